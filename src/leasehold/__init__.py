@@ -1,0 +1,1 @@
+"""Background jobs for Python on nothing but Postgres."""
