@@ -1,0 +1,46 @@
+-- Purpose     Settle attempts that ended well: the jobs move to finished_jobs with their outputs, and keys are given on.
+-- Parameters  incarnation, job_ids, attempts: the identities · outputs: JSON or null for each
+--             ran_for: seconds since the handler started, for each (null: not known); times are the database's
+-- Returns     only the refused ones, with the reason; a repeated call for the same attempts refuses nothing
+-- Errors      none
+-- Tables      jobs (deleted, in id order), finished_jobs (insert), keys as promote_waiting_jobs
+-- Callers     the settler, other languages
+create or replace function leasehold.complete_jobs(
+    incarnation uuid, job_ids bigint[], attempts integer[], outputs jsonb[], ran_for double precision[]
+) returns table (job_id bigint, reason text) language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+    v_now  timestamptz := leasehold.clock();
+    v_ids  bigint[];
+    v_keys text[];
+begin
+    with ended as (
+        delete from leasehold.jobs j
+         using (select * from unnest(complete_jobs.job_ids, complete_jobs.attempts, complete_jobs.outputs, complete_jobs.ran_for)
+                         e(id, attempt, output, ran_for) order by e.id) e
+         where j.id = e.id and j.attempt = e.attempt and j.incarnation = complete_jobs.incarnation
+        returning j.*, e.output, e.ran_for
+    ), moved as (
+        insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, heartbeat_at, finished_at, incarnation,
+               priority, attempt, spared_attempts, max_attempts, state, kind, queue, key, worker_id, args, metadata, error, output)
+        select id, created_at, run_at, claimed_at,
+               coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => coalesce(ran_for, 0)))), heartbeat_at, v_now, incarnation,
+               priority, attempt, spared_attempts, max_attempts, 'completed', kind, queue, key, worker_id, args, metadata, null, output
+          from ended
+        returning id, key
+    )
+    select array_agg(m.id), array_agg(m.key) filter (where m.key is not null) into v_ids, v_keys from moved m;
+    if v_keys is not null then
+        perform leasehold.promote_waiting_jobs(v_keys);
+    end if;
+    if cardinality(v_ids) is distinct from cardinality(complete_jobs.job_ids) then
+        return query
+        select r.job_id, r.reason
+          from (select array_agg(c.id) as ids, array_agg(c.attempt) as attempts
+                  from unnest(complete_jobs.job_ids, complete_jobs.attempts) c(id, attempt)
+                 where v_ids is null or c.id <> all (v_ids)) refused
+         cross join lateral leasehold.name_refusals(complete_jobs.incarnation, refused.ids, refused.attempts) r;
+    end if;
+end
+$$;

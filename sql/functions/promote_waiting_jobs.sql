@@ -1,0 +1,41 @@
+-- Purpose     For each of these keys that nobody holds and that has no pending job, make its best waiting job pending.
+--             Whoever ends, reschedules or takes back a holder calls this in the same transaction. The key's advisory
+--             lock orders it against claim_jobs, which demotes a job only while it holds the same lock, so no job is
+--             left waiting behind nobody; the look at the table comes in a statement of its own, after the lock.
+-- Parameters  keys: which · notify: wake idle workers
+-- Returns     how many were promoted
+-- Errors      none
+-- Tables      advisory locks of the keys (ascending), then jobs
+-- Callers     complete_jobs, fail_jobs, reschedule_jobs, reap_jobs, cancel_job, retry_job, make_jobs_due, promote_stranded_jobs
+create or replace function leasehold.promote_waiting_jobs(keys text[], notify boolean default true)
+returns integer language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+    v_queues   text[];
+    v_promoted integer;
+begin
+    perform pg_advisory_xact_lock(locks.number)
+       from (select distinct leasehold.key_lock(k.key) as number from unnest(promote_waiting_jobs.keys) k(key) order by 1) locks;
+
+    with best as materialized (
+        select w.place
+          from (select distinct u.key from unnest(promote_waiting_jobs.keys) u(key)) k
+         cross join lateral (
+               select j.ctid as place from leasehold.jobs j
+                where j.key = k.key and j.state = 'waiting'
+                order by j.priority desc, j.run_at, j.id limit 1 for update skip locked) w
+         where not exists (select from leasehold.jobs h where h.key = k.key and h.state in ('claimed', 'running'))
+           and not exists (select from leasehold.jobs p where p.key = k.key and p.state = 'pending')
+    ), promoted as (
+        update leasehold.jobs j set state = 'pending'
+         where j.ctid = any (array(select place from best))
+        returning j.queue
+    )
+    select count(*), array_agg(distinct p.queue) into v_promoted, v_queues from promoted p;
+    if promote_waiting_jobs.notify and v_queues is not null then
+        perform leasehold.wake_idle_workers(v_queues);
+    end if;
+    return v_promoted;
+end
+$$;

@@ -1,0 +1,47 @@
+-- Purpose     Renew leases, and show as running the jobs whose handler has started: one statement for all jobs of a
+--             worker. Touches no indexed column of a running job, so the update is heap-only. A row that somebody has
+--             locked (the owner's own transaction, the reaper) is neither renewed nor refused.
+-- Parameters  incarnation, job_ids, attempts: the identities · leases: seconds from now
+--             ran_for: seconds since the handler started; null: it has not
+-- Returns     job_id and reason for each that was not renewed: as name_refusals, or busy where the row is locked
+-- Errors      none
+-- Tables      jobs (rows locked, locked ones skipped)
+-- Callers     the lease keeper
+create or replace function leasehold.renew_leases(
+    incarnation uuid, job_ids bigint[], attempts integer[], leases double precision[], ran_for double precision[]
+) returns table (job_id bigint, reason text) language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := leasehold.clock();
+    v_ids bigint[];
+begin
+    with mine as materialized (
+        select j.ctid as place, r.lease, r.ran_for
+          from (select * from unnest(renew_leases.job_ids, renew_leases.attempts, renew_leases.leases, renew_leases.ran_for)
+                       r(id, attempt, lease, ran_for) order by r.id) r
+          join leasehold.jobs j on j.id = r.id
+         where j.attempt = r.attempt and j.incarnation = renew_leases.incarnation
+           for update of j skip locked
+    ), renewed as (
+        update leasehold.jobs j
+           set lease_expires_at = v_now + make_interval(secs => m.lease), heartbeat_at = v_now,
+               state = case when m.ran_for is null then j.state else 'running' end,
+               started_at = case when m.ran_for is null then j.started_at
+                                 else coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => m.ran_for))) end
+          from mine m where j.ctid = m.place
+        returning j.id
+    )
+    select array_agg(r.id) into v_ids from renewed r;
+    if cardinality(v_ids) is distinct from cardinality(renew_leases.job_ids) then
+        return query
+        select refused.id, coalesce(n.reason, 'busy')
+          from (select c.id, c.attempt from unnest(renew_leases.job_ids, renew_leases.attempts) c(id, attempt)
+                 where v_ids is null or c.id <> all (v_ids)) refused
+          left join lateral (
+               select r.reason from leasehold.name_refusals(renew_leases.incarnation, array[refused.id], array[refused.attempt]) r
+                where not exists (select from leasehold.jobs j where j.id = refused.id and j.attempt = refused.attempt
+                                     and j.incarnation = renew_leases.incarnation)) n on true;
+    end if;
+end
+$$;

@@ -1,0 +1,11 @@
+-- Unfinished and finished jobs as one.
+create or replace view leasehold.all_jobs as
+select id, state, kind, queue, key, priority, args, null::jsonb as output, error, metadata,
+       attempt, spared_attempts, max_attempts, created_at, run_at, claimed_at, started_at,
+       null::timestamptz as finished_at, heartbeat_at, lease_expires_at, worker_id, incarnation
+  from leasehold.jobs
+union all
+select id, state, kind, queue, key, priority, args, output, error, metadata,
+       attempt, spared_attempts, max_attempts, created_at, run_at, claimed_at, started_at,
+       finished_at, heartbeat_at, null::timestamptz as lease_expires_at, worker_id, incarnation
+  from leasehold.finished_jobs;

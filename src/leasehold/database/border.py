@@ -1,0 +1,198 @@
+"""The border between trio and asyncio: the one module that knows trio-asyncio.
+
+A crossing costs about 40 µs, so callers cross once for a batch and never for a job. Cancelling a trio scope cancels the
+statement on the server; the connection that ran it is closed or reset before the call returns, so nothing broken goes
+back to the pool. Should trio-asyncio fall behind CPython, only this file changes (trio's guest mode is the way out).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, TypeVar
+
+import trio
+import trio_asyncio
+
+from leasehold.database.calls import Caller, Row
+from leasehold.database.connections import (
+    AsyncioDatabase,
+    AsyncioLane,
+    AsyncioTransaction,
+    close_connection,
+    connect,
+)
+from leasehold.database.translation import translated
+
+T = TypeVar("T")
+
+
+async def cross(function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
+    """Run an asyncio function from trio. A checkpoint; cancelling cancels the asyncio side and waits for its end."""
+    return await trio_asyncio.aio_as_trio(function)(*args, **named)
+
+
+class Transaction(Caller):
+    """A transaction, for trio."""
+
+    def __init__(self, inner: AsyncioTransaction) -> None:
+        self._inner = inner
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement inside the transaction."""
+        return await cross(self._inner.fetch, sql, *args, timeout=timeout)
+
+    async def execute(self, script: str, timeout: float | None = None) -> None:
+        """Run a script of any number of statements inside the transaction."""
+        await cross(self._inner.execute, script, timeout=timeout)
+
+
+class Lane(Caller):
+    """One reserved connection, for trio: never waits behind the pool and opens anew after trouble."""
+
+    def __init__(self, inner: AsyncioLane) -> None:
+        self._inner = inner
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement, connecting first where there is no connection. A statement is never sent twice."""
+        return await cross(self._inner.fetch, sql, *args, timeout=timeout)
+
+    async def execute(self, script: str, timeout: float | None = None) -> None:
+        """Run a script of any number of statements."""
+        await cross(self._inner.execute, script, timeout=timeout)
+
+
+class Listening:
+    """A connection that listens on one channel. `payloads` ends when the connection is lost."""
+
+    def __init__(self, connection: Any, payloads: trio.MemoryReceiveChannel[str]) -> None:
+        self._connection = connection
+        self.payloads = payloads
+
+    async def notify(self, channel: str, payload: str, timeout: float) -> None:
+        """Send a notification over this very connection."""
+
+        async def send() -> None:
+            with translated():
+                await self._connection.execute("select pg_notify($1, $2)", channel, payload, timeout=timeout)
+
+        await cross(send)
+
+
+class Database(Caller):
+    """A pool of connections and reserved lanes, for trio. Open it with `open_database`."""
+
+    def __init__(self, inner: AsyncioDatabase) -> None:
+        self._inner = inner
+
+    @property
+    def dsn(self) -> str:
+        """Where it is connected to, as it was given."""
+        return self._inner.dsn
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement on a connection of the pool."""
+        return await cross(self._inner.fetch, sql, *args, timeout=timeout)
+
+    async def execute(self, script: str, timeout: float | None = None) -> None:
+        """Run a script of any number of statements on a connection of the pool."""
+        await cross(self._inner.execute, script, timeout=timeout)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """A transaction: commits when the block ends, rolls back when it raises or is cancelled."""
+        inner = self._inner.transaction()
+        opened = await cross(inner.__aenter__)
+        try:
+            yield Transaction(opened)
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await cross(_leave, inner, sys.exc_info())
+            raise
+        await cross(inner.__aexit__, None, None, None)
+
+    @asynccontextmanager
+    async def lane(self, name: str) -> AsyncIterator[Lane]:
+        """A reserved connection outside the pool, opened when first used and closed with the block."""
+        inner = self._inner.lane(name)
+        try:
+            yield Lane(inner)
+        finally:
+            with trio.CancelScope(shield=True):
+                await cross(inner.close)
+
+    @asynccontextmanager
+    async def listen(self, channel: str, *, buffer: int = 10_000) -> AsyncIterator[Listening]:
+        """A new connection that listens on `channel`; payloads beyond `buffer` unread ones are dropped.
+
+        The socket is always read, whoever is slow, so a stalled reader never holds back the server.
+        """
+        sender, receiver = trio.open_memory_channel[str](buffer)
+
+        def deliver(_connection: object, _pid: int, _channel: str, payload: object) -> None:
+            try:
+                sender.send_nowait(str(payload))
+            except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
+                return
+
+        connection = await cross(self._open_listening, channel, deliver, lambda _connection: sender.close())
+        try:
+            yield Listening(connection, receiver)
+        finally:
+            with trio.CancelScope(shield=True):
+                await cross(close_connection, connection)
+            receiver.close()
+
+    async def _open_listening(self, channel: str, deliver: Callable[..., None], lost: Callable[..., None]) -> Any:
+        with translated():
+            connection = await connect(self._inner.dsn, f"{self._inner.application_name} listener", self._inner.timeout)
+            try:
+                connection.add_termination_listener(lost)
+                await connection.add_listener(channel, deliver)
+            except BaseException:
+                await close_connection(connection)
+                raise
+            return connection
+
+
+async def _leave(inner: Any, failure: tuple[Any, Any, Any]) -> None:
+    """Let the asyncio side see the failure and roll back; the failure itself is raised by the caller."""
+    error = failure[1] if isinstance(failure[1], Exception) else RuntimeError("cancelled")
+    try:
+        await inner.__aexit__(type(error), error, None)
+    except Exception as raised:
+        if raised is not error:
+            raise
+
+
+@asynccontextmanager
+async def open_database(
+    dsn: str, *, pool_size: int = 5, application_name: str = "leasehold", timeout: float = 30.0
+) -> AsyncIterator[Database]:
+    """A pool of connections for trio programs; opens the asyncio loop it needs where none runs.
+
+    Args:
+        dsn: a Postgres URL; empty: the PG… environment variables decide.
+        pool_size: connections at the most, lanes and listeners not counted.
+        application_name: shown in pg_stat_activity.
+        timeout: seconds that any single await on the database may take.
+
+    Raises:
+        DatabaseUnavailable: on the first use, where nobody answers.
+    """
+    async with AsyncExitStack() as stack:
+        if trio_asyncio.current_loop.get() is None:
+            await stack.enter_async_context(trio_asyncio.open_loop())
+        inner = AsyncioDatabase(dsn, application_name, timeout)
+        await cross(inner.open, pool_size)
+        try:
+            yield Database(inner)
+        finally:
+            with trio.CancelScope(shield=True):
+                await cross(inner.close)
+
+
+async def run_asyncio(function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
+    """Run a handler that was written for asyncio. Needs a loop, which every open database provides."""
+    return await cross(function, *args, **named)

@@ -1,0 +1,42 @@
+"""How Python calls the SQL functions: by name, with bound values, never by building a query."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+
+from asyncpg import Record as Row
+
+__all__ = ["Caller", "Row", "call_text"]
+
+
+@lru_cache(maxsize=512)
+def call_text(function: str, positional: int, named: tuple[str, ...] = ()) -> str:
+    """The statement that calls `leasehold.<function>` with so many positional values and these named ones."""
+    if not all(name.isidentifier() for name in (function, *named)):
+        raise ValueError(f"no SQL name: {function!r} {named!r}")
+    values = [f"${n}" for n in range(1, positional + 1)]
+    values += [f"{name} => ${n}" for n, name in enumerate(named, positional + 1)]
+    return f"select * from leasehold.{function}({', '.join(values)})"
+
+
+class Caller(ABC):
+    """Anything that can run a statement: a pool, a lane, a transaction, of either flavour."""
+
+    @abstractmethod
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement and return its rows. `timeout` in seconds; the default is the database's."""
+
+    async def call(self, function: str, *args: object, timeout: float | None = None, **named: object) -> list[Row]:
+        """Call `leasehold.<function>` and return its rows.
+
+        Raises the error of `leasehold.errors` that the function's SQLSTATE stands for, `DatabaseUnavailable` where trying
+        again may help, `QueryRefused` otherwise.
+        """
+        text = call_text(function, len(args), tuple(named))
+        return await self.fetch(text, *args, *named.values(), timeout=timeout)
+
+    async def call_value(self, function: str, *args: object, timeout: float | None = None, **named: object) -> object:
+        """Call `leasehold.<function>` and return the first column of its first row, None where there is no row."""
+        rows = await self.call(function, *args, timeout=timeout, **named)
+        return rows[0][0] if rows else None

@@ -1,0 +1,58 @@
+"""From what asyncpg raises to the one tree of `leasehold.errors`. Decides by SQLSTATE, never by text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+
+from leasehold import errors
+
+OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
+    "LH001": errors.BadInput,
+    "LH002": errors.UnknownJob,
+    "LH003": errors.LeaseLost,
+    "LH004": errors.WrongState,
+    "LH005": errors.SchemaMismatch,
+}
+
+# Connection trouble, shutdown and start-up, too many connections, serialization and deadlock, lock and statement
+# timeouts, a server that turned read-only under a failover.
+TRANSIENT = frozenset({"57P01", "57P02", "57P03", "57P05", "57014", "53300", "40001", "40P01", "55P03", "25006"})
+TRANSIENT_CLASSES = frozenset({"08", "53"})
+BAD_INPUT_CLASSES = frozenset({"22", "54"})
+MISSING = frozenset({"3F000", "42P01", "42883"})
+
+
+def from_postgres(error: asyncpg.PostgresError) -> errors.LeaseholdError:
+    """The error of ours that says the same."""
+    state: str = error.sqlstate or "XX000"
+    hint: str | None = getattr(error, "hint", None)
+    text = f"{error.args[0] if error.args else error}" + (f" ({hint})" if hint else "")
+    if state in OWN_ERRORS:
+        return OWN_ERRORS[state](text)
+    if state in TRANSIENT or state[:2] in TRANSIENT_CLASSES:
+        return errors.DatabaseUnavailable(f"{text} [SQLSTATE {state}]")
+    if state[:2] in BAD_INPUT_CLASSES:
+        return errors.BadInput(f"Postgres cannot keep this value: {text} [SQLSTATE {state}]")
+    if state in MISSING and "leasehold" in text:
+        return errors.SchemaMismatch(f"{text}; run `leasehold migrate`")
+    return errors.QueryRefused(f"{text} [SQLSTATE {state}]", sqlstate=state)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise our errors for those of asyncpg, of the socket and of the clock."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        raise from_postgres(error) from error
+    except asyncpg.DataError as error:
+        raise errors.BadInput(f"Postgres cannot keep this value: {error}") from error
+    except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        raise errors.DatabaseUnavailable(f"the connection cannot be used: {error}") from error
+    except TimeoutError as error:
+        raise errors.DatabaseUnavailable("the database did not answer in time") from error
+    except OSError as error:
+        raise errors.DatabaseUnavailable(f"the database cannot be reached: {error}") from error
