@@ -1,0 +1,72 @@
+"""The channel, and what may be said on it.
+
+    wake            every worker looks for jobs            wake:QUEUE   those that serve the queue
+    reap            the reaper looks for expired leases    tick         the scheduler looks for due jobs
+    lost:ID:ATTEMPT:REASON   the owner of that attempt does not hold the job any more
+    ping:TOKEN      a listener asking itself whether it still hears
+
+A notification only makes things faster. Anybody with psql can send one, so nonsense is expected.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+CHANNEL = "leasehold"
+MAX_PAYLOAD = 1000
+
+
+class Wake(msgspec.Struct, frozen=True):
+    """Look for jobs; `queue` None means every queue."""
+
+    queue: str | None = None
+
+
+class Reap(msgspec.Struct, frozen=True):
+    """Look for expired leases."""
+
+
+class Tick(msgspec.Struct, frozen=True):
+    """Look for scheduled jobs that are due."""
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """An attempt does not hold its job any more."""
+
+    job_id: int
+    attempt: int
+    reason: str
+
+
+class Ping(msgspec.Struct, frozen=True):
+    """A listener's question to itself."""
+
+    token: str
+
+
+Notice = Wake | Reap | Tick | Lost | Ping
+
+
+def parse_notice(payload: str) -> Notice | None:
+    """What a payload says; None for nonsense."""
+    word, _, rest = payload.partition(":")
+    match word:
+        case "wake" if len(payload) <= MAX_PAYLOAD:
+            return Wake(rest or None) if rest or payload == "wake" else None
+        case "reap" if not rest:
+            return Reap()
+        case "tick" if not rest:
+            return Tick()
+        case "ping" if rest:
+            return Ping(rest)
+        case "lost":
+            return _parse_lost(rest)
+        case _:
+            return None
+
+
+def _parse_lost(text: str) -> Lost | None:
+    parts = text.split(":")
+    if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts[:2]):
+        return None
+    return Lost(int(parts[0]), int(parts[1]), parts[2])

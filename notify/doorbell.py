@@ -1,0 +1,96 @@
+"""The doorbell of the clients: after a commit, wake idle workers of the queues that got jobs.
+
+Notifying inside the writing transaction takes a lock that every committer of the whole server waits for, so a client
+that owns its transaction rings afterwards, from a task of its own, at most once per queue in ten milliseconds. Should
+the process die in between, the next poll of a worker finds the job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+import trio
+
+from leasehold.database import Caller, running_flavour
+from leasehold.errors import LeaseholdError
+
+PAUSE_SECONDS = 0.010
+
+Send = Callable[[list[str]], Awaitable[None]]
+
+
+class Doorbell:
+    """Collects queues to be rung for. `ring` never waits."""
+
+    def __init__(self, wait: Callable[[], Awaitable[object]], wake: Callable[[], object], pause: Callable[[], Awaitable[object]]) -> None:
+        self._queues: set[str] = set()
+        self._wait = wait
+        self._wake = wake
+        self._pause = pause
+
+    def ring(self, queues: set[str]) -> None:
+        """Have idle workers of these queues woken soon."""
+        self._queues |= queues
+        self._wake()
+
+    async def flush(self, caller: Caller) -> None:
+        """Ring now for what has been collected; a failure is left to the workers' polling."""
+        queues, self._queues = self._queues, set()
+        if queues:
+            with suppress(LeaseholdError):
+                await caller.call("wake_idle_workers", sorted(queues))
+
+    async def answer(self, caller: Caller) -> None:
+        """Ring whenever there is something to ring for, until cancelled."""
+        while True:
+            await self._wait()
+            await self.flush(caller)
+            await self._pause()
+
+
+@asynccontextmanager
+async def open_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
+    """A doorbell that rings over `caller`, under trio or asyncio; what is left is rung for when the block ends."""
+    opened = _trio_doorbell(caller) if running_flavour() == "trio" else _asyncio_doorbell(caller)
+    async with opened as doorbell:
+        yield doorbell
+        await doorbell.flush(caller)
+
+
+@asynccontextmanager
+async def _trio_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
+    sender, receiver = trio.open_memory_channel[None](1)
+
+    def wake() -> None:
+        with suppress(trio.WouldBlock):
+            sender.send_nowait(None)
+
+    doorbell = Doorbell(receiver.receive, wake, lambda: trio.sleep(PAUSE_SECONDS))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(doorbell.answer, caller)
+        try:
+            yield doorbell
+        finally:
+            nursery.cancel_scope.cancel()
+            sender.close()
+            receiver.close()
+
+
+@asynccontextmanager
+async def _asyncio_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
+    rung = asyncio.Event()
+
+    async def wait() -> None:
+        await rung.wait()
+        rung.clear()
+
+    doorbell = Doorbell(wait, rung.set, lambda: asyncio.sleep(PAUSE_SECONDS))
+    answering = asyncio.create_task(doorbell.answer(caller))
+    try:
+        yield doorbell
+    finally:
+        answering.cancel()
+        with suppress(asyncio.CancelledError):
+            await answering

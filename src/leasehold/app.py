@@ -1,0 +1,133 @@
+"""The registry of handlers: which function runs which kind."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+
+import msgspec
+
+from leasehold.errors import DuplicateKind, UnknownKind
+from leasehold.job import Job
+from leasehold.kind import Kind, KindOptions, Runs
+from leasehold.retry import RetryPolicy
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class KindDecorator(Protocol):
+    """Turns a handler into a `Kind`; the type checker sees the handler's own parameters without the job."""
+
+    @overload
+    def __call__(self, function: Callable[Concatenate[Job, P], Awaitable[R]]) -> Kind[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, Awaitable[R]]) -> Kind[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[Job, P], R]) -> Kind[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R]) -> Kind[P, R]: ...
+
+
+class App:
+    """Handlers by kind. A worker runs an app; a client may use it to check what it enqueues.
+
+    Example:
+        >>> app = App()
+        >>> @app.kind()
+        ... async def greet(name: str) -> str:
+        ...     return f"hello {name}"
+        >>> greet.new(name="Ada").kind
+        'greet'
+    """
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, Kind[..., Any]] = {}
+        self.default: Kind[..., Any] | None = None
+
+    def kind(
+        self,
+        name: str | None = None,
+        *,
+        runs: Runs | None = None,
+        queue: str | None = None,
+        priority: int | None = None,
+        max_attempts: int | None = None,
+        lease: float | None = None,
+        timeout: float | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> KindDecorator:
+        """Register a handler. `async def` runs under trio, `def` in a thread; `runs="asyncio"` for asyncio code.
+
+        Args:
+            name: of the kind; the function's name where not given.
+            runs: `trio`, `asyncio` or `thread`.
+            queue, priority, max_attempts: defaults for its jobs.
+            lease: seconds a claim holds without renewal; the worker's where not given.
+            timeout: seconds after which the handler is cancelled and the attempt fails.
+            retry: back-off between attempts.
+
+        Raises:
+            DuplicateKind: the name is taken.
+            InvalidArgs: the signature cannot be expressed in JSON.
+        """
+        options = KindOptions(
+            queue=queue,
+            priority=priority,
+            max_attempts=max_attempts,
+            lease=lease,
+            timeout=timeout,
+            retry=retry or RetryPolicy(),
+        )
+
+        def register(function: Callable[..., Any]) -> Kind[..., Any]:
+            made: Kind[..., Any] = Kind(name or function.__name__, function, runs, options)
+            self.add(made)
+            return made
+
+        return register
+
+    def default_handler(self, function: Callable[[Job, dict[str, Any]], Any]) -> Callable[[Job, dict[str, Any]], Any]:
+        """Register the handler of every kind that nobody registered: called with the job and its args as a dict."""
+
+        self.default = FreeKind("*", function, None, KindOptions())
+        return function
+
+    def add(self, kind: Kind[..., Any]) -> None:
+        """Register a kind made elsewhere. Raises DuplicateKind."""
+        if kind.name in self._kinds:
+            raise DuplicateKind(f"kind {kind.name!r} has a handler already: {self._kinds[kind.name].function!r}")
+        self._kinds[kind.name] = kind
+
+    def merge(self, other: App) -> None:
+        """Take over all kinds of another app. Raises DuplicateKind."""
+        for kind in other:
+            self.add(kind)
+
+    def find(self, name: str) -> Kind[..., Any]:
+        """The kind of this name, or the default. Raises UnknownKind."""
+        kind = self._kinds.get(name) or self.default
+        if kind is None:
+            known = ", ".join(sorted(self._kinds)) or "none"
+            raise UnknownKind(f"no handler is registered for kind {name!r}; there are: {known}")
+        return kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._kinds
+
+    def __iter__(self) -> Iterator[Kind[..., Any]]:
+        return iter(self._kinds.values())
+
+    @property
+    def served_kinds(self) -> list[str]:
+        """The kinds a worker with this app claims; empty means all, since it has a default handler."""
+        return [] if self.default is not None else sorted(self._kinds)
+
+
+class FreeKind(Kind[..., Any]):
+    """A handler that takes the job and its args as a dict, whatever they hold: the default handler, `echo`."""
+
+    def arguments(self, job: Job, encoded: str) -> tuple[tuple[Job, ...], dict[str, Any]]:
+        """The job, and its args as they are."""
+        parameter = self.args_type.__struct_fields__[0]
+        return (job,), {parameter: msgspec.json.decode(encoded)}

@@ -1,0 +1,100 @@
+"""Args of a kind: from a handler's signature to a type that encodes and checks them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, cast, get_type_hints
+
+import msgspec
+
+from leasehold.errors import InvalidArgs
+from leasehold.job import Job
+
+MAX_DEPTH = 100
+
+
+def takes_job(function: Callable[..., Any]) -> bool:
+    """Whether the handler's first parameter is the job."""
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters:
+        return False
+    hint = _hints(function).get(parameters[0].name)
+    return hint is Job or (hint is None and parameters[0].name == "job")
+
+
+def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
+    """A Struct with a field for each parameter of the handler, the job left out.
+
+    Raises:
+        InvalidArgs: the signature takes *args, **kwargs or positional-only parameters.
+    """
+    hints = _hints(function)
+    parameters = list(inspect.signature(function).parameters.values())[1 if takes_job(function) else 0 :]
+    fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            name = getattr(function, "__qualname__", function)
+            raise InvalidArgs(f"handler {name}: parameter {parameter} has no name in JSON; use a named one")
+        hint = hints.get(parameter.name, Any)
+        if parameter.default is parameter.empty:
+            fields.append((parameter.name, hint))
+        else:
+            fields.append((parameter.name, hint, _default(parameter.default)))
+    name = f"{getattr(function, '__name__', 'handler')}_args"
+    return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+
+
+def _default(value: Any) -> Any:
+    if isinstance(value, (list, dict, set)):
+        return msgspec.field(default_factory=cast("Callable[[], Any]", value.copy))
+    return value
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(inspect.unwrap(function), include_extras=True)
+    except NameError as error:
+        raise InvalidArgs(f"handler {function!r}: annotation cannot be resolved: {error}") from error
+
+
+def encode_args(value: object, what: str) -> bytes:
+    """JSON for args or metadata.
+
+    Raises:
+        InvalidArgs: nested too deeply, not a number (NaN, infinity), `\\u0000`, a lone surrogate, no JSON type.
+    """
+    try:
+        plain = msgspec.to_builtins(value, str_keys=True)
+        check_json(plain, what)
+        return msgspec.json.encode(plain)
+    except RecursionError:
+        raise InvalidArgs(f"{what}: nested deeper than {MAX_DEPTH}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidArgs(f"{what}: {error}") from error
+
+
+def check_json(value: object, what: str, depth: int = 0) -> None:
+    """Refuse what JSON or jsonb cannot keep, naming the place.
+
+    Raises:
+        InvalidArgs: with the path of the offending value.
+    """
+    if depth > MAX_DEPTH:
+        raise InvalidArgs(f"{what[:200]}: nested deeper than {MAX_DEPTH}")
+    match value:
+        case str():
+            if "\x00" in value:
+                raise InvalidArgs(f"{what}: \\u0000 cannot be kept in Postgres")
+        case float() if not math.isfinite(value):
+            raise InvalidArgs(f"{what}: {value} is no JSON number")
+        case list():
+            for index, item in enumerate(cast("list[object]", value)):
+                check_json(item, f"{what}[{index}]", depth + 1)
+        case Mapping():
+            for name, item in cast("Mapping[str, object]", value).items():
+                check_json(name, f"{what} key {name!r}", depth + 1)
+                check_json(item, f"{what}.{name}", depth + 1)
+        case _:
+            return

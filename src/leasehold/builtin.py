@@ -1,0 +1,32 @@
+"""Handlers that every worker has unless it is given an app: a fresh worker runs out of the box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import trio
+
+from leasehold.app import App, FreeKind
+from leasehold.job import Job
+from leasehold.kind import KindOptions
+
+
+async def echo(job: Job, args: dict[str, Any]) -> dict[str, Any]:
+    """Answer with the args, whatever they are."""
+    return args
+
+
+async def dummy(job: Job, seconds: float = 0.0, fail_attempts: int = 0) -> str:
+    """Sleep `seconds`; fail the first `fail_attempts` attempts."""
+    await trio.sleep(seconds)
+    if job.attempt <= fail_attempts:
+        raise RuntimeError(f"told to fail {fail_attempts} attempts; this is attempt {job.attempt}")
+    return f"dummy {job.id} done"
+
+
+def builtin_app() -> App:
+    """An app with `echo` and `dummy`."""
+    app = App()
+    app.add(FreeKind("echo", echo, None, KindOptions()))
+    app.kind()(dummy)
+    return app

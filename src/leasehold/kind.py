@@ -1,0 +1,107 @@
+"""A kind of job: its name, its handler, the type of its args, and what it wants other than the defaults."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
+
+import msgspec
+
+from leasehold.arguments import args_type, encode_args, takes_job
+from leasehold.errors import BadInput, InvalidArgs
+from leasehold.job import Job, NewJob
+from leasehold.retry import RetryPolicy
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Runs = Literal["trio", "asyncio", "thread"]
+
+
+class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What one kind wants; None leaves it to the worker or the database.
+
+    Attributes:
+        queue: where its jobs go unless the producer says otherwise.
+        priority: likewise.
+        max_attempts: likewise.
+        lease: seconds a claim or renewal holds.
+        timeout: seconds a handler may run before it is cancelled and the attempt fails.
+        retry: back-off between attempts.
+    """
+
+    queue: str | None = None
+    priority: int | None = None
+    max_attempts: int | None = None
+    lease: float | None = None
+    timeout: float | None = None
+    retry: RetryPolicy = RetryPolicy()
+
+    def __post_init__(self) -> None:
+        for name in ("lease", "timeout"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise BadInput(f"{name} must be more than 0 seconds, not {value}")
+
+
+class Kind(Generic[P, R]):
+    """A registered handler. Call it like the function it was made from; `new(...)` makes a job of it."""
+
+    def __init__(self, name: str, function: Callable[..., Any], runs: Runs | None, options: KindOptions) -> None:
+        self.name = name
+        self.function = function
+        self.runs: Runs = runs or ("trio" if inspect.iscoroutinefunction(function) else "thread")
+        self.options = options
+        self.takes_job = takes_job(function)
+        self.args_type = args_type(function)
+        self._decoder = msgspec.json.Decoder(self.args_type)
+        self._fields = self.args_type.__struct_fields__
+
+    def __repr__(self) -> str:
+        return f"<Kind {self.name!r} runs={self.runs}>"
+
+    def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
+        """A job of this kind with these args, checked against the handler's signature now, not when it runs.
+
+        Raises:
+            InvalidArgs: wrong names, wrong types, or values that JSON cannot carry.
+        """
+        encoded = self.encode(self._bind(args, kwargs))
+        return NewJob(
+            kind=self.name,
+            args=msgspec.Raw(encoded),
+            queue=self.options.queue,
+            priority=self.options.priority,
+            max_attempts=self.options.max_attempts,
+        )
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        named = dict(zip(self._fields, args, strict=False))
+        twice = named.keys() & kwargs.keys()
+        if len(args) > len(self._fields) or twice:
+            raise InvalidArgs(f"{self.name} takes ({', '.join(self._fields)}); got {len(args)} positional and {sorted(kwargs)}")
+        return named | kwargs
+
+    def encode(self, named: dict[str, Any]) -> bytes:
+        """JSON for these args, proven to decode into what the handler takes."""
+        encoded = encode_args(named, f"args of {self.name}")
+        self.decode(encoded)
+        return encoded
+
+    def decode(self, encoded: bytes | str) -> dict[str, Any]:
+        """The handler's named arguments, from JSON.
+
+        Raises:
+            InvalidArgs: the JSON does not fit the signature.
+        """
+        try:
+            decoded = self._decoder.decode(encoded)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise InvalidArgs(f"args do not fit {self.name}({', '.join(self._fields)}): {error}") from error
+        return {name: getattr(decoded, name) for name in self._fields}
+
+    def arguments(self, job: Job, encoded: str) -> tuple[tuple[Job, ...], dict[str, Any]]:
+        """What to call the handler with."""
+        named = self.decode(encoded) if self._fields or encoded != "{}" else {}
+        return ((job,) if self.takes_job else ()), named

@@ -1,0 +1,74 @@
+"""Brings the schema in a database up to the files in `sql/`, in one transaction, one runner at a time."""
+
+from __future__ import annotations
+
+from leasehold.database import open_database
+from leasehold.errors import BadInput
+from leasehold.migrations.applied import Applied, SchemaState
+from leasehold.migrations.catalogue import Catalogue, Migration, Repeatable
+from leasehold.migrations.run import MigrationReport, Run, prepare
+
+__all__ = [
+    "Catalogue",
+    "Migration",
+    "MigrationReport",
+    "Repeatable",
+    "SchemaState",
+    "emit",
+    "expected_version",
+    "migrate",
+    "schema_state",
+]
+
+
+async def migrate(
+    dsn: str, *, to: int | None = None, dry_run: bool = False, catalogue: Catalogue | None = None
+) -> MigrationReport:
+    """Apply what is pending; nothing at all if anything fails. Doing it again changes nothing.
+
+    Args:
+        dsn: the database; its user must own the schema, or be allowed to make it.
+        to: the number of the last migration to apply. Views and functions belong to the newest one; before it they stay
+            as they are.
+        dry_run: only look; takes no locks.
+        catalogue: other files than those of this installation.
+
+    Raises:
+        BadInput: there is no migration `to`, or the database is past it.
+        SchemaMismatch: the database is newer than this code, or an applied migration was edited.
+        QueryRefused: Postgres refused one of the files, which is named.
+        DatabaseUnavailable: no connection, or a table that other sessions kept locked.
+    """
+    wanted = catalogue or Catalogue.read()
+    target = wanted.version if to is None else to
+    if not 0 <= target <= wanted.version:
+        raise BadInput(f"there is no migration {target}; the newest is {wanted.version}")
+    async with (
+        open_database(dsn, pool_size=1, application_name="leasehold migrate") as database,
+        database.transaction() as session,
+    ):
+        if not dry_run:
+            await prepare(session)
+        run = Run(session, wanted, await Applied.read(session))
+        run.check(target)
+        return run.plan(target) if dry_run else await run.apply(target)
+
+
+def emit() -> str:
+    """The whole schema as one SQL script, for a database without it. Needs no connection; always the same text."""
+    return Catalogue.read().script()
+
+
+def expected_version() -> int:
+    """The number of the newest migration that this code has."""
+    return Catalogue.read().version
+
+
+async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> SchemaState:
+    """Compare the schema in a database with this code; changes nothing. Raises DatabaseUnavailable."""
+    async with (
+        open_database(dsn, pool_size=1, application_name="leasehold doctor") as database,
+        database.transaction() as session,
+    ):
+        applied = await Applied.read(session)
+    return applied.compare(catalogue or Catalogue.read())

@@ -1,0 +1,92 @@
+"""What the reading functions answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+import msgspec
+
+JSON_COLUMNS = frozenset({"args", "output", "error", "metadata", "detail"})
+
+
+class EnqueuedJob(msgspec.Struct, frozen=True):
+    """What an enqueue made, or found: `is_new` is False where the idempotency key was used before."""
+
+    job_id: int
+    is_new: bool
+
+
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A job, finished or not. Times are the database's; what has not happened is None."""
+
+    id: int
+    state: str
+    kind: str
+    queue: str
+    key: str | None
+    priority: int
+    args: Any
+    output: Any
+    error: Any
+    metadata: Any
+    attempt: int
+    max_attempts: int
+    created_at: datetime
+    run_at: datetime
+    claimed_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    heartbeat_at: datetime | None
+    lease_expires_at: datetime | None
+    worker_id: str | None
+
+
+class QueueCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many jobs a queue has in a state."""
+
+    queue: str
+    state: str
+    jobs: int
+
+
+class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened to a job."""
+
+    at: datetime
+    event: str
+    attempt: int
+    worker_id: str | None
+    message: str | None
+    detail: Any
+
+
+class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker process. `state` is ready, draining, stale (no heartbeat for three minutes) or stopped."""
+
+    worker_id: str
+    host: str
+    pid: int
+    version: str
+    queues: list[str]
+    kinds: list[str]
+    slots: int
+    active_jobs: int
+    state: str
+    started_at: datetime
+    heartbeat_at: datetime
+    incarnation: UUID
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def from_row(record: type[S], row: Mapping[str, Any]) -> S:
+    """A record from a row that has a column for each of its fields."""
+    values: dict[str, Any] = {}
+    for name in record.__struct_fields__:
+        value = row[name]
+        values[name] = msgspec.json.decode(value) if name in JSON_COLUMNS and value is not None else value
+    return record(**values)

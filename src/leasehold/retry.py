@@ -1,0 +1,47 @@
+"""What a handler may say about its next attempt, and the back-off of a kind."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import msgspec
+
+from leasehold.errors import BadInput
+
+
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """Exponential back-off with full jitter: a random wait below min(cap, initial × multiplier^(attempt − 1)) seconds.
+
+    The database draws it (`leasehold.retry_delay`), so that workers of all languages wait alike.
+
+    Raises:
+        BadInput: initial or cap below 0, multiplier below 1.
+    """
+
+    initial: float = 10.0
+    multiplier: float = 2.0
+    cap: float = 300.0
+
+    def __post_init__(self) -> None:
+        if self.initial < 0 or self.cap < 0 or self.multiplier < 1:
+            raise BadInput(f"initial and cap must be 0 or more and multiplier 1 or more, not {self}")
+
+
+class Retry(Exception):
+    """Raise it in a handler to be tried again after `after` (seconds or timedelta) instead of the back-off."""
+
+    def __init__(self, after: float | timedelta, reason: str = "the handler asked for a retry") -> None:
+        super().__init__(reason)
+        self.after = after.total_seconds() if isinstance(after, timedelta) else float(after)
+
+
+class Reschedule(Exception):
+    """Raise it in a handler to run the job again after `after` without counting the attempt."""
+
+    def __init__(self, after: float | timedelta, reason: str = "the handler asked to run later") -> None:
+        super().__init__(reason)
+        self.after = after.total_seconds() if isinstance(after, timedelta) else float(after)
+
+
+class Discard(Exception):
+    """Raise it in a handler to fail the job for good, whatever attempts are left."""
