@@ -24,6 +24,7 @@ from leasehold.database.connections import (
     connect,
 )
 from leasehold.database.translation import translated
+from leasehold.errors import DatabaseUnavailable
 
 T = TypeVar("T")
 
@@ -78,6 +79,17 @@ class Listening:
                 await self._connection.execute("select pg_notify($1, $2)", channel, payload, timeout=timeout)
 
         await cross(send)
+
+    async def check(self, channel: str, timeout: float) -> None:
+        """Prove that this connection is alive and listens. Raises DatabaseUnavailable."""
+
+        async def ask() -> None:
+            with translated():
+                rows = await self._connection.fetch("select pg_listening_channels()", timeout=timeout)
+            if channel not in {row[0] for row in rows}:
+                raise DatabaseUnavailable("the connection has stopped listening")
+
+        await cross(ask)
 
 
 class Database(Caller):

@@ -1,0 +1,142 @@
+"""A process of actors: any set of them shares one nursery, one listener and one database."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import Protocol
+
+import trio
+
+from leasehold.actors.janitor import Janitor
+from leasehold.actors.reaper import Reaper
+from leasehold.actors.scheduler import Scheduler
+from leasehold.actors.supervisor import supervise
+from leasehold.actors.worker import Worker
+from leasehold.app import App
+from leasehold.builtin import builtin_app
+from leasehold.database import Database, open_database
+from leasehold.errors import BadInput
+from leasehold.notify.listener import Listener
+from leasehold.notify.switchboard import Switchboard
+from leasehold.settings import Settings
+
+log = logging.getLogger("leasehold.actors")
+
+ACTORS = ("worker", "scheduler", "reaper")
+
+
+class Drainable(Protocol):
+    """An actor that can end in good order."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
+
+    async def run(self) -> None:
+        """Work until drained."""
+        ...
+
+    def drain(self) -> None:
+        """End in good order."""
+        ...
+
+
+async def run_actors(names: Sequence[str], settings: Settings, *, app: App | None = None) -> int:
+    """Run actors until they are told to stop.
+
+    SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second one
+    interrupts running handlers and hands their jobs back.
+
+    Args:
+        names: of `worker`, `scheduler`, `reaper` (which brings the janitor).
+        settings: of the process.
+        app: handlers; `echo` and `dummy` where none is given.
+
+    Returns:
+        The exit code: 0 after draining, 1 after an interruption.
+
+    Raises:
+        BadInput: an unknown name. ActorFailed: see `supervise`. DatabaseUnavailable: at the start.
+    """
+    unknown = set(names) - set(ACTORS)
+    if unknown or not names:
+        raise BadInput(f"unknown actor {', '.join(sorted(unknown)) or '(none named)'}; there are: {', '.join(ACTORS)}")
+    label = f"leasehold {'+'.join(names)} {os.getpid()}"
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(open_database(settings.database_url or "", application_name=label))
+        switchboard = Switchboard()
+        actors: list[Drainable] = []
+        for name in names:
+            actors += await _make(name, stack, database, settings, app or builtin_app(), switchboard)
+        return await _run(actors, database, settings, switchboard)
+
+
+async def _make(
+    name: str, stack: AsyncExitStack, database: Database, settings: Settings, app: App, switchboard: Switchboard
+) -> list[Drainable]:
+    async def lane(purpose: str):  # noqa: ANN202
+        return await stack.enter_async_context(database.lane(purpose))
+
+    match name:
+        case "worker":
+            lanes = (await lane("dispatcher"), await lane("settler"))
+            return [Worker(database, lanes, settings, app, switchboard, settings.worker_id or made_up_id())]
+        case "scheduler":
+            return [Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds)]
+        case _:
+            return [
+                Reaper(await lane("reaper"), switchboard, settings.poll_seconds),
+                Janitor(await lane("janitor"), settings.retention_days),
+            ]
+
+
+async def _run(actors: Sequence[Drainable], database: Database, settings: Settings, switchboard: Switchboard) -> int:
+    ending = Ending(actors, settings.drain_seconds)
+    async with trio.open_nursery() as helpers:
+        if settings.notify:
+            helpers.start_soon(supervise, Listener(database, switchboard))
+        await helpers.start(ending.listen)
+        async with trio.open_nursery() as nursery:
+            for actor in actors:
+                nursery.start_soon(supervise, actor)
+        helpers.cancel_scope.cancel()
+    return ending.exit_code
+
+
+class Ending:
+    """Turns signals into draining, and draining that takes too long into an interruption."""
+
+    def __init__(self, actors: Sequence[Drainable], drain_seconds: float) -> None:
+        self._actors = actors
+        self._drain_seconds = drain_seconds
+        self.exit_code = 0
+
+    async def listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Wait for signals until cancelled."""
+        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            task_status.started()
+            await anext(signals)
+            log.info("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
+            for actor in self._actors:
+                actor.drain()
+            with trio.move_on_after(self._drain_seconds):
+                await anext(signals)
+            log.warning("interrupting what still runs")
+            self.exit_code = 1
+            for actor in self._actors:
+                if isinstance(actor, Worker):
+                    actor.interrupt()
+            await anext(signals)
+            os._exit(1)
+
+
+def made_up_id() -> str:
+    """An id for a worker that was given none: the host and something random."""
+    return f"{socket.gethostname()}-{secrets.token_hex(3)}"

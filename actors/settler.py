@@ -1,0 +1,199 @@
+"""Writes outcomes: many at a time, sorted, guarded; an outcome counts when its commit has been acknowledged."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import trio
+
+from leasehold.actors.held import Held, Holdings
+from leasehold.actors.outcome import Completed, Failed, Outcome, Released, Rescheduled
+from leasehold.database import Caller, Row
+from leasehold.errors import BadInput
+from leasehold.notify.signal import Signal
+
+log = logging.getLogger("leasehold.settler")
+
+GATHER_SECONDS = 0.002
+MOST_ROWS = 500
+MOST_WAITING = 5_000
+
+
+class SettlerStatistics(msgspec.Struct, frozen=True):
+    """Counts since the start: settled outcomes by what they were, refused ones, statements sent; and outcomes waiting."""
+
+    completed: int
+    failed: int
+    returned: int
+    refused: int
+    statements: int
+    waiting: int
+
+
+class Settler:
+    """Takes outcomes from the slots and writes them over its own connection.
+
+    After a lost connection the same outcomes are written again: an attempt that has been settled already is not refused.
+    """
+
+    name = "settler"
+
+    def __init__(self, lane: Caller, incarnation: UUID, holdings: Holdings, settled: Callable[[int], object]) -> None:
+        self._lane = lane
+        self._incarnation = incarnation
+        self._holdings = holdings
+        self._settled = settled
+        self._waiting: deque[Outcome] = deque()
+        self._arrived = Signal()
+        self._room = trio.Event()
+        self._room.set()
+        self._wrote = trio.Event()
+        self._counts = {"completed": 0, "failed": 0, "returned": 0, "refused": 0, "statements": 0}
+
+    def put(self, outcome: Outcome) -> None:
+        """Take an outcome. Never waits; callers that may wait ask `room` first."""
+        outcome.held.settling = True
+        self._waiting.append(outcome)
+        if len(self._waiting) == 1:
+            self._arrived.set()
+        elif len(self._waiting) > MOST_WAITING and self._room.is_set():
+            self._room = trio.Event()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether slots should wait with `room` before they take the next job."""
+        return not self._room.is_set()
+
+    async def room(self) -> None:
+        """Wait while too many outcomes are unwritten."""
+        await self._room.wait()
+
+    async def run(self) -> None:
+        """Write outcomes until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was."""
+        while True:
+            if not self._waiting:
+                await self._arrived.wait()
+            if len(self._waiting) < MOST_ROWS:
+                await trio.sleep(GATHER_SECONDS)
+            await self.flush()
+
+    async def written(self) -> None:
+        """Wait until every outcome taken so far is written."""
+        while self._waiting:
+            self._arrived.set()
+            await self._wrote.wait()
+
+    async def flush(self) -> None:
+        """Write what is waiting now."""
+        while self._waiting:
+            batch = [self._waiting[index] for index in range(min(MOST_ROWS, len(self._waiting)))]
+            await self._write(batch)
+            for _ in batch:
+                self._waiting.popleft()
+            for outcome in batch:
+                self._holdings.pop(outcome.held.id, None)
+            self._settled(len(batch))
+            self._wrote.set()
+            self._wrote = trio.Event()
+            if not self._room.is_set() and len(self._waiting) < MOST_WAITING // 2:
+                self._room.set()
+            if len(self._waiting) < MOST_ROWS // 2:
+                break
+
+    async def _write(self, batch: list[Outcome]) -> None:
+        batch.sort(key=lambda outcome: outcome.held.id)
+        for kind, write in (
+            (Completed, self._complete),
+            (Failed, self._fail),
+            (Rescheduled, self._reschedule),
+            (Released, self._release),
+        ):
+            chosen = [outcome for outcome in batch if type(outcome) is kind]
+            if chosen:
+                await write(chosen)
+
+    async def _complete(self, outcomes: Sequence[Completed]) -> None:
+        now = monotonic()
+        try:
+            rows = await self._call(
+                "complete_jobs", outcomes, [o.output for o in outcomes], [_ran_for(o.held, now) for o in outcomes]
+            )
+        except BadInput as error:
+            await self._bisect(outcomes, error)
+            return
+        self._note("completed", outcomes, rows)
+
+    async def _bisect(self, outcomes: Sequence[Completed], error: BadInput) -> None:
+        """One output that Postgres cannot keep must not fail its neighbours."""
+        if len(outcomes) == 1:
+            refused = {"type": "InvalidOutput", "message": str(error), "traceback": ""}
+            await self._fail([Failed(outcomes[0].held, refused, discard=True)])
+            return
+        middle = len(outcomes) // 2
+        await self._complete(outcomes[:middle])
+        await self._complete(outcomes[middle:])
+
+    async def _fail(self, outcomes: Sequence[Failed]) -> None:
+        now = monotonic()
+        policies = [o.held.kind.options.retry for o in outcomes]
+        rows = await self._call(
+            "fail_jobs",
+            outcomes,
+            [msgspec.json.encode(o.error).decode() for o in outcomes],
+            [_ran_for(o.held, now) for o in outcomes],
+            [o.discard for o in outcomes],
+            [o.retry_in for o in outcomes],
+            [policy.initial for policy in policies],
+            [policy.multiplier for policy in policies],
+            [policy.cap for policy in policies],
+        )
+        self._note("failed", outcomes, [row for row in rows if row["outcome"] == "refused"])
+        _log_failures(outcomes, {row["job_id"]: row for row in rows})
+
+    async def _reschedule(self, outcomes: Sequence[Rescheduled]) -> None:
+        rows = await self._call("reschedule_jobs", outcomes, [o.after for o in outcomes], [o.reason for o in outcomes])
+        self._note("returned", outcomes, rows)
+
+    async def _release(self, outcomes: Sequence[Released]) -> None:
+        self._note("returned", outcomes, await self._call("release_jobs", outcomes))
+
+    async def _call(self, function: str, outcomes: Sequence[Outcome], *more: list[Any]) -> list[Row]:
+        self._counts["statements"] += 1
+        ids = [outcome.held.id for outcome in outcomes]
+        attempts = [outcome.held.attempt for outcome in outcomes]
+        return await self._lane.call(function, self._incarnation, ids, attempts, *more)
+
+    def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
+        self._counts[what] += len(outcomes) - len(refusals)
+        self._counts["refused"] += len(refusals)
+        for row in refusals:
+            log.warning(
+                "job %s: outcome refused, %s", row["job_id"], row["reason"],
+                extra={"job_id": row["job_id"], "reason": row["reason"]},
+            )  # fmt: skip
+
+    def statistics(self) -> SettlerStatistics:
+        """Counts since the start."""
+        return SettlerStatistics(**self._counts, waiting=len(self._waiting))
+
+
+def _ran_for(held: Held, now: float) -> float:
+    return now - held.started if held.started is not None else 0.0
+
+
+def _log_failures(outcomes: Sequence[Failed], rows: dict[int, Row]) -> None:
+    for outcome in outcomes:
+        row = rows.get(outcome.held.id)
+        if row is not None and row["outcome"] != "refused":
+            log.warning(
+                "job %s of kind %s failed attempt %s (%s: %s), now %s",
+                outcome.held.id, outcome.held.kind.name, outcome.held.attempt, outcome.error["type"],
+                outcome.error["message"], row["outcome"],
+                extra={"job_id": outcome.held.id, "kind": outcome.held.kind.name, "attempt": outcome.held.attempt},
+            )  # fmt: skip

@@ -1,0 +1,61 @@
+"""Restarts actors that lost the database, and ends the process when one fails for any other reason."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable
+from time import monotonic
+from typing import Protocol
+
+import trio
+
+from leasehold.actors.decisions import Backoff
+from leasehold.errors import ActorFailed, DatabaseUnavailable
+
+log = logging.getLogger("leasehold.supervisor")
+
+
+class Actor(Protocol):
+    """The contract: `run` goes on until cancelled or drained and may be called again after DatabaseUnavailable."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
+
+    def run(self) -> Awaitable[None]:
+        """Do the work."""
+        ...
+
+
+async def supervise(actor: Actor) -> None:
+    """Run an actor; when it loses the database, run it again after a jittered back-off, for as long as it takes.
+
+    Raises:
+        ActorFailed: it failed for a reason that a restart does not cure.
+    """
+    backoff = Backoff()
+    while True:
+        try:
+            await actor.run()
+            return
+        except (DatabaseUnavailable, ExceptionGroup) as error:
+            if not _is_database_trouble(error):
+                raise ActorFailed(f"{actor.name} failed: {_first(error)!r}") from error
+            wait = backoff.wait(monotonic())
+            log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, _first(error))
+        except Exception as error:
+            raise ActorFailed(f"{actor.name} failed: {error!r}") from error
+        await trio.sleep(wait)
+
+
+def _is_database_trouble(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_database_trouble(inner) for inner in error.exceptions)
+    return isinstance(error, DatabaseUnavailable)
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,149 @@
+"""A worker process: its actors, put together, and how they end.
+
+    listener -- wake-ups --> dispatcher --> backlog --> slots --> settler
+                                 |                        |          |
+                                 +-------- holdings ------+----------+
+                                              ^ the watcher starts a sibling for each long job
+                                              ^ the lease keeper, in its own thread, renews
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from uuid import uuid4
+
+import trio
+
+from leasehold.actors.backlog import Backlog
+from leasehold.actors.dispatcher import Claimer, Dispatcher
+from leasehold.actors.held import Held, Holdings
+from leasehold.actors.keeper import Keeper, Pulse
+from leasehold.actors.presence import Presence
+from leasehold.actors.settler import Settler
+from leasehold.actors.sibling import Watcher
+from leasehold.actors.slot import SHUTDOWN, Slot
+from leasehold.actors.supervisor import supervise
+from leasehold.app import App
+from leasehold.database import Database, Lane
+from leasehold.errors import DatabaseError
+from leasehold.notify.channel import Lost, Wake
+from leasehold.notify.switchboard import Switchboard
+from leasehold.settings import Settings
+
+log = logging.getLogger("leasehold.worker")
+
+JOBS_PER_TURN = 10
+FLUSH_SECONDS = 5.0
+
+
+class Worker:
+    """Claims, runs and settles jobs.
+
+    Modes: *running*; *draining* after `drain`: nothing more is claimed, what has not started is handed back, what runs may
+    finish; *interrupted* after `interrupt`: running handlers are cancelled and their jobs handed back. `run` returns when
+    the last outcome is written.
+    """
+
+    name = "worker"
+
+    def __init__(
+        self, database: Database, lanes: tuple[Lane, Lane], settings: Settings, app: App, switchboard: Switchboard,
+        worker_id: str,
+    ) -> None:  # fmt: skip
+        claim_lane, settle_lane = lanes
+        incarnation = uuid4()
+        self.holdings: Holdings = {}
+        self._app = app
+        self._settings = settings
+        self._backlog = Backlog()
+        self._pulse = Pulse()
+        self.claimer = Claimer(
+            incarnation, worker_id, settings.queues, settings.slots, settings.lease_seconds, settings.renew_seconds
+        )
+        self.dispatcher = Dispatcher(claim_lane, self.claimer, app, self._backlog, self.holdings, settings.poll_seconds)
+        self.settler = Settler(settle_lane, incarnation, self.holdings, self.dispatcher.job_ended)
+        self.keeper = Keeper(database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse)
+        self.presence = Presence(
+            database, self.claimer, app.served_kinds, settings.heartbeat_seconds,
+            lambda: sum(1 for _ in self.running()), lambda: switchboard.listening,
+        )  # fmt: skip
+        threads = trio.CapacityLimiter(settings.slots)
+        self._slots = [Slot(incarnation, worker_id, threads, self.settler.put) for _ in range(settings.slots)]
+        switchboard.subscribe(Wake, self._hear_wake)
+        switchboard.subscribe(Lost, self._hear_lost)
+        switchboard.subscribe_reconnect(self._look_again)
+
+    def running(self) -> Iterator[Held]:
+        """The jobs whose handlers run."""
+        return (slot.held for slot in self._slots if slot.held is not None)
+
+    def drain(self) -> None:
+        """End in good order."""
+        self.presence.drain()
+        self.dispatcher.drain()
+
+    def interrupt(self) -> None:
+        """End now: cancel what runs."""
+        self.drain()
+        for held in list(self.running()):
+            held.lose(SHUTDOWN)
+
+    async def run(self) -> None:
+        """Work until drained. Raises ActorFailed."""
+        await self.presence.register()
+        log.info(
+            "starting worker %s for queues %s with %d slots",
+            self.claimer.worker_id, ", ".join(self.claimer.queues) or "(all)", self.claimer.slots,
+            extra={"worker_id": self.claimer.worker_id, "incarnation": str(self.claimer.incarnation)},
+        )  # fmt: skip
+        async with trio.open_nursery() as helpers:
+            for actor in (self.settler, self.keeper, self.presence, Watcher(self.running, self._pulse, helpers)):
+                helpers.start_soon(supervise, actor)
+            async with trio.open_nursery() as workers:
+                workers.start_soon(supervise, self.dispatcher)
+                for slot in self._slots:
+                    workers.start_soon(self._serve, slot)
+            await self._finish()
+            helpers.cancel_scope.cancel()
+
+    async def _serve(self, slot: Slot) -> None:
+        """Run jobs in a slot until the backlog is closed. Lets the other tasks turn every few jobs."""
+        while True:
+            for _ in range(JOBS_PER_TURN):
+                if self.settler.is_crowded:
+                    await self.settler.room()
+                if not len(self._backlog):
+                    self.dispatcher.slot_freed()
+                held = await self._backlog.take()
+                if held is None:
+                    return
+                await slot.run_job(held)
+            self.dispatcher.slot_freed()
+            await trio.lowlevel.checkpoint()
+
+    async def _finish(self) -> None:
+        """Write the last outcomes and say good-bye; give up after a while, the leases run out by themselves."""
+        with trio.move_on_after(FLUSH_SECONDS) as scope:
+            try:
+                await self.settler.written()
+                await self.presence.leave()
+            except DatabaseError as error:
+                log.warning("the last outcomes could not be written: %s", error)
+        if scope.cancelled_caught:
+            log.warning("the last outcomes could not be written within %s s", FLUSH_SECONDS)
+        log.info("worker %s stopped", self.claimer.worker_id, extra={"worker_id": self.claimer.worker_id})
+
+    def _hear_wake(self, notice: Wake) -> None:
+        if notice.queue is None or not self.claimer.queues or notice.queue in self.claimer.queues:
+            self.dispatcher.wake()
+
+    def _hear_lost(self, notice: Lost) -> None:
+        held = self.holdings.get(notice.job_id)
+        if held is not None and held.attempt == notice.attempt:
+            held.lose(notice.reason)
+
+    def _look_again(self) -> None:
+        self.presence.beat_soon()
+        self.dispatcher.wake()
+

@@ -1,0 +1,78 @@
+"""The LISTEN connection.
+
+It awaits nothing but the socket and its own check, listens anew with back-off after a loss, and then has everybody look
+for themselves, since whatever was sent in between is gone.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+import trio
+
+from leasehold.database import Database, Listening
+from leasehold.errors import DatabaseUnavailable
+from leasehold.notify.channel import CHANNEL, Ping, parse_notice
+from leasehold.notify.switchboard import Switchboard
+
+log = logging.getLogger("leasehold.listener")
+
+CHECK_SECONDS = 15.0
+ANSWER_SECONDS = 5.0
+
+
+class Listener:
+    """Hears the channel and tells the switchboard."""
+
+    name = "listener"
+
+    def __init__(self, database: Database, switchboard: Switchboard) -> None:
+        self._database = database
+        self._switchboard = switchboard
+        self._nonsense_seen = False
+        self._token = ""
+        self._heard_myself = trio.Event()
+
+    async def run(self) -> None:
+        """Listen until cancelled. Raises DatabaseUnavailable when the connection is lost or turns out deaf."""
+        try:
+            async with self._database.listen(CHANNEL) as listening, trio.open_nursery() as nursery:
+                nursery.start_soon(self._check, listening)
+                await self._read(listening)
+        finally:
+            self._switchboard.listening = False
+
+    async def _read(self, listening: Listening) -> None:
+        async for payload in listening.payloads:
+            notice = parse_notice(payload)
+            if notice is None:
+                self._report_nonsense(payload)
+            elif isinstance(notice, Ping):
+                if notice.token == self._token:
+                    self._heard_myself.set()
+            else:
+                self._switchboard.publish(notice)
+        raise DatabaseUnavailable("the listening connection was lost")
+
+    async def _check(self, listening: Listening) -> None:
+        self._token = secrets.token_hex(8)
+        self._heard_myself = trio.Event()
+        await listening.notify(CHANNEL, f"ping:{self._token}", ANSWER_SECONDS)
+        with trio.move_on_after(ANSWER_SECONDS) as scope:
+            await self._heard_myself.wait()
+        if scope.cancelled_caught:
+            raise DatabaseUnavailable(
+                "this connection does not hear its own notifications; is a pooler in front? "
+                "Listen over a direct connection, or set LEASEHOLD_NOTIFY=off"
+            )
+        self._switchboard.listening = True
+        self._switchboard.publish_reconnect()
+        while True:
+            await trio.sleep(CHECK_SECONDS)
+            await listening.check(CHANNEL, ANSWER_SECONDS)
+
+    def _report_nonsense(self, payload: str) -> None:
+        if not self._nonsense_seen:
+            self._nonsense_seen = True
+            log.warning("ignoring a notification that nobody understands: %r (said once)", payload[:100])

@@ -1,0 +1,37 @@
+"""Who wants to hear which notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from leasehold.notify.channel import Notice
+
+N = TypeVar("N", bound=Notice)
+
+
+class Switchboard:
+    """Hands each notice to those who asked for its type. Subscribers are called at once and must not wait or raise."""
+
+    def __init__(self) -> None:
+        self._subscribers: dict[type[Any], list[Callable[[Any], object]]] = {}
+        self._everybody: list[Callable[[], object]] = []
+        self.listening = False
+
+    def subscribe(self, notice: type[N], hear: Callable[[N], object]) -> None:
+        """Call `hear` for each notice of this type."""
+        self._subscribers.setdefault(notice, []).append(hear)
+
+    def subscribe_reconnect(self, hear: Callable[[], object]) -> None:
+        """Call `hear` when notices may have been missed."""
+        self._everybody.append(hear)
+
+    def publish(self, notice: Notice) -> None:
+        """Hand a notice on."""
+        for hear in self._subscribers.get(type(notice), ()):
+            hear(notice)
+
+    def publish_reconnect(self) -> None:
+        """Tell everybody to look for themselves."""
+        for hear in self._everybody:
+            hear()

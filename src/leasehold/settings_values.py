@@ -1,0 +1,92 @@
+"""From a raw value to a checked one: text is parsed, ranges are enforced, the message tells value, source and range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import cast
+
+import msgspec
+from msgspec import inspect
+
+from leasehold.errors import SettingsError
+from leasehold.settings_sources import Given
+
+WORDS = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
+
+
+def convert(name: str, given: Given, annotation: object, show: Callable[[object], str]) -> object:
+    """`given` as a value of `annotation`.
+
+    `show` renders the value for the message (secrets masked). Raises SettingsError.
+    """
+    try:
+        kind = _bare(inspect.type_info(annotation))
+        value = msgspec.convert(_parse(given, kind), annotation, strict=_is_strict(given, kind))  # pyright: ignore[reportCallIssue, reportArgumentType, reportUnknownVariableType]
+        _refuse_non_finite(value)
+    except (msgspec.ValidationError, ValueError) as error:
+        allowed = describe_allowed(annotation)
+        raise SettingsError(
+            f"{name} = {show(given.value)} (from {given.origin}) is refused: allowed is {allowed}"
+        ) from error
+    return cast(object, value)
+
+
+def _bare(kind: inspect.Type) -> inspect.Type:
+    return _bare(kind.type) if isinstance(kind, inspect.Metadata) else kind
+
+
+def _is_strict(given: Given, kind: inspect.Type) -> bool:
+    # Lax conversion would read the text "null" as None, and so a token of that name as "no token".
+    return not given.is_text or isinstance(kind, inspect.UnionType)
+
+
+def _parse(given: Given, kind: inspect.Type) -> object:
+    if given.scale is not None:
+        return float(cast(str, given.value)) * given.scale
+    if not isinstance(given.value, str):
+        return given.value
+    match kind:
+        case inspect.VarTupleType():
+            return tuple(part.strip() for part in given.value.split(",") if part.strip())
+        case inspect.BoolType() if given.is_text:
+            return WORDS.get(given.value.lower(), given.value)
+        case inspect.LiteralType():
+            return given.value.lower()
+        case _:
+            return given.value
+
+
+def _refuse_non_finite(value: object) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("not a finite number")
+
+
+def describe_allowed(annotation: object) -> str:
+    """The allowed values of an annotation in words, e.g. `a whole number from 1 to 1000`."""
+    return _describe(inspect.type_info(annotation))
+
+
+def _describe(kind: inspect.Type) -> str:  # noqa: PLR0911
+    match kind:
+        case inspect.BoolType():
+            return "on or off"
+        case inspect.LiteralType(values=values):
+            return ", ".join(str(value) for value in values)
+        case inspect.IntType(ge=low, le=high):
+            return f"a whole number{_range(('from', low), ('to', high))}"
+        case inspect.FloatType(gt=above, ge=low, lt=below, le=high):
+            return f"a number{_range(('above', above), ('from', low), ('below', below), ('up to', high))}"
+        case inspect.VarTupleType():
+            return "a list of names, comma separated"
+        case inspect.UnionType(types=types):
+            return " or ".join(_describe(each) for each in types if not isinstance(each, inspect.NoneType))
+        case inspect.Metadata():
+            extra = cast("dict[str, list[str]]", kind.extra_json_schema or {})  # pyright: ignore[reportUnknownMemberType]
+            return f"text like {extra['examples'][0]}" if "examples" in extra else _describe(kind.type)
+        case _:
+            return "text"
+
+
+def _range(*bounds: tuple[str, float | None]) -> str:
+    return "".join(f" {word} {bound:g}" for word, bound in bounds if bound is not None)
