@@ -62,7 +62,9 @@ class Dispatcher:
 
     name = "dispatcher"
 
-    def __init__(self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float) -> None:
+    def __init__(
+        self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float
+    ) -> None:
         self._lane = lane
         self._claimer = claimer
         self._app = app

@@ -11,7 +11,9 @@ from leasehold.database.border import run_asyncio
 from leasehold.kind import Kind
 
 
-async def invoke(kind: Kind[..., Any], args: tuple[Any, ...], named: dict[str, Any], threads: trio.CapacityLimiter) -> Any:
+async def invoke(
+    kind: Kind[..., Any], args: tuple[Any, ...], named: dict[str, Any], threads: trio.CapacityLimiter
+) -> Any:
     """The handler's return value. A thread is cancelled where it calls `leasehold.checkpoint()`, and waited for."""
     match kind.runs:
         case "trio":
@@ -20,8 +22,3 @@ async def invoke(kind: Kind[..., Any], args: tuple[Any, ...], named: dict[str, A
             return await run_asyncio(kind.function, *args, **named)
         case "thread":
             return await trio.to_thread.run_sync(partial(kind.function, *args, **named), limiter=threads)
-
-
-def checkpoint() -> None:
-    """For handlers that run in a thread: end here if the job was cancelled, timed out or lost. Cheap enough for loops."""
-    trio.from_thread.check_cancelled()

@@ -91,16 +91,18 @@ class Keeper:
 
     async def _keep(self, portal: trio.lowlevel.TrioToken) -> None:
         backoff = Backoff()
-        async with open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS) as database:
-            async with database.lane("lease keeper") as lane:
-                while not self._stopping:
-                    try:
-                        await self.renew_due(lane, portal)
-                        await trio.sleep(TICK_SECONDS)
-                    except DatabaseUnavailable as error:
-                        log.warning("cannot renew leases: %s", error)
-                        await trio.sleep(backoff.wait(monotonic()))
-                    self._report_blocked_loop()
+        async with (
+            open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS) as database,
+            database.lane("lease keeper") as lane,
+        ):
+            while not self._stopping:
+                try:
+                    await self.renew_due(lane, portal)
+                    await trio.sleep(TICK_SECONDS)
+                except DatabaseUnavailable as error:
+                    log.warning("cannot renew leases: %s", error)
+                    await trio.sleep(backoff.wait(monotonic()))
+                self._report_blocked_loop()
 
     async def renew_due(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
         """Renew every lease whose time has come, in one statement."""
@@ -116,7 +118,9 @@ class Keeper:
         )  # fmt: skip
         self._apply(due, {row["job_id"]: row["reason"] for row in rows}, now, portal)
 
-    def _apply(self, due: Sequence[Held], refused: dict[int, str], asked_at: float, portal: trio.lowlevel.TrioToken) -> None:
+    def _apply(
+        self, due: Sequence[Held], refused: dict[int, str], asked_at: float, portal: trio.lowlevel.TrioToken
+    ) -> None:
         for held in due:
             reason = refused.get(held.id)
             if reason is None:
@@ -153,11 +157,11 @@ class Keeper:
 def _is_due(held: Held, now: float) -> bool:
     if now >= held.renew_at:
         return True
-    return not held.shown and held.started is not None and now - held.started >= SHOW_RUNNING_AFTER and not held.settling
+    return (
+        not held.shown and held.started is not None and now - held.started >= SHOW_RUNNING_AFTER and not held.settling
+    )
 
 
 def _stack_of(thread: int) -> str:
-    frame = sys._current_frames().get(thread)  # noqa: SLF001  the documented way to look at another thread
+    frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]  the documented way
     return "".join(traceback.format_stack(frame)[-6:]) if frame is not None else "(unknown)"
-
-

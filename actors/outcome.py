@@ -75,7 +75,7 @@ def describe(error: BaseException) -> dict[str, str]:
     try:
         message = str(error)
         lines = traceback.format_exception(error)
-    except Exception:  # noqa: BLE001  an exception of user code may fail to print itself
+    except Exception:
         message, lines = "the exception cannot be printed", []
     return {
         "type": type(error).__qualname__,

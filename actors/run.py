@@ -81,7 +81,7 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
 async def _make(
     name: str, stack: AsyncExitStack, database: Database, settings: Settings, app: App, switchboard: Switchboard
 ) -> list[Drainable]:
-    async def lane(purpose: str):  # noqa: ANN202
+    async def lane(purpose: str):
         return await stack.enter_async_context(database.lane(purpose))
 
     match name:

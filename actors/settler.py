@@ -108,15 +108,14 @@ class Settler:
 
     async def _write(self, batch: list[Outcome]) -> None:
         batch.sort(key=lambda outcome: outcome.held.id)
-        for kind, write in (
-            (Completed, self._complete),
-            (Failed, self._fail),
-            (Rescheduled, self._reschedule),
-            (Released, self._release),
-        ):
-            chosen = [outcome for outcome in batch if type(outcome) is kind]
-            if chosen:
-                await write(chosen)
+        if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:
+            await self._complete(done)
+        if broken := [outcome for outcome in batch if isinstance(outcome, Failed)]:
+            await self._fail(broken)
+        if later := [outcome for outcome in batch if isinstance(outcome, Rescheduled)]:
+            await self._reschedule(later)
+        if unstarted := [outcome for outcome in batch if isinstance(outcome, Released)]:
+            await self._release(unstarted)
 
     async def _complete(self, outcomes: Sequence[Completed]) -> None:
         now = monotonic()

@@ -30,7 +30,9 @@ class Slot:
         settle: takes the outcome; never waits.
     """
 
-    def __init__(self, incarnation: UUID, worker_id: str, threads: trio.CapacityLimiter, settle: Callable[[Outcome], None]) -> None:
+    def __init__(
+        self, incarnation: UUID, worker_id: str, threads: trio.CapacityLimiter, settle: Callable[[Outcome], None]
+    ) -> None:
         self._incarnation = incarnation
         self._worker_id = worker_id
         self._threads = threads
@@ -60,8 +62,8 @@ class Slot:
     async def _attempt(self, held: Held) -> Outcome | None:
         kind = held.kind
         try:
-            job = held.job(self._incarnation, self._worker_id) if kind.takes_job else None
-            args, named = kind.arguments(job, held.row["args"])
+            named = kind.decode_args(held.row["args"])
+            args = (held.job(self._incarnation, self._worker_id),) if kind.takes_job else ()
         except InvalidArgs as error:
             return Failed(held, describe(error))
         timeout = kind.options.timeout
@@ -80,7 +82,7 @@ class Slot:
                 if rest is None:
                     raise
                 return failed(held, rest)
-            except BaseException as error:  # noqa: BLE001  whatever a handler raises is its own failure
+            except BaseException as error:
                 return failed(held, error)
         return self._cancelled(held, timeout)
 

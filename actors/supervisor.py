@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, cast
 
 import trio
 
@@ -50,12 +50,15 @@ async def supervise(actor: Actor) -> None:
 
 
 def _is_database_trouble(error: BaseException) -> bool:
-    if isinstance(error, BaseExceptionGroup):
-        return all(_is_database_trouble(inner) for inner in error.exceptions)
-    return isinstance(error, DatabaseUnavailable)
+    return all(isinstance(leaf, DatabaseUnavailable) for leaf in _leaves(error))
 
 
 def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+    return _leaves(error)[0]
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        return [leaf for each in inner for leaf in _leaves(each)]
+    return [error]

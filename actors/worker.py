@@ -1,10 +1,10 @@
 """A worker process: its actors, put together, and how they end.
 
-    listener -- wake-ups --> dispatcher --> backlog --> slots --> settler
-                                 |                        |          |
-                                 +-------- holdings ------+----------+
-                                              ^ the watcher starts a sibling for each long job
-                                              ^ the lease keeper, in its own thread, renews
+listener -- wake-ups --> dispatcher --> backlog --> slots --> settler
+                             |                        |          |
+                             +-------- holdings ------+----------+
+                                          ^ the watcher starts a sibling for each long job
+                                          ^ the lease keeper, in its own thread, renews
 """
 
 from __future__ import annotations
@@ -146,4 +146,3 @@ class Worker:
     def _look_again(self) -> None:
         self.presence.beat_soon()
         self.dispatcher.wake()
-

@@ -8,8 +8,9 @@ the process die in between, the next poll of a worker finds the job.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import trio
 
@@ -24,7 +25,9 @@ Send = Callable[[list[str]], Awaitable[None]]
 class Doorbell:
     """Collects queues to be rung for. `ring` never waits."""
 
-    def __init__(self, wait: Callable[[], Awaitable[object]], wake: Callable[[], object], pause: Callable[[], Awaitable[object]]) -> None:
+    def __init__(
+        self, wait: Callable[[], Awaitable[object]], wake: Callable[[], object], pause: Callable[[], Awaitable[object]]
+    ) -> None:
         self._queues: set[str] = set()
         self._wait = wait
         self._wake = wake
@@ -51,7 +54,7 @@ class Doorbell:
 
 
 @asynccontextmanager
-async def open_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
+async def open_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
     """A doorbell that rings over `caller`, under trio or asyncio; what is left is rung for when the block ends."""
     opened = _trio_doorbell(caller) if running_flavour() == "trio" else _asyncio_doorbell(caller)
     async with opened as doorbell:
@@ -60,14 +63,14 @@ async def open_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
 
 
 @asynccontextmanager
-async def _trio_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
+async def _trio_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
     sender, receiver = trio.open_memory_channel[None](1)
 
     def wake() -> None:
         with suppress(trio.WouldBlock):
             sender.send_nowait(None)
 
-    doorbell = Doorbell(receiver.receive, wake, lambda: trio.sleep(PAUSE_SECONDS))
+    doorbell = Doorbell(receiver.receive, wake, partial(trio.sleep, PAUSE_SECONDS))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(doorbell.answer, caller)
         try:
@@ -79,7 +82,7 @@ async def _trio_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
 
 
 @asynccontextmanager
-async def _asyncio_doorbell(caller: Caller) -> AsyncIterator[Doorbell]:
+async def _asyncio_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
     rung = asyncio.Event()
 
     async def wait() -> None:

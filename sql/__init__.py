@@ -11,4 +11,7 @@ from importlib.resources import files
 def read_folder(folder: str) -> dict[str, str]:
     """The texts of one folder (`migrations`, `functions`, `views`), by file stem, sorted by name."""
     found = (entry for entry in (files(__name__) / folder).iterdir() if entry.name.endswith(".sql"))
-    return {entry.name.removesuffix(".sql"): entry.read_text(encoding="utf-8") for entry in sorted(found, key=lambda e: e.name)}
+    return {
+        entry.name.removesuffix(".sql"): entry.read_text(encoding="utf-8")
+        for entry in sorted(found, key=lambda e: e.name)
+    }

@@ -6,7 +6,7 @@ from leasehold.errors import LeaseholdError
 from leasehold.job import Job, NewJob
 from leasehold.kind import Kind
 from leasehold.records import EnqueuedJob, JobRecord, QueueCounts, TimelineEntry, WorkerRecord
-from leasehold.retry import Discard, Reschedule, Retry, RetryPolicy
+from leasehold.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
 
 __all__ = [
     "App",
@@ -24,5 +24,6 @@ __all__ = [
     "RetryPolicy",
     "TimelineEntry",
     "WorkerRecord",
+    "checkpoint",
     "open_client",
 ]

@@ -7,7 +7,8 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import msgspec
 
-from leasehold.errors import DuplicateKind, UnknownKind
+from leasehold.arguments import encode_args
+from leasehold.errors import DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.job import Job
 from leasehold.kind import Kind, KindOptions, Runs
 from leasehold.retry import RetryPolicy
@@ -127,7 +128,13 @@ class App:
 class FreeKind(Kind[..., Any]):
     """A handler that takes the job and its args as a dict, whatever they hold: the default handler, `echo`."""
 
-    def arguments(self, job: Job, encoded: str) -> tuple[tuple[Job, ...], dict[str, Any]]:
-        """The job, and its args as they are."""
-        parameter = self.args_type.__struct_fields__[0]
-        return (job,), {parameter: msgspec.json.decode(encoded)}
+    def decode(self, encoded: bytes | str) -> dict[str, Any]:
+        """The args as they are, for the handler's one parameter. Raises InvalidArgs."""
+        try:
+            return {self.args_type.__struct_fields__[0]: msgspec.json.decode(encoded)}
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise InvalidArgs(f"args of {self.name}: {error}") from error
+
+    def encode(self, named: dict[str, Any]) -> bytes:
+        """JSON for any args. Raises InvalidArgs."""
+        return encode_args(named, f"args of {self.name}")

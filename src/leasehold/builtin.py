@@ -11,7 +11,7 @@ from leasehold.job import Job
 from leasehold.kind import KindOptions
 
 
-async def echo(job: Job, args: dict[str, Any]) -> dict[str, Any]:
+async def echo(_job: Job, args: dict[str, Any]) -> dict[str, Any]:
     """Answer with the args, whatever they are."""
     return args
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -195,7 +195,7 @@ def encode_jobs(jobs: Sequence[NewJob]) -> str:
 
 
 @asynccontextmanager
-async def open_client(dsn: str = "", *, app: App | None = None, pool_size: int = 5) -> AsyncIterator[Client]:
+async def open_client(dsn: str = "", *, app: App | None = None, pool_size: int = 5) -> AsyncGenerator[Client]:
     """A client with a pool of its own, under trio or under asyncio, whichever runs.
 
     Args:

@@ -10,7 +10,7 @@ import msgspec
 
 from leasehold.arguments import args_type, encode_args, takes_job
 from leasehold.errors import BadInput, InvalidArgs
-from leasehold.job import Job, NewJob
+from leasehold.job import NewJob
 from leasehold.retry import RetryPolicy
 
 P = ParamSpec("P")
@@ -80,7 +80,8 @@ class Kind(Generic[P, R]):
         named = dict(zip(self._fields, args, strict=False))
         twice = named.keys() & kwargs.keys()
         if len(args) > len(self._fields) or twice:
-            raise InvalidArgs(f"{self.name} takes ({', '.join(self._fields)}); got {len(args)} positional and {sorted(kwargs)}")
+            takes = ", ".join(self._fields)
+            raise InvalidArgs(f"{self.name} takes ({takes}); got {len(args)} positional and {sorted(kwargs)}")
         return named | kwargs
 
     def encode(self, named: dict[str, Any]) -> bytes:
@@ -101,7 +102,6 @@ class Kind(Generic[P, R]):
             raise InvalidArgs(f"args do not fit {self.name}({', '.join(self._fields)}): {error}") from error
         return {name: getattr(decoded, name) for name in self._fields}
 
-    def arguments(self, job: Job, encoded: str) -> tuple[tuple[Job, ...], dict[str, Any]]:
-        """What to call the handler with."""
-        named = self.decode(encoded) if self._fields or encoded != "{}" else {}
-        return ((job,) if self.takes_job else ()), named
+    def decode_args(self, encoded: str) -> dict[str, Any]:
+        """The named arguments to call the handler with. Raises InvalidArgs."""
+        return self.decode(encoded) if self._fields or encoded != "{}" else {}

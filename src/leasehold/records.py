@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
+
+from leasehold.database import Row
 
 JSON_COLUMNS = frozenset({"args", "output", "error", "metadata", "detail"})
 
@@ -83,7 +84,7 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-def from_row(record: type[S], row: Mapping[str, Any]) -> S:
+def from_row(record: type[S], row: Row) -> S:
     """A record from a row that has a column for each of its fields."""
     values: dict[str, Any] = {}
     for name in record.__struct_fields__:

@@ -1,10 +1,11 @@
-"""What a handler may say about its next attempt, and the back-off of a kind."""
+"""What a handler may say about its own end, and the back-off of a kind."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 import msgspec
+import trio
 
 from leasehold.errors import BadInput
 
@@ -45,3 +46,8 @@ class Reschedule(Exception):
 
 class Discard(Exception):
     """Raise it in a handler to fail the job for good, whatever attempts are left."""
+
+
+def checkpoint() -> None:
+    """For handlers that run in a thread: end here if the job was cancelled, timed out or lost. Cheap enough for loops."""
+    trio.from_thread.check_cancelled()

@@ -5,10 +5,14 @@ statement on the server; the connection that ran it is closed or reset before th
 back to the pool. Should trio-asyncio fall behind CPython, only this file changes (trio's guest mode is the way out).
 """
 
+# asyncpg and trio-asyncio carry no types; what they return is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
@@ -112,7 +116,7 @@ class Database(Caller):
         await cross(self._inner.execute, script, timeout=timeout)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
+    async def transaction(self) -> AsyncGenerator[Transaction]:
         """A transaction: commits when the block ends, rolls back when it raises or is cancelled."""
         inner = self._inner.transaction()
         opened = await cross(inner.__aenter__)
@@ -125,7 +129,7 @@ class Database(Caller):
         await cross(inner.__aexit__, None, None, None)
 
     @asynccontextmanager
-    async def lane(self, name: str) -> AsyncIterator[Lane]:
+    async def lane(self, name: str) -> AsyncGenerator[Lane]:
         """A reserved connection outside the pool, opened when first used and closed with the block."""
         inner = self._inner.lane(name)
         try:
@@ -135,7 +139,7 @@ class Database(Caller):
                 await cross(inner.close)
 
     @asynccontextmanager
-    async def listen(self, channel: str, *, buffer: int = 10_000) -> AsyncIterator[Listening]:
+    async def listen(self, channel: str, *, buffer: int = 10_000) -> AsyncGenerator[Listening]:
         """A new connection that listens on `channel`; payloads beyond `buffer` unread ones are dropped.
 
         The socket is always read, whoever is slow, so a stalled reader never holds back the server.
@@ -181,7 +185,7 @@ async def _leave(inner: Any, failure: tuple[Any, Any, Any]) -> None:
 @asynccontextmanager
 async def open_database(
     dsn: str, *, pool_size: int = 5, application_name: str = "leasehold", timeout: float = 30.0
-) -> AsyncIterator[Database]:
+) -> AsyncGenerator[Database]:
     """A pool of connections for trio programs; opens the asyncio loop it needs where none runs.
 
     Args:

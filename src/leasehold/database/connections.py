@@ -1,9 +1,13 @@
 """Connections to Postgres in the asyncio flavour: a pool, and reserved connections that come back by themselves."""
 
+# asyncpg and trio-asyncio carry no types; what they return is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -15,11 +19,11 @@ from leasehold.database.translation import translated
 CLOSE_SECONDS = 2.0
 
 
-async def connect(dsn: str, application_name: str, timeout: float) -> asyncpg.Connection[Row]:
+async def connect(dsn: str, application_name: str, timeout: float) -> Any:
     """One new connection. An empty dsn leaves host, user and the rest to the PG… variables."""
     return await asyncpg.connect(
         dsn or None,
-        timeout=timeout,
+        timeout=timeout,  # pyright: ignore[reportArgumentType]  it takes floats
         command_timeout=timeout,
         server_settings={"application_name": application_name},
     )
@@ -49,7 +53,7 @@ class AsyncioLane(Caller):
         self._dsn = dsn
         self._application_name = application_name
         self._timeout = timeout
-        self._connection: asyncpg.Connection[Row] | None = None
+        self._connection: Any = None
         self._turn = asyncio.Lock()
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
@@ -80,7 +84,7 @@ class AsyncioLane(Caller):
             await close_connection(connection)
 
 
-async def close_connection(connection: asyncpg.Connection[Row]) -> None:
+async def close_connection(connection: Any) -> None:
     """Close politely, and by force when that takes too long or fails."""
     with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
         await connection.close(timeout=CLOSE_SECONDS)
@@ -95,7 +99,7 @@ class AsyncioDatabase(Caller):
         self.dsn = dsn
         self.application_name = application_name
         self.timeout = timeout
-        self._pool: asyncpg.Pool[Row] | None = None
+        self._pool: Any = None
 
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""
@@ -119,7 +123,7 @@ class AsyncioDatabase(Caller):
                 self._pool.terminate()
 
     @property
-    def pool(self) -> asyncpg.Pool[Row]:
+    def pool(self) -> Any:
         """The asyncpg pool itself, for code of your own."""
         if self._pool is None:
             raise RuntimeError("the database is not open")
@@ -136,7 +140,7 @@ class AsyncioDatabase(Caller):
             await self.pool.execute(script, timeout=timeout or self.timeout)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncioTransaction]:
+    async def transaction(self) -> AsyncGenerator[AsyncioTransaction]:
         """A transaction: commits when the block ends, rolls back when it raises."""
         with translated():
             connection = await self.pool.acquire(timeout=self.timeout)
@@ -164,7 +168,7 @@ class AsyncioDatabase(Caller):
 @asynccontextmanager
 async def open_asyncio_database(
     dsn: str, *, pool_size: int = 5, application_name: str = "leasehold", timeout: float = 30.0
-) -> AsyncIterator[AsyncioDatabase]:
+) -> AsyncGenerator[AsyncioDatabase]:
     """A pool of connections for asyncio programs; see `open_database` for the arguments."""
     database = AsyncioDatabase(dsn, application_name, timeout)
     await database.open(pool_size)

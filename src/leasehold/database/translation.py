@@ -1,9 +1,14 @@
 """From what asyncpg raises to the one tree of `leasehold.errors`. Decides by SQLSTATE, never by text."""
 
+# asyncpg and trio-asyncio carry no types; what they return is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 import asyncpg
 
@@ -25,7 +30,7 @@ BAD_INPUT_CLASSES = frozenset({"22", "54"})
 MISSING = frozenset({"3F000", "42P01", "42883"})
 
 
-def from_postgres(error: asyncpg.PostgresError) -> errors.LeaseholdError:
+def from_postgres(error: Any) -> errors.LeaseholdError:
     """The error of ours that says the same."""
     state: str = error.sqlstate or "XX000"
     hint: str | None = getattr(error, "hint", None)
@@ -42,17 +47,15 @@ def from_postgres(error: asyncpg.PostgresError) -> errors.LeaseholdError:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translated() -> Generator[None]:
     """Raise our errors for those of asyncpg, of the socket and of the clock."""
     try:
         yield
     except asyncpg.PostgresError as error:
         raise from_postgres(error) from error
-    except asyncpg.DataError as error:
-        raise errors.BadInput(f"Postgres cannot keep this value: {error}") from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         raise errors.DatabaseUnavailable(f"the connection cannot be used: {error}") from error
-    except TimeoutError as error:
-        raise errors.DatabaseUnavailable("the database did not answer in time") from error
     except OSError as error:
+        if isinstance(error, TimeoutError):
+            raise errors.DatabaseUnavailable("the database did not answer in time") from error
         raise errors.DatabaseUnavailable(f"the database cannot be reached: {error}") from error
