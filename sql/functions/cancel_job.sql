@@ -6,7 +6,7 @@
 -- Tables      jobs, finished_jobs, keys as promote_waiting_jobs
 -- Callers     clients, psql
 create or replace function leasehold.cancel_job(job_id bigint, reason text default null) returns text language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();
@@ -22,7 +22,7 @@ begin
            v_job.priority, v_job.attempt, v_job.spared_attempts, v_job.max_attempts, 'cancelled', v_job.kind, v_job.queue, v_job.key,
            v_job.worker_id, v_job.args, v_job.metadata,
            jsonb_build_object('type', 'Cancelled', 'message', coalesce(cancel_job.reason, 'cancelled by hand')));
-    if v_job.key is not null then
+    if v_job.key is not null and v_job.state not in ('waiting', 'scheduled') then
         perform leasehold.promote_waiting_jobs(array[v_job.key]);
     end if;
     if v_job.incarnation is not null then

@@ -8,7 +8,7 @@
 create or replace function leasehold.complete_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], outputs jsonb[], ran_for double precision[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now  timestamptz := leasehold.clock();
@@ -25,7 +25,7 @@ begin
         insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, heartbeat_at, finished_at, incarnation,
                priority, attempt, spared_attempts, max_attempts, state, kind, queue, key, worker_id, args, metadata, error, output)
         select id, created_at, run_at, claimed_at,
-               coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => coalesce(ran_for, 0)))), heartbeat_at, v_now, incarnation,
+               coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => least(greatest(0, ran_for), 3155760000)))), heartbeat_at, v_now, incarnation,
                priority, attempt, spared_attempts, max_attempts, 'completed', kind, queue, key, worker_id, args, metadata, null, output
           from ended
         returning id, key

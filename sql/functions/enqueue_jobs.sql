@@ -12,6 +12,10 @@ returns table (job_id bigint, is_new boolean) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
+    c_no_name   constant jsonpath := '$ ? ((@.kind.type() != "string" && @.kind.type() != "null")
+                                        || (@.queue.type() != "string" && @.queue.type() != "null")
+                                        || (@.key.type() != "string" && @.key.type() != "null")
+                                        || (@.idempotency_key.type() != "string" && @.idempotency_key.type() != "null"))';
     v_now       timestamptz := leasehold.clock();
     v_complaint text;
     v_ids       bigint[];
@@ -29,6 +33,9 @@ begin
                         when w.doc - '{kind,args,queue,priority,run_at,delay,key,max_attempts,idempotency_key,metadata}'::text[] <> '{}'
                         then leasehold.refuse_job('-', null, null, null, null, null, null, null, null,
                              (select min(f) from jsonb_object_keys(w.doc) f where f <> all ('{kind,args,queue,priority,run_at,delay,key,max_attempts,idempotency_key,metadata}')))
+                        when w.doc @? c_no_name
+                        then (select min(f.key || ' must be a string, not ' || jsonb_typeof(f.value)) from jsonb_each(w.doc) f
+                               where f.key in ('kind', 'queue', 'key', 'idempotency_key') and jsonb_typeof(f.value) not in ('string', 'null'))
                    end as complaint
               from jsonb_array_elements(enqueue_jobs.jobs) with ordinality w(doc, position)) bad
      where bad.complaint is not null
@@ -72,7 +79,7 @@ begin
                nullif(w.metadata, 'null') as metadata,
                greatest(v_now, coalesce(w.run_at, v_now + make_interval(secs => w.delay))) as run_at,
                w.key is not null and row_number() over (partition by w.key, coalesce(w.run_at > v_now, false) or coalesce(w.delay > 0, false)
-                                                         order by w.priority desc nulls last, w.position) > 1 as is_follower
+                                                         order by coalesce(w.priority, 0) desc, w.position) > 1 as is_follower
           from rows from (jsonb_to_recordset(enqueue_jobs.jobs) as (
                    kind text, args jsonb, queue text, key text, max_attempts integer, metadata jsonb,
                    delay double precision, run_at timestamptz, priority integer)) with ordinality
@@ -84,8 +91,10 @@ begin
                case when w.run_at > v_now then 'scheduled'
                     when w.key is null then 'pending'
                     when w.is_follower then 'waiting'
-                    when exists (select from leasehold.jobs o where o.key = w.key and o.state in ('pending', 'waiting')) then 'waiting'
-                    when exists (select from leasehold.jobs h where h.key = w.key and h.state in ('claimed', 'running')) then 'waiting'
+                    when (select o.id from leasehold.jobs o where o.key = w.key and o.state in ('pending', 'waiting') limit 1) is not null
+                    then 'waiting'
+                    when (select h.id from leasehold.jobs h where h.key = w.key and h.state in ('claimed', 'running') limit 1) is not null
+                    then 'waiting'
                     else 'pending' end,
                w.kind, w.queue, w.key, w.args, w.metadata
           from wanted w

@@ -14,8 +14,8 @@ declare
     v_name   text;
     v_day    date;
 begin
-    if ensure_partitions.days_ahead not between 0 and 400 then
-        raise exception using errcode = 'LH001', message = format('days_ahead must be from 0 to 400, not %s', days_ahead);
+    if coalesce(ensure_partitions.days_ahead, -1) not between 0 and 400 then
+        raise exception using errcode = 'LH001', message = format('days_ahead must be from 0 to 400, not %s', coalesce(days_ahead::text, 'null'));
     end if;
     perform pg_advisory_xact_lock(hashtextextended('leasehold partitions', 0));
     for v_parent, v_column in values ('finished_jobs', 'finished_at'), ('job_events', 'at') loop

@@ -13,7 +13,7 @@ create or replace function leasehold.fail_jobs(
     discard boolean[] default null, retry_in double precision[] default null, initial double precision[] default null,
     multiplier double precision[] default null, cap double precision[] default null
 ) returns table (job_id bigint, outcome text, reason text, run_at timestamptz) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now     timestamptz := leasehold.clock();
@@ -21,12 +21,13 @@ declare
     v_states  text[];
     v_run_ats timestamptz[];
     v_keys    text[];
+    v_queues  text[];
 begin
     with verdict as materialized (
         select j.id, f.error, f.ran_for,
                coalesce(f.discard, false) or j.attempt - j.spared_attempts >= j.max_attempts as is_last,
-               v_now + make_interval(secs => greatest(0, coalesce(f.retry_in,
-                   leasehold.retry_delay(j.attempt - j.spared_attempts, f.initial, f.multiplier, f.cap)))) as run_at
+               v_now + make_interval(secs => least(greatest(0, coalesce(f.retry_in,
+                   leasehold.retry_delay(j.attempt - j.spared_attempts, f.initial, f.multiplier, f.cap))), 3155760000)) as run_at
           from (select * from unnest(fail_jobs.job_ids, fail_jobs.attempts, fail_jobs.errors, fail_jobs.ran_for, fail_jobs.discard,
                                      fail_jobs.retry_in, fail_jobs.initial, fail_jobs.multiplier, fail_jobs.cap)
                        f(id, attempt, error, ran_for, discard, retry_in, initial, multiplier, cap) order by f.id) f
@@ -36,7 +37,7 @@ begin
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
         select j.id, v_now, 'attempt_failed', j.attempt, j.claimed_at,
-               coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => coalesce(v.ran_for, 0)))), j.worker_id, v.error ->> 'message', v.error
+               coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, v.ran_for), 3155760000)))), j.worker_id, v.error ->> 'message', v.error
           from verdict v join leasehold.jobs j on j.id = v.id
          where not v.is_last
     ), again as (
@@ -45,7 +46,7 @@ begin
                run_at = v.run_at, error = v.error, claimed_at = null, started_at = null, heartbeat_at = null,
                lease_expires_at = null, incarnation = null, worker_id = null
           from verdict v where j.id = v.id and not v.is_last
-        returning j.id, j.state, j.run_at, j.key
+        returning j.id, j.state, j.run_at, j.key, j.queue
     ), ended as (
         delete from leasehold.jobs j using verdict v where j.id = v.id and v.is_last
         returning j.*, v.error as last_error, v.ran_for
@@ -53,16 +54,20 @@ begin
         insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, heartbeat_at, finished_at, incarnation,
                priority, attempt, spared_attempts, max_attempts, state, kind, queue, key, worker_id, args, metadata, error)
         select id, created_at, run_at, claimed_at,
-               coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => coalesce(ran_for, 0)))), heartbeat_at, v_now, incarnation,
+               coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => least(greatest(0, ran_for), 3155760000)))), heartbeat_at, v_now, incarnation,
                priority, attempt, spared_attempts, max_attempts, 'failed', kind, queue, key, worker_id, args, metadata, last_error
           from ended
-        returning id, state, null::timestamptz, key
+        returning id, state, null::timestamptz, key, queue
     )
-    select array_agg(o.id), array_agg(o.state), array_agg(o.run_at), array_agg(o.key) filter (where o.key is not null)
-      into v_ids, v_states, v_run_ats, v_keys
-      from (select * from again union all select * from moved) o(id, state, run_at, key);
+    select array_agg(o.id), array_agg(o.state), array_agg(o.run_at), array_agg(o.key) filter (where o.key is not null),
+           array_agg(distinct o.queue) filter (where o.state = 'pending')
+      into v_ids, v_states, v_run_ats, v_keys, v_queues
+      from (select * from again union all select * from moved) o(id, state, run_at, key, queue);
     if v_keys is not null then
         perform leasehold.promote_waiting_jobs(v_keys);
+    end if;
+    if v_queues is not null then
+        perform leasehold.wake_idle_workers(v_queues);
     end if;
     return query select o.id, o.state, null::text, o.run_at from unnest(v_ids, v_states, v_run_ats) o(id, state, run_at);
     if cardinality(v_ids) is distinct from cardinality(fail_jobs.job_ids) then

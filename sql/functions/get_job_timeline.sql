@@ -7,5 +7,5 @@
 create or replace function leasehold.get_job_timeline(job_id bigint) returns setof leasehold.job_timeline language sql stable
 set search_path = leasehold, pg_catalog, pg_temp as $$
 select * from leasehold.job_timeline t where t.job_id = get_job_timeline.job_id
- order by t.at, array_position('{created,claimed,started}', t.event) nulls last
+ order by t.at, t.attempt, array_position('{created,claimed,started,attempt_failed,rescheduled,released,reaped,completed,failed,cancelled,retried}', t.event)
 $$;

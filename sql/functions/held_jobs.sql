@@ -5,7 +5,7 @@
 -- Tables      jobs (read)
 -- Callers     the dispatcher
 create or replace function leasehold.held_jobs(incarnation uuid) returns table (job_id bigint, attempt integer) language sql stable
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 select j.id, j.attempt from leasehold.jobs j
  where j.incarnation = held_jobs.incarnation and j.state in ('claimed', 'running')
 $$;

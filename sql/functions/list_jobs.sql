@@ -12,8 +12,8 @@ create or replace function leasehold.list_jobs(
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
-    if list_jobs.page_size not between 1 and 1000 then
-        raise exception using errcode = 'LH001', message = format('page_size must be from 1 to 1000, not %s', list_jobs.page_size);
+    if coalesce(list_jobs.page_size, 0) not between 1 and 1000 then
+        raise exception using errcode = 'LH001', message = format('page_size must be from 1 to 1000, not %s', coalesce(list_jobs.page_size::text, 'null'));
     end if;
     if list_jobs.state <> all ('{pending,scheduled,waiting,claimed,running,completed,failed,cancelled}') then
         raise exception using errcode = 'LH001', message = format('there is no state %L', list_jobs.state),

@@ -7,9 +7,9 @@
 -- Callers     complete_jobs, fail_jobs, reschedule_jobs, renew_leases, start_jobs
 create or replace function leasehold.name_refusals(incarnation uuid, job_ids bigint[], attempts integer[])
 returns table (job_id bigint, reason text) language sql stable
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 select r.id,
-       case when exists (select from leasehold.jobs j where j.id = r.id) then 'taken_by_another_worker'
+       case when (select j.id from leasehold.jobs j where j.id = r.id) is not null then 'taken_by_another_worker'
             when f.state = 'cancelled' then 'cancelled'
             when f.id is not null then 'already_completed'
             else 'not_found' end

@@ -5,7 +5,7 @@
 -- Tables      jobs (read, held jobs only)
 -- Callers     the reaper
 create or replace function leasehold.next_expiry_in() returns double precision language sql volatile
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 select greatest(0, extract(epoch from m.earliest - leasehold.clock()))::double precision
   from (select min(j.lease_expires_at) as earliest from leasehold.jobs j where j.state in ('claimed', 'running')) m
  where m.earliest is not null

@@ -9,7 +9,7 @@
 -- Callers     complete_jobs, fail_jobs, reschedule_jobs, reap_jobs, cancel_job, retry_job, make_jobs_due, promote_stranded_jobs
 create or replace function leasehold.promote_waiting_jobs(keys text[], notify boolean default true)
 returns integer language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_queues   text[];
@@ -25,8 +25,8 @@ begin
                select j.ctid as place from leasehold.jobs j
                 where j.key = k.key and j.state = 'waiting'
                 order by j.priority desc, j.run_at, j.id limit 1 for update skip locked) w
-         where not exists (select from leasehold.jobs h where h.key = k.key and h.state in ('claimed', 'running'))
-           and not exists (select from leasehold.jobs p where p.key = k.key and p.state = 'pending')
+         where (select h.id from leasehold.jobs h where h.key = k.key and h.state in ('claimed', 'running') limit 1) is null
+           and (select p.id from leasehold.jobs p where p.key = k.key and p.state = 'pending' limit 1) is null
     ), promoted as (
         update leasehold.jobs j set state = 'pending'
          where j.ctid = any (array(select place from best))

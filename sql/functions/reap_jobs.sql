@@ -8,7 +8,7 @@
 -- Callers     the reaper, recover_stale_jobs
 create or replace function leasehold.reap_jobs(batch integer default 1000, stale_after interval default null)
 returns table (job_id bigint, attempt integer, worker_id text, queue text, state text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now   timestamptz := leasehold.clock();
@@ -25,7 +25,9 @@ begin
          limit reap_jobs.batch for update skip locked
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
-        select e.id, v_now, 'reaped', e.attempt, e.claimed_at, e.started_at, e.worker_id, e.error ->> 'message', e.error from expired e
+        select e.id, v_now, 'reaped', e.attempt, case when not e.is_last then e.claimed_at end,
+               case when not e.is_last then e.started_at end, e.worker_id, e.error ->> 'message', e.error
+          from expired e
     ), again as (
         update leasehold.jobs j
            set state = case when j.key is null then 'pending' else 'waiting' end, error = e.error, claimed_at = null, started_at = null,

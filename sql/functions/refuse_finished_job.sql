@@ -2,7 +2,7 @@
 -- Parameters  job_id · wish: what was asked for, as a participle
 -- Returns     never
 -- Errors      LH002 no such job · LH004 it has finished
--- Tables      finished_jobs (read)
+-- Tables      finished_jobs, jobs (read)
 -- Callers     cancel_job, retry_job
 create or replace function leasehold.refuse_finished_job(job_id bigint, wish text) returns void language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
@@ -11,6 +11,10 @@ declare
     v_state text := (select f.state from leasehold.finished_jobs f where f.id = refuse_finished_job.job_id
                       order by f.finished_at desc limit 1);
 begin
+    if v_state is null then
+        -- Somebody may have retried it since the caller looked.
+        select j.state into v_state from leasehold.jobs j where j.id = refuse_finished_job.job_id;
+    end if;
     if v_state is null then
         raise exception using errcode = 'LH002', message = format('there is no job %s', refuse_finished_job.job_id);
     end if;

@@ -10,7 +10,7 @@
 create or replace function leasehold.renew_leases(
     incarnation uuid, job_ids bigint[], attempts integer[], leases double precision[], ran_for double precision[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();
@@ -35,13 +35,19 @@ begin
     select array_agg(r.id) into v_ids from renewed r;
     if cardinality(v_ids) is distinct from cardinality(renew_leases.job_ids) then
         return query
-        select refused.id, coalesce(n.reason, 'busy')
-          from (select c.id, c.attempt from unnest(renew_leases.job_ids, renew_leases.attempts) c(id, attempt)
-                 where v_ids is null or c.id <> all (v_ids)) refused
-          left join lateral (
-               select r.reason from leasehold.name_refusals(renew_leases.incarnation, array[refused.id], array[refused.attempt]) r
-                where not exists (select from leasehold.jobs j where j.id = refused.id and j.attempt = refused.attempt
-                                     and j.incarnation = renew_leases.incarnation)) n on true;
+        with refused as materialized (
+            select c.id, c.attempt,
+                   (select j.id from leasehold.jobs j where j.id = c.id and j.attempt = c.attempt
+                                                        and j.incarnation = renew_leases.incarnation) is not null as is_mine
+              from unnest(renew_leases.job_ids, renew_leases.attempts) c(id, attempt)
+             where v_ids is null or c.id <> all (v_ids)
+        ), named as materialized (
+            select r.*
+              from (select array_agg(f.id) as ids, array_agg(f.attempt) as attempts from refused f where not f.is_mine) lost
+             cross join lateral leasehold.name_refusals(renew_leases.incarnation, lost.ids, lost.attempts) r
+        )
+        select f.id, case when f.is_mine then 'busy' else coalesce(n.reason, 'already_completed') end
+          from refused f left join named n on n.job_id = f.id;
     end if;
 end
 $$;

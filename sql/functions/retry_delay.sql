@@ -9,5 +9,6 @@
 create or replace function leasehold.retry_delay(
     attempt integer, initial double precision default 10, multiplier double precision default 2, cap double precision default 300
 ) returns double precision language sql volatile parallel safe as $$
-select random() * least(coalesce(cap, 300), coalesce(initial, 10) * power(greatest(coalesce(multiplier, 2), 1), least(greatest(attempt, 1) - 1, 60)))
+select random() * least(coalesce(cap, 300),
+                      coalesce(initial, 10) * power(least(greatest(coalesce(multiplier, 2), 1), 1000), least(greatest(attempt, 1) - 1, 60)))
 $$;

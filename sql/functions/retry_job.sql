@@ -6,7 +6,7 @@
 -- Tables      jobs, finished_jobs, job_events (insert), keys as promote_waiting_jobs
 -- Callers     clients, psql
 create or replace function leasehold.retry_job(job_id bigint) returns text language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     v_now   timestamptz := leasehold.clock();

@@ -8,7 +8,7 @@
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now    timestamptz := leasehold.clock();
@@ -17,7 +17,7 @@ declare
     v_queues text[];
 begin
     with chosen as materialized (
-        select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason, v_now + make_interval(secs => greatest(0, coalesce(r.delay, 0))) as run_at,
+        select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason, v_now + make_interval(secs => least(greatest(0, r.delay), 3155760000)) as run_at,
                coalesce(r.delay, 0) > 0 as is_later
           from (select * from unnest(return_jobs.job_ids, return_jobs.attempts, return_jobs.delays, return_jobs.reasons)
                        r(id, attempt, delay, reason) order by r.id) r

@@ -7,7 +7,7 @@
 -- Callers     other languages
 create or replace function leasehold.start_jobs(incarnation uuid, job_ids bigint[], attempts integer[])
 returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();

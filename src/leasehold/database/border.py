@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, TypeVar
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, cast
 
 import trio
 import trio_asyncio
@@ -197,9 +197,7 @@ async def open_database(
     Raises:
         DatabaseUnavailable: on the first use, where nobody answers.
     """
-    async with AsyncExitStack() as stack:
-        if trio_asyncio.current_loop.get() is None:
-            await stack.enter_async_context(trio_asyncio.open_loop())
+    async with _asyncio_loop():
         inner = AsyncioDatabase(dsn, application_name, timeout)
         await cross(inner.open, pool_size)
         try:
@@ -207,6 +205,35 @@ async def open_database(
         finally:
             with trio.CancelScope(shield=True):
                 await cross(inner.close)
+
+
+@asynccontextmanager
+async def _asyncio_loop() -> AsyncGenerator[None]:
+    """The loop that runs already, or a new one. What the block raises comes out as it is, not wrapped in groups."""
+    if trio_asyncio.current_loop.get() is not None:
+        yield
+        return
+    raised: BaseException | None = None
+    try:
+        async with trio_asyncio.open_loop():
+            try:
+                yield
+            except BaseException as error:
+                raised = error
+                raise
+    except BaseExceptionGroup as group:
+        if raised is not None and _only_leaf(group) is raised:
+            raise raised from raised.__cause__
+        raise
+
+
+def _only_leaf(error: BaseException) -> BaseException | None:
+    while isinstance(error, BaseExceptionGroup):
+        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        if len(inner) != 1:
+            return None
+        error = inner[0]
+    return error
 
 
 async def run_asyncio(function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:

@@ -60,11 +60,7 @@ class Cluster:
         try:
             self.opened = self._claim_folder()
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise SettingsError(
-                f"Postgres cannot keep its data in {self.folder}: {reason}: {error.filename}; "
-                "name a folder of your own (LEASEHOLD_DATA_FOLDER)"
-            ) from error
+            raise _unusable(self.folder, error) from error
 
     @property
     def data(self) -> Path:
@@ -77,8 +73,8 @@ class Cluster:
 
     @property
     def socket_folder(self) -> Path:
-        """The folder itself, or where its path is too long for a socket, one in the folder for temporary files."""
-        if len(os.fsencode(self.folder / SOCKET_NAME)) <= LONGEST_SOCKET_PATH:
+        """The folder itself, or one for temporary files where its path is too long for a socket or holds a comma."""
+        if len(os.fsencode(self.folder / SOCKET_NAME)) <= LONGEST_SOCKET_PATH and "," not in str(self.folder):
             return self.folder
         digest = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"leasehold-{digest}"
@@ -96,13 +92,12 @@ class Cluster:
         self._claim_socket_folder()
         self._write_conf()
         self._forget_foreign_pid()
-        log = str(self.folder / "postgres.log")
-        self._run("pg_ctl", "start", "-w", "-t", PATIENCE, "-D", str(self.data), "-l", log)
+        self._run("pg_ctl", "start", "-w", "-t", PATIENCE, "-D", "data", "-l", "postgres.log")
 
     def stop(self, mode: StopMode = "fast") -> None:
         """Stop it if it is running: `fast` ends the sessions and writes a checkpoint, `immediate` is a crash."""
         if self.is_running():
-            self._run("pg_ctl", "stop", "-w", "-t", PATIENCE, "-m", mode, "-D", str(self.data))
+            self._run("pg_ctl", "stop", "-w", "-t", PATIENCE, "-m", mode, "-D", "data")
         if self.socket_folder != self.folder:
             with suppress(OSError):
                 self.socket_folder.rmdir()
@@ -163,7 +158,7 @@ class Cluster:
             shutil.rmtree(fresh)
         options = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale"]
         options += [] if self._sync else ["--no-sync"]
-        self._run("initdb", *options, "-D", str(fresh))
+        self._run("initdb", *options, "-D", fresh.name)
         with (fresh / "postgresql.conf").open("a") as conf:
             conf.write(f"\ninclude_if_exists '{CONF_NAME}'\n")
         fresh.rename(self.data)
@@ -189,7 +184,7 @@ class Cluster:
             done = subprocess.run(
                 [str(self.programs / program), *args],
                 check=False,
-                cwd="/",
+                cwd=self.folder,  # pg_ctl hands paths to a shell, so it gets relative ones
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -217,5 +212,14 @@ def data_version(folder: Path) -> int | None:
     """The major version of the Postgres that made the data in a folder; None if there is none."""
     try:
         return int((folder / "data" / "PG_VERSION").read_text().strip())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise _unusable(folder, error) from error
+
+
+def _unusable(folder: Path, error: OSError) -> SettingsError:
+    return SettingsError(
+        f"Postgres cannot keep its data in {folder}: {error.strerror}: {error.filename}; "
+        "name a folder of your own (LEASEHOLD_DATA_FOLDER)"
+    )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from leasehold.database import open_database
-from leasehold.errors import BadInput
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from leasehold.database import Transaction, open_database
+from leasehold.errors import BadInput, LeaseholdError
 from leasehold.migrations.applied import Applied, SchemaState
 from leasehold.migrations.catalogue import Catalogue, Migration, Repeatable
 from leasehold.migrations.run import MigrationReport, Run, prepare
+
+T = TypeVar("T")
 
 __all__ = [
     "Catalogue",
@@ -43,15 +48,15 @@ async def migrate(
     target = wanted.version if to is None else to
     if not 0 <= target <= wanted.version:
         raise BadInput(f"there is no migration {target}; the newest is {wanted.version}")
-    async with (
-        open_database(dsn, pool_size=1, application_name="leasehold migrate") as database,
-        database.transaction() as session,
-    ):
+
+    async def work(session: Transaction) -> MigrationReport:
         if not dry_run:
             await prepare(session)
         run = Run(session, wanted, await Applied.read(session))
         run.check(target)
         return run.plan(target) if dry_run else await run.apply(target)
+
+    return await _in_transaction(dsn, "leasehold migrate", work)
 
 
 def emit() -> str:
@@ -66,9 +71,16 @@ def expected_version() -> int:
 
 async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> SchemaState:
     """Compare the schema in a database with this code; changes nothing. Raises DatabaseUnavailable."""
-    async with (
-        open_database(dsn, pool_size=1, application_name="leasehold doctor") as database,
-        database.transaction() as session,
-    ):
-        applied = await Applied.read(session)
+    applied = await _in_transaction(dsn, "leasehold doctor", Applied.read)
     return applied.compare(catalogue or Catalogue.read())
+
+
+async def _in_transaction(dsn: str, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async with open_database(dsn, pool_size=1, application_name=name) as database:
+        try:
+            async with database.transaction() as session:
+                return await work(session)
+        except LeaseholdError as error:
+            refusal = error
+    # Raised here, because the nurseries that are open above would put it into a group.
+    raise refusal

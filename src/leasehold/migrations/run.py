@@ -127,9 +127,10 @@ class Run:
 
     async def _drop_unless_needed(self, key: Key) -> bool:
         kind, name = key
-        error = await self._attempt(f"drop view if exists leasehold.{name}" if kind == "view" else "")
-        for signature, _ in await self._overloads(name) if kind == "function" else ():
-            error = error or await self._attempt(f"drop function {signature}")
+        statements = [f"drop function {signature}" for signature, _ in await self._overloads(name)]
+        if kind == "view":
+            statements.append(f"drop view if exists leasehold.{name}")
+        error = await self._attempt("; ".join(statements)) if statements else None
         if error is not None and _sqlstate(error) != STILL_NEEDED:
             raise _named(f"dropping {kind} {name}", error) from error
         return error is None

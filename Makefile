@@ -1,0 +1,55 @@
+# The same commands for people and for CI. `make` alone lists them.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench faults test-matrix dist clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## make the virtual environment in .venv (PYTHON=… chooses the interpreter)
+
+demo: $(INSTALLED) ## watch it work: real jobs on several workers, one of which is killed
+	$(BIN)/leasehold demo
+
+test: $(INSTALLED) ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+
+check: $(INSTALLED) ## style, types and who may import whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports --no-logo
+
+format: $(INSTALLED) ## put the Python files into their one format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED) ## measure it, with raw asyncpg beside it
+	$(BIN)/python -m benchmarks
+
+faults: $(INSTALLED) ## only the tests that kill processes and Postgres
+	$(BIN)/python -m pytest -q -m acceptance
+
+test-matrix: $(INSTALLED) ## the database tests on each Postgres and each Python that is here
+	$(BIN)/python tools/test_matrix.py --jobs $(JOBS)
+
+dist: $(INSTALLED) ## build the wheel and the source archive into dist/
+	$(BIN)/python -m build
+
+clean: ## remove the virtual environments, builds and caches; data stays
+	rm -rf $(VENV) .venv-matrix-* build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(INSTALLED): pyproject.toml
+	@$(BIN)/python tools/check_python.py 2>/dev/null \
+		|| { $(PYTHON) tools/check_python.py && $(PYTHON) -m venv --clear $(VENV); }
+	@echo "installing leasehold and its tools into $(VENV)" >&2
+	@$(PIP) install --editable '.[dev]'
+	@touch $@

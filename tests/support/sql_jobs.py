@@ -1,0 +1,64 @@
+"""Short ways to put jobs into a database and to look at them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from leasehold.database import Caller, Row
+
+
+async def enqueue(caller: Caller, kind: str = "echo", **fields: object) -> int:
+    """Enqueue one job; `fields` as in enqueue_job."""
+    job_id = await caller.call_value("enqueue_job", kind, **fields)
+    assert isinstance(job_id, int)
+    return job_id
+
+
+async def enqueue_many(caller: Caller, jobs: Sequence[object]) -> list[int]:
+    """Enqueue JSON objects in one call."""
+    return [row["job_id"] for row in await caller.call("enqueue_jobs", json.dumps(jobs))]
+
+
+async def pile_up(
+    caller: Caller, count: int, kind: str = "echo", *, key: str | None = None, queue: str = "default", priority: int = 0
+) -> None:
+    """Many jobs at once, made on the server. `key` may hold %s for the number of the job."""
+    await caller.fetch(
+        "select count(*) from leasehold.enqueue_jobs((select jsonb_agg(jsonb_build_object("
+        "'kind', $2::text, 'key', format($3::text, n), 'queue', $4::text, 'priority', $5::int)) "
+        "from generate_series(1, $1::int) n), false)",
+        count,
+        kind,
+        key,
+        queue,
+        priority,
+    )
+
+
+async def job(caller: Caller, job_id: int) -> Row:
+    """The job as get_job shows it."""
+    (row,) = await caller.call("get_job", job_id)
+    return row
+
+
+async def state(caller: Caller, job_id: int) -> str:
+    return (await job(caller, job_id))["state"]
+
+
+async def states(caller: Caller) -> dict[int, str]:
+    """The state of every job by id."""
+    return {row["id"]: row["state"] for row in await caller.fetch("select id, state from leasehold.all_jobs")}
+
+
+async def events(caller: Caller, job_id: int) -> list[tuple[str, int]]:
+    """The timeline as (event, attempt)."""
+    return [(row["event"], row["attempt"]) for row in await caller.call("get_job_timeline", job_id)]
+
+
+async def snapshot(caller: Caller) -> tuple[list[str], ...]:
+    """All that the functions can change about jobs, to show that something changed nothing."""
+    tables = ("jobs", "finished_jobs", "job_events", "idempotency_keys")
+    return tuple(
+        [row[0] for row in await caller.fetch(f"select t::text from leasehold.{table} t order by 1")] for table in tables
+    )

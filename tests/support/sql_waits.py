@@ -1,0 +1,37 @@
+"""The one place where a test waits for what another connection does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import trio
+
+from leasehold.database import Caller, Database, Lane
+
+LOOK_EVERY = 0.005
+PATIENCE = 20.0
+
+
+async def until_waiting(caller: Caller, lane_name: str) -> None:
+    """Return when the lane of that name waits for a lock that somebody else has."""
+    question = (
+        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' "
+        "and application_name = 'leasehold ' || $1"
+    )
+    with trio.fail_after(PATIENCE):
+        while (await caller.fetch(question, lane_name))[0][0] == 0:
+            await trio.sleep(LOOK_EVERY)
+
+
+@asynccontextmanager
+async def open_transaction(database: Database, name: str) -> AsyncGenerator[Lane]:
+    """A connection with a transaction that stays open; it is rolled back unless the block executes `commit`."""
+    async with database.lane(name) as lane:
+        await lane.execute("begin")
+        yield lane
+
+
+async def freeze(caller: Caller, at: str) -> None:
+    """Set the clock of this connection (a lane or a transaction, not a pool)."""
+    await caller.execute(f"set leasehold.frozen_clock = '{at}'")

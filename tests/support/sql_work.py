@@ -1,0 +1,58 @@
+"""How much the server did for a call, counted by Postgres itself; no times, so it is the same on a busy machine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from leasehold.database import Caller
+
+COUNTERS = """
+select c.relname::text as name, c.relkind::text as kind, pg_stat_get_xact_numscans(c.oid) as scans,
+       pg_stat_get_xact_tuples_returned(c.oid) as returned, pg_stat_get_xact_tuples_fetched(c.oid) as fetched,
+       pg_stat_get_xact_blocks_fetched(c.oid) as pages
+  from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'i')
+"""
+Counters = dict[str, tuple[str, int, int, int, int]]
+
+
+class Work(msgspec.Struct):
+    """Attributes:
+    seq_scans: of the table jobs, from end to end.
+    jobs_fetched: rows of jobs that index scans came to.
+    entries: index entries read, of all indexes of jobs.
+    pages: pages of all our tables and indexes, each time one was visited.
+    indexes: how often each index of jobs was scanned.
+    """
+
+    seq_scans: int = 0
+    jobs_fetched: int = 0
+    entries: int = 0
+    pages: int = 0
+    indexes: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+
+
+@asynccontextmanager
+async def measured(lane: Caller) -> AsyncGenerator[Work]:
+    """The work of what the block does on this lane, which must be in a transaction."""
+    work = Work()
+    before = await _read(lane)
+    yield work
+    after = await _read(lane)
+    for name, (kind, *now) in after.items():
+        scans, returned, fetched, pages = (n - b for n, b in zip(now, before[name][1:], strict=True))
+        work.pages += pages
+        if name == "jobs":
+            work.seq_scans += scans
+            work.jobs_fetched += fetched
+        elif kind == "i" and name.startswith("jobs_"):
+            work.entries += returned
+            if scans:
+                work.indexes[name] = scans
+
+
+async def _read(lane: Caller) -> Counters:
+    rows = await lane.fetch(COUNTERS)
+    return {row["name"]: (row["kind"], row["scans"], row["returned"], row["fetched"], row["pages"]) for row in rows}

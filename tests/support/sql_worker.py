@@ -1,0 +1,110 @@
+"""A worker as the SQL functions see one: an incarnation, and the calls that carry it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from leasehold.database import Caller, Row
+
+Refusals = dict[int, str]
+Json = Mapping[str, object]
+
+BOOM: Json = {"type": "ValueError", "message": "boom", "traceback": ""}
+
+
+class SqlWorker:
+    """Claims and settles over any connection. `jobs` are rows of claim_jobs; refusals come back as {job_id: reason}."""
+
+    def __init__(self, caller: Caller, name: str = "w1", incarnation: UUID | None = None) -> None:
+        self.caller = caller
+        self.name = name
+        self.incarnation = incarnation or uuid4()
+
+    def over(self, caller: Caller) -> SqlWorker:
+        """The same worker over another connection."""
+        return SqlWorker(caller, self.name, self.incarnation)
+
+    async def register(
+        self, *, queues: Sequence[str] = (), kinds: Sequence[str] = (), slots: int = 3, listening: bool = True
+    ) -> None:
+        await self.caller.call(
+            "register_worker", self.incarnation, self.name, "host", 1, "0", list(queues), list(kinds), slots, listening
+        )
+
+    async def claim(
+        self,
+        batch: int = 10,
+        *,
+        queues: Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        lease: float = 60.0,
+        kind_leases: Json | None = None,
+    ) -> list[Row]:
+        return await self.caller.call(
+            "claim_jobs",
+            self.incarnation,
+            self.name,
+            queues,
+            kinds,
+            batch,
+            timedelta(seconds=lease),
+            None if kind_leases is None else json.dumps(kind_leases),
+        )
+
+    async def claim_one(self) -> Row:
+        (job,) = await self.claim(1)
+        return job
+
+    async def start(self, jobs: Sequence[Row]) -> Refusals:
+        return refusals(await self.caller.call("start_jobs", self.incarnation, *identities(jobs)))
+
+    async def complete(
+        self, jobs: Sequence[Row], outputs: Sequence[object] | None = None, ran_for: Sequence[float | None] | None = None
+    ) -> Refusals:
+        encoded = [json.dumps(output) for output in outputs] if outputs is not None else [None] * len(jobs)
+        seconds = list(ran_for) if ran_for is not None else [None] * len(jobs)
+        rows = await self.caller.call("complete_jobs", self.incarnation, *identities(jobs), encoded, seconds)
+        return refusals(rows)
+
+    async def fail(self, jobs: Sequence[Row], error: Json = BOOM, **arrays: Sequence[object]) -> dict[int, Row]:
+        """`arrays`: ran_for, discard, retry_in, initial, multiplier, cap, each as long as jobs."""
+        errors = [json.dumps(error)] * len(jobs)
+        rows = await self.caller.call("fail_jobs", self.incarnation, *identities(jobs), errors, **arrays)
+        return {row["job_id"]: row for row in rows}
+
+    async def renew(
+        self, jobs: Sequence[Row], *, lease: float = 60.0, ran_for: Sequence[float | None] | None = None
+    ) -> Refusals:
+        seconds = list(ran_for) if ran_for is not None else [0.0] * len(jobs)
+        leases = [lease] * len(jobs)
+        return refusals(await self.caller.call("renew_leases", self.incarnation, *identities(jobs), leases, seconds))
+
+    async def release(self, jobs: Sequence[Row]) -> Refusals:
+        return refusals(await self.caller.call("release_jobs", self.incarnation, *identities(jobs)))
+
+    async def reschedule(
+        self, jobs: Sequence[Row], delays: Sequence[float], reasons: Sequence[str | None] | None = None
+    ) -> Refusals:
+        ids, attempts = identities(jobs)
+        rows = await self.caller.call("reschedule_jobs", self.incarnation, ids, attempts, list(delays), reasons)
+        return refusals(rows)
+
+    async def held(self) -> set[tuple[int, int]]:
+        return {(row["job_id"], row["attempt"]) for row in await self.caller.call("held_jobs", self.incarnation)}
+
+
+def identities(jobs: Sequence[Row]) -> tuple[list[int], list[int]]:
+    """The ids and the attempts."""
+    return [job["job_id"] for job in jobs], [job["attempt"] for job in jobs]
+
+
+def ids(jobs: Sequence[Row]) -> list[int]:
+    """The ids alone, in the order of the rows."""
+    return [job["job_id"] for job in jobs]
+
+
+def refusals(rows: Sequence[Row]) -> Refusals:
+    return {row["job_id"]: row["reason"] for row in rows}
