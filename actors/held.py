@@ -71,3 +71,9 @@ class Held:
 
 Holdings = dict[int, Held]
 """What this worker holds, by job id."""
+
+
+def drop(holdings: Holdings, held: Held) -> None:
+    """This attempt is held no more. A newer attempt of the same job, claimed meanwhile, stays."""
+    if holdings.get(held.id) is held:
+        del holdings[held.id]

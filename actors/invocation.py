@@ -19,6 +19,6 @@ async def invoke(
         case "trio":
             return await kind.function(*args, **named)
         case "asyncio":
-            return await run_asyncio(kind.function, *args, **named)
+            return await run_asyncio(partial(kind.function, *args, **named))
         case "thread":
             return await trio.to_thread.run_sync(partial(kind.function, *args, **named), limiter=threads)

@@ -10,7 +10,7 @@ import msgspec
 from leasehold.actors.held import Held
 from leasehold.arguments import encode_args
 from leasehold.errors import InvalidArgs
-from leasehold.retry import Discard, Retry
+from leasehold.retry import Discard, Reschedule, Retry
 
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000
@@ -64,9 +64,14 @@ def completed(held: Held, output: Any) -> Completed | Failed:
     return Completed(held, encoded.decode())
 
 
-def failed(held: Held, error: BaseException) -> Failed:
-    """The outcome of a handler that raised."""
-    retry_in = error.after if isinstance(error, Retry) else None
+def raised(held: Held, error: BaseException) -> Failed | Rescheduled:
+    """The outcome of a handler that raised. Never raises, whatever somebody made of the exception's class."""
+    try:
+        if isinstance(error, Reschedule):
+            return Rescheduled(held, float(error.after), sanitized(str(error)[:MOST_MESSAGE]))
+        retry_in = float(error.after) if isinstance(error, Retry) else None
+    except Exception as second:
+        return Failed(held, describe(second))
     return Failed(held, describe(error), retry_in=retry_in, discard=isinstance(error, Discard))
 
 
@@ -75,10 +80,10 @@ def describe(error: BaseException) -> dict[str, str]:
     try:
         message = str(error)
         lines = traceback.format_exception(error)
-    except Exception:
+    except BaseException:
         message, lines = "the exception cannot be printed", []
     return {
-        "type": type(error).__qualname__,
+        "type": sanitized(type(error).__qualname__),
         "message": sanitized(message[:MOST_MESSAGE]),
         "traceback": sanitized("".join(lines)[-MOST_TRACEBACK:]),
     }

@@ -12,9 +12,7 @@ import trio
 
 from leasehold.actors.held import Held
 from leasehold.actors.invocation import invoke
-from leasehold.actors.outcome import Failed, Outcome, Released, Rescheduled, completed, describe, failed
-from leasehold.errors import InvalidArgs
-from leasehold.retry import Reschedule
+from leasehold.actors.outcome import Failed, Outcome, Released, completed, describe, raised
 
 log = logging.getLogger("leasehold.worker")
 
@@ -64,7 +62,7 @@ class Slot:
         try:
             named = kind.decode_args(held.row["args"])
             args = (held.job(self._incarnation, self._worker_id),) if kind.takes_job else ()
-        except InvalidArgs as error:
+        except Exception as error:
             return Failed(held, describe(error))
         timeout = kind.options.timeout
         with trio.CancelScope() as scope:
@@ -73,17 +71,11 @@ class Slot:
             held.scope = scope
             try:
                 return completed(held, await invoke(kind, args, named, self._threads))
-            except Reschedule as wish:
-                return Rescheduled(held, wish.after, str(wish))
-            except trio.Cancelled:
-                raise
-            except BaseExceptionGroup as group:
-                rest = group.split(trio.Cancelled)[1]
-                if rest is None:
-                    raise
-                return failed(held, rest)
             except BaseException as error:
-                return failed(held, error)
+                failure = _without_cancellation(error)
+                if failure is None:
+                    raise
+                return raised(held, failure)
         return self._cancelled(held, timeout)
 
     def _cancelled(self, held: Held, timeout: float | None) -> Outcome | None:
@@ -93,6 +85,15 @@ class Slot:
             return None
         message = f"the handler was cancelled after its timeout of {timeout} s"
         return Failed(held, {"type": "TimedOut", "message": message, "traceback": ""})
+
+
+def _without_cancellation(error: BaseException) -> BaseException | None:
+    """What the handler raised beside a cancellation of ours; one that nobody asked for is a failure like any other."""
+    if trio.current_effective_deadline() > float("-inf"):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(trio.Cancelled)[1]
+    return None if isinstance(error, trio.Cancelled) else error
 
 
 def describe_slot(slot: Slot) -> dict[str, Any] | None:

@@ -41,9 +41,9 @@ async def supervise(actor: Actor) -> None:
             return
         except (DatabaseUnavailable, ExceptionGroup) as error:
             if not _is_database_trouble(error):
-                raise ActorFailed(f"{actor.name} failed: {_first(error)!r}") from error
+                raise ActorFailed(f"{actor.name} failed: {_culprit(error)!r}") from error
             wait = backoff.wait(monotonic())
-            log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, _first(error))
+            log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, _culprit(error))
         except Exception as error:
             raise ActorFailed(f"{actor.name} failed: {error!r}") from error
         await trio.sleep(wait)
@@ -53,8 +53,10 @@ def _is_database_trouble(error: BaseException) -> bool:
     return all(isinstance(leaf, DatabaseUnavailable) for leaf in _leaves(error))
 
 
-def _first(error: BaseException) -> BaseException:
-    return _leaves(error)[0]
+def _culprit(error: BaseException) -> BaseException:
+    """The first failure that is not the database's fault, else the first."""
+    leaves = _leaves(error)
+    return next((leaf for leaf in leaves if not isinstance(leaf, DatabaseUnavailable)), leaves[0])
 
 
 def _leaves(error: BaseException) -> list[BaseException]:

@@ -1,7 +1,7 @@
 """Logging: one short text line on a terminal, one JSON object per line elsewhere. Passwords in DSNs are masked.
 
-Messages are short and constant; details go into `extra` (`job_id`, `kind`, `attempt`, `worker`, `action` …) and
-come out as `name=value` in text and as fields in JSON.
+Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …) and come out as fields in JSON. Text has
+them as `name=value`, but not again what its message tells already.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import msgspec
 MASK = "***"
 OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 COLOURS = {"DEBUG": "2", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
+ONLY_FOR_PROGRAMS = frozenset({"incarnation"})
 _DSN_IN_TEXT = re.compile(r"""postgres(?:ql)?://[^\s"'<>]+""")
 _SECRET_PARAMETER = re.compile(r"(?i)((?:^|[?&;\s])(?:ssl)?password=)[^&\s]*")
 
@@ -95,7 +96,8 @@ class TextFormatter(logging.Formatter):
         at = _instant(record).astimezone().strftime("%H:%M:%S.") + f"{int(record.msecs):03d}"
         name = record.name.removeprefix("leasehold.").removeprefix("actors.")
         message = escape_controls(_message(record))
-        details = "".join(f" {key}={_short(value)}" for key, value in extra_fields(record).items())
+        fields = {key: _short(value) for key, value in extra_fields(record).items() if key not in ONLY_FOR_PROGRAMS}
+        details = "".join(f" {key}={value}" for key, value in fields.items() if not _tells(message, value))
         line = f"{at} {self._paint(record.levelname)} {name}: {message}{' ' + details if details else ''}"
         if record.exc_info and record.exc_info[1] is not None:
             line += "\n" + redact_dsns(self.formatException(record.exc_info))
@@ -147,6 +149,10 @@ def _message(record: logging.LogRecord) -> str:
 
 def _instant(record: logging.LogRecord) -> datetime:
     return datetime.fromtimestamp(record.created, UTC)
+
+
+def _tells(message: str, value: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(value)}(?![\w-])", message) is not None
 
 
 def _short(value: object) -> str:

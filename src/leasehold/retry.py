@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 
 import msgspec
@@ -29,23 +30,38 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Retry(Exception):
-    """Raise it in a handler to be tried again after `after` (seconds or timedelta) instead of the back-off."""
+    """Raise it in a handler to be tried again after `after` (seconds or timedelta) instead of the back-off.
+
+    Raises:
+        BadInput: `after` is not finite.
+    """
 
     def __init__(self, after: float | timedelta, reason: str = "the handler asked for a retry") -> None:
         super().__init__(reason)
-        self.after = after.total_seconds() if isinstance(after, timedelta) else float(after)
+        self.after = _seconds(after)
 
 
 class Reschedule(Exception):
-    """Raise it in a handler to run the job again after `after` without counting the attempt."""
+    """Raise it in a handler to run the job again after `after` without counting the attempt.
+
+    Raises:
+        BadInput: `after` is not finite.
+    """
 
     def __init__(self, after: float | timedelta, reason: str = "the handler asked to run later") -> None:
         super().__init__(reason)
-        self.after = after.total_seconds() if isinstance(after, timedelta) else float(after)
+        self.after = _seconds(after)
 
 
 class Discard(Exception):
     """Raise it in a handler to fail the job for good, whatever attempts are left."""
+
+
+def _seconds(after: float | timedelta) -> float:
+    seconds = after.total_seconds() if isinstance(after, timedelta) else float(after)
+    if not math.isfinite(seconds):
+        raise BadInput(f"after must be a number of seconds or a timedelta, not {after}")
+    return seconds
 
 
 def checkpoint() -> None:

@@ -222,18 +222,19 @@ async def _asyncio_loop() -> AsyncGenerator[None]:
                 raised = error
                 raise
     except BaseExceptionGroup as group:
-        if raised is not None and _only_leaf(group) is raised:
+        if raised is not None and _wraps_only(group, raised):
             raise raised from raised.__cause__
         raise
 
 
-def _only_leaf(error: BaseException) -> BaseException | None:
-    while isinstance(error, BaseExceptionGroup):
+def _wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException) -> bool:
+    error: BaseException = group
+    while error is not raised and isinstance(error, BaseExceptionGroup):
         inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
         if len(inner) != 1:
-            return None
+            return False
         error = inner[0]
-    return error
+    return error is raised
 
 
 async def run_asyncio(function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
