@@ -11,7 +11,7 @@ import msgspec
 
 from leasehold.actors.backlog import Backlog
 from leasehold.actors.decisions import PollDecay, Rate, claim_size
-from leasehold.actors.held import Held, Holdings
+from leasehold.actors.held import Held, Holdings, drop
 from leasehold.app import App
 from leasehold.database import Caller
 from leasehold.notify.signal import Signal
@@ -20,6 +20,7 @@ log = logging.getLogger("leasehold.dispatcher")
 
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
+MOST_CLAIMED = 10_000
 MOST_NAMED = 10
 
 
@@ -102,17 +103,23 @@ class Dispatcher:
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
         self._reconcile_at = 0.0
-        while not self._draining:
+        while True:
             if monotonic() >= self._reconcile_at:
                 await self._reconcile()
-            size = self._claim_size()
-            if size == 0:
-                await self._signal.wait(HAND_BACK_AFTER)
-                await self._hand_back_stuck()
-            elif await self._claim(min(size, 10_000)) < size:
-                await self._wait()
+            if self._draining:
+                break
+            await self._look()
         await self._hand_back(self._backlog.clear())
         self._backlog.close()
+
+    async def _look(self) -> None:
+        """Claim if there is room, then wait until there is a reason to look again."""
+        size = min(self._claim_size(), MOST_CLAIMED)
+        if size == 0:
+            await self._signal.wait(HAND_BACK_AFTER)
+            await self._hand_back_stuck()
+        elif await self._claim(size) < size and not self._draining:
+            await self._wait()
 
     def _claim_size(self) -> int:
         busy = self._claimer.slots - self._backlog.idle_slots
@@ -156,10 +163,11 @@ class Dispatcher:
             await self._hand_back(self._backlog.clear())
 
     async def _hand_back(self, jobs: list[Held]) -> None:
+        # Dropped first: should the release get lost, the next reconciliation finds them and nobody renews them meanwhile.
+        for held in jobs:
+            drop(self._holdings, held)
         if jobs:
             await self._release([(held.id, held.attempt) for held in jobs])
-            for held in jobs:
-                self._holdings.pop(held.id, None)
             self._counts["handed_back"] += len(jobs)
 
     async def _release(self, identities: list[tuple[int, int]]) -> None:

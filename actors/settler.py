@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
 import trio
 
-from leasehold.actors.held import Held, Holdings
-from leasehold.actors.outcome import Completed, Failed, Outcome, Released, Rescheduled
+from leasehold.actors.held import Held, Holdings, drop
+from leasehold.actors.outcome import Completed, Failed, Outcome, Released, Rescheduled, sanitized
 from leasehold.database import Caller, Row
-from leasehold.errors import BadInput
+from leasehold.errors import BadInput, QueryRefused
 from leasehold.notify.signal import Signal
 
 log = logging.getLogger("leasehold.settler")
@@ -23,6 +23,8 @@ log = logging.getLogger("leasehold.settler")
 GATHER_SECONDS = 0.002
 MOST_ROWS = 500
 MOST_WAITING = 5_000
+
+Kept = TypeVar("Kept", Completed, Failed, Rescheduled, Released)
 
 
 class SettlerStatistics(msgspec.Struct, frozen=True):
@@ -97,7 +99,7 @@ class Settler:
             for _ in batch:
                 self._waiting.popleft()
             for outcome in batch:
-                self._holdings.pop(outcome.held.id, None)
+                drop(self._holdings, outcome.held)
             self._settled(len(batch))
             self._wrote.set()
             self._wrote = trio.Event()
@@ -109,34 +111,39 @@ class Settler:
     async def _write(self, batch: list[Outcome]) -> None:
         batch.sort(key=lambda outcome: outcome.held.id)
         if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:
-            await self._complete(done)
+            await self._in_parts(self._complete, done)
         if broken := [outcome for outcome in batch if isinstance(outcome, Failed)]:
-            await self._fail(broken)
+            await self._in_parts(self._fail, broken)
         if later := [outcome for outcome in batch if isinstance(outcome, Rescheduled)]:
-            await self._reschedule(later)
+            await self._in_parts(self._reschedule, later)
         if unstarted := [outcome for outcome in batch if isinstance(outcome, Released)]:
-            await self._release(unstarted)
+            await self._in_parts(self._release, unstarted)
+
+    async def _in_parts(self, write: Callable[[Sequence[Kept]], Awaitable[None]], outcomes: Sequence[Kept]) -> None:
+        """Write outcomes; where Postgres refuses, halve them until the one is found that must not hold up the others."""
+        try:
+            await write(outcomes)
+        except (BadInput, QueryRefused) as error:
+            if len(outcomes) == 1:
+                await self._fail_instead(outcomes[0], error)
+                return
+            middle = len(outcomes) // 2
+            await self._in_parts(write, outcomes[:middle])
+            await self._in_parts(write, outcomes[middle:])
+
+    async def _fail_instead(self, outcome: Outcome, error: BadInput | QueryRefused) -> None:
+        """Fail the job whose outcome cannot be kept. Raises the error where that is refused as well."""
+        if isinstance(outcome, Failed):
+            raise error
+        refused = {"type": "InvalidOutput", "message": sanitized(str(error)), "traceback": ""}
+        await self._fail([Failed(outcome.held, refused, discard=True)])
 
     async def _complete(self, outcomes: Sequence[Completed]) -> None:
         now = monotonic()
-        try:
-            rows = await self._call(
-                "complete_jobs", outcomes, [o.output for o in outcomes], [_ran_for(o.held, now) for o in outcomes]
-            )
-        except BadInput as error:
-            await self._bisect(outcomes, error)
-            return
+        rows = await self._call(
+            "complete_jobs", outcomes, [o.output for o in outcomes], [_ran_for(o.held, now) for o in outcomes]
+        )
         self._note("completed", outcomes, rows)
-
-    async def _bisect(self, outcomes: Sequence[Completed], error: BadInput) -> None:
-        """One output that Postgres cannot keep must not fail its neighbours."""
-        if len(outcomes) == 1:
-            refused = {"type": "InvalidOutput", "message": str(error), "traceback": ""}
-            await self._fail([Failed(outcomes[0].held, refused, discard=True)])
-            return
-        middle = len(outcomes) // 2
-        await self._complete(outcomes[:middle])
-        await self._complete(outcomes[middle:])
 
     async def _fail(self, outcomes: Sequence[Failed]) -> None:
         now = monotonic()
@@ -192,7 +199,7 @@ def _log_failures(outcomes: Sequence[Failed], rows: dict[int, Row]) -> None:
         if row is not None and row["outcome"] != "refused":
             log.warning(
                 "job %s of kind %s failed attempt %s (%s: %s), now %s",
-                outcome.held.id, outcome.held.kind.name, outcome.held.attempt, outcome.error["type"],
+                outcome.held.id, outcome.held.row["kind"], outcome.held.attempt, outcome.error["type"],
                 outcome.error["message"], row["outcome"],
-                extra={"job_id": outcome.held.id, "kind": outcome.held.kind.name, "attempt": outcome.held.attempt},
+                extra={"job_id": outcome.held.id, "kind": outcome.held.row["kind"], "attempt": outcome.held.attempt},
             )  # fmt: skip

@@ -9,15 +9,10 @@ from typing import Any, cast
 
 import msgspec
 
+from leasehold import database as databases
 from leasehold.app import App
 from leasehold.arguments import encode_args
-from leasehold.database import (
-    AsyncioTransaction,
-    Caller,
-    open_asyncio_database,
-    open_database,
-    running_flavour,
-)
+from leasehold.database import AsyncioTransaction, Caller
 from leasehold.errors import BadInput, InvalidArgs, UnknownJob
 from leasehold.job import NewJob
 from leasehold.notify.doorbell import Doorbell, open_doorbell
@@ -111,6 +106,8 @@ class Client:
         job = msgspec.structs.replace(job, metadata=cast("Any", metadata))
         kind = self._app.find(job.kind) if self._app is not None else None
         if isinstance(job.args, msgspec.Raw):
+            if kind is not None:
+                kind.decode(bytes(job.args))
             return job
         encoded = kind.encode(dict(job.args)) if kind is not None else encode_args(job.args, "args")
         return msgspec.structs.replace(job, args=msgspec.Raw(encoded))
@@ -207,8 +204,11 @@ async def open_client(dsn: str = "", *, app: App | None = None, pool_size: int =
         async with open_client("postgresql://…", app=app) as client:
             job_id = await client.enqueue(greet.new(name="Ada"), priority=5)
     """
-    opening = open_database if running_flavour() == "trio" else open_asyncio_database
     async with AsyncExitStack() as stack:
-        database: Caller = await stack.enter_async_context(opening(dsn, pool_size=pool_size))
+        if databases.running_flavour() == "trio":
+            opening = databases.open_database(dsn, pool_size=pool_size)
+        else:
+            opening = databases.open_asyncio_database(dsn, pool_size=pool_size)
+        database: Caller = await stack.enter_async_context(opening)
         doorbell = await stack.enter_async_context(open_doorbell(database))
         yield Client(database, app=app, doorbell=doorbell)

@@ -81,6 +81,14 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
     incarnation: UUID
 
 
+def decode_json(text: str) -> Any:
+    """What a jsonb column holds. Postgres keeps numbers of any size, Python reads those with some thousand digits as text."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+
+
 S = TypeVar("S", bound=msgspec.Struct)
 
 
@@ -89,5 +97,5 @@ def from_row(record: type[S], row: Row) -> S:
     values: dict[str, Any] = {}
     for name in record.__struct_fields__:
         value = row[name]
-        values[name] = msgspec.json.decode(value) if name in JSON_COLUMNS and value is not None else value
+        values[name] = decode_json(value) if name in JSON_COLUMNS and value is not None else value
     return record(**values)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import trio
 import trio_asyncio
@@ -230,10 +230,9 @@ async def _asyncio_loop() -> AsyncGenerator[None]:
 def _wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException) -> bool:
     error: BaseException = group
     while error is not raised and isinstance(error, BaseExceptionGroup):
-        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
-        if len(inner) != 1:
+        if len(error.exceptions) != 1:
             return False
-        error = inner[0]
+        error = error.exceptions[0]
     return error is raised
 
 

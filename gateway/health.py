@@ -1,0 +1,39 @@
+"""The handlers of the probes."""
+
+from __future__ import annotations
+
+import asyncio
+
+from leasehold.errors import LeaseholdError
+from leasehold.gateway.bodies import HealthBody, HealthParameters
+from leasehold.gateway.problems import NOT_READY, Offence, Refusal, classify
+from leasehold.gateway.routes import Call
+from leasehold.gateway.services import Check
+
+CHECK_SECONDS = 2.0
+
+
+async def show_life(_call: Call[HealthParameters, None]) -> HealthBody:
+    """Whether the process turns at all. Asks nothing of the database: a restart would not mend that one."""
+    return HealthBody("ok")
+
+
+async def show_readiness(call: Call[HealthParameters, None]) -> HealthBody:
+    """Whether requests can be served: every check passes."""
+    checks = call.services.checks
+    failures = await asyncio.gather(*(_failure(name, check) for name, check in checks.items()))
+    if offences := [failure for failure in failures if failure is not None]:
+        failed = ", ".join(offence.path for offence in offences)
+        raise Refusal(NOT_READY, f"Not well: {failed}.", offences=offences)
+    return HealthBody("ok", tuple(checks) if call.parameters.verbose is not None else ())
+
+
+async def _failure(name: str, check: Check) -> Offence | None:
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            await check()
+    except TimeoutError:
+        return Offence(name, f"No answer in {CHECK_SECONDS:g} s")
+    except LeaseholdError as error:
+        return Offence(name, classify(error).title)
+    return None

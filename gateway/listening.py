@@ -1,0 +1,73 @@
+"""A gateway on a port: bound, drained, closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from leasehold.gateway.access import Guard
+from leasehold.gateway.application import DRAIN, build_application
+from leasehold.gateway.coalescer import Coalescer
+from leasehold.gateway.connection import Connection
+from leasehold.gateway.reading import Limits, limits_of
+from leasehold.gateway.services import Check, JobsClient, Services
+from leasehold.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 1.0  # for writing out an answer while stopping
+
+
+@asynccontextmanager
+async def open_gateway(
+    settings: Settings,
+    client: JobsClient,
+    checks: Mapping[str, Check],
+    *,
+    has_app: bool = False,
+    limits: Limits | None = None,
+) -> AsyncGenerator[str]:
+    """A bound gateway; yields its URL. Leaving it drains: no more connections, requests in flight are
+    finished within `settings.drain_seconds`. `limits` replaces those of the settings."""
+    limits = limits or limits_of(settings)
+    services = Services(client, Coalescer(client.enqueue_many), checks, limits, has_app)
+    application = build_application(services, Guard(settings.gateway_token))
+    runner = web.AppRunner(application, shutdown_timeout=ANSWER_SECONDS)
+    await runner.setup()
+    try:
+        server = await _listen(runner, settings, limits)
+        try:
+            yield _url_of(server)
+        finally:
+            server.close()
+            if not await application[DRAIN].finish(settings.drain_seconds):
+                logger.warning("gateway gave up waiting for requests after %g s", settings.drain_seconds)
+    finally:
+        await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> asyncio.Server:
+    loop = asyncio.get_running_loop()
+    manager = runner.server
+    assert manager is not None
+
+    def connect() -> Connection:
+        return Connection(
+            manager,
+            loop=loop,
+            access_log=None,  # pyright: ignore[reportArgumentType]
+            auto_decompress=False,
+            keepalive_timeout=limits.idle_seconds,
+            lingering_time=limits.linger_seconds,
+        )
+
+    return await loop.create_server(connect, settings.gateway_host, settings.gateway_port, backlog=1024)
+
+
+def _url_of(server: asyncio.Server) -> str:
+    host, port = server.sockets[0].getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

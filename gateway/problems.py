@@ -1,0 +1,156 @@
+"""Every refusal that the gateway can answer, as RFC 9457 problem details with a stable code.
+
+An error becomes a problem through one table by its type, never by its text. What went wrong inside is logged under the
+request id and never shown: an answer carries no traceback, no SQL and no address of a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+import msgspec
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from leasehold import errors
+
+
+class ProblemType(msgspec.Struct, frozen=True):
+    """One kind of problem: `code` is what callers switch on and never changes."""
+
+    code: str
+    status: int
+    title: str
+
+
+class Offence(msgspec.Struct, frozen=True):
+    """One offending field: its path from the root of the body (`$.args.url`), and what is wrong with it."""
+
+    path: str
+    message: str
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The body of every answer that is not a success (application/problem+json)."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    request_id: str
+    errors: Sequence[Offence] = ()
+
+
+MALFORMED_REQUEST = ProblemType("malformed_request", 400, "The request is not valid HTTP")
+MALFORMED_JSON = ProblemType("malformed_json", 400, "The body is not JSON")
+UNAUTHORIZED = ProblemType("unauthorized", 401, "A valid bearer token is needed")
+NOT_FOUND = ProblemType("not_found", 404, "There is nothing at this address")
+UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
+METHOD_NOT_ALLOWED = ProblemType("method_not_allowed", 405, "This address does not take this method")
+SLOW_BODY = ProblemType("slow_body", 408, "The body did not arrive in time")
+CONFLICT = ProblemType("conflict", 409, "The present state forbids it")
+WRONG_STATE = ProblemType("wrong_state", 409, "The job's state does not allow this")
+LEASE_LOST = ProblemType("lease_lost", 409, "This attempt does not hold the job any more")
+BODY_TOO_LARGE = ProblemType("body_too_large", 413, "The body is too large")
+ARGS_TOO_LARGE = ProblemType("args_too_large", 413, "The args are too large")
+UNSUPPORTED_MEDIA_TYPE = ProblemType("unsupported_media_type", 415, "The body must be plain application/json")
+UNKNOWN_HOST = ProblemType("unknown_host", 421, "Without a token only loopback names are served")
+INVALID_INPUT = ProblemType("invalid_input", 422, "The input does not have the right shape")
+INVALID_ARGS = ProblemType("invalid_args", 422, "The args do not fit the kind")
+UNKNOWN_KIND = ProblemType("unknown_kind", 422, "No handler is registered for this kind")
+TOO_DEEP = ProblemType("too_deep", 422, "The JSON is nested too deeply")
+INTERNAL = ProblemType("internal", 500, "Something went wrong here")
+DATABASE_UNAVAILABLE = ProblemType("database_unavailable", 503, "The database cannot be reached right now")
+SCHEMA_MISMATCH = ProblemType("schema_mismatch", 503, "The database's schema does not fit this version")
+OVERLOADED = ProblemType("overloaded", 503, "Too many jobs are waiting to be written")
+NOT_READY = ProblemType("not_ready", 503, "Not ready to serve")
+
+ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
+    errors.BadInput: INVALID_INPUT,
+    errors.InvalidArgs: INVALID_ARGS,
+    errors.UnknownKind: UNKNOWN_KIND,
+    errors.NotFound: NOT_FOUND,
+    errors.UnknownJob: UNKNOWN_JOB,
+    errors.Conflict: CONFLICT,
+    errors.WrongState: WRONG_STATE,
+    errors.LeaseLost: LEASE_LOST,
+    errors.DatabaseUnavailable: DATABASE_UNAVAILABLE,
+    errors.SchemaMismatch: SCHEMA_MISMATCH,
+    web.HTTPNotFound: NOT_FOUND,
+    web.HTTPMethodNotAllowed: METHOD_NOT_ALLOWED,
+    web.HTTPRequestEntityTooLarge: BODY_TOO_LARGE,
+    web.RequestPayloadError: MALFORMED_REQUEST,
+    HttpProcessingError: MALFORMED_REQUEST,
+}
+
+# Data exceptions (class 22) and integrity violations (class 23) are the caller's doing, whatever let them through.
+CALLERS_SQLSTATES = ("22", "23")
+HEADERS_KEPT = ("Allow",)
+
+
+class Refusal(errors.LeaseholdError):
+    """The gateway refused the request."""
+
+    def __init__(
+        self,
+        problem: ProblemType,
+        detail: str | None = None,
+        *,
+        offences: Sequence[Offence] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail or problem.title)
+        self.problem = problem
+        self.offences = offences
+        self.headers = headers or {}
+
+
+def classify(error: BaseException) -> ProblemType:
+    """The problem type of an error; INTERNAL for whatever has none."""
+    if isinstance(error, Refusal):
+        return error.problem
+    if isinstance(error, errors.QueryRefused):
+        return INVALID_INPUT if (error.sqlstate or "").startswith(CALLERS_SQLSTATES) else INTERNAL
+    for ancestor in type(error).__mro__:
+        if ancestor in ERROR_TYPES:
+            return ERROR_TYPES[ancestor]
+    if isinstance(error, web.HTTPException) and error.status < 500:
+        phrase = HTTPStatus(error.status).phrase
+        return ProblemType(phrase.lower().replace(" ", "_").replace("-", "_"), error.status, phrase)
+    return INTERNAL
+
+
+def problem_of(error: BaseException, request_id: str) -> Problem:
+    """What the caller is told about `error`."""
+    problem = classify(error)
+    return Problem(
+        type=f"urn:leasehold:problem:{problem.code}",
+        title=problem.title,
+        status=problem.status,
+        code=problem.code,
+        detail=_detail(error, problem),
+        request_id=request_id,
+        errors=error.offences if isinstance(error, Refusal) else (),
+    )
+
+
+def problem_headers(error: BaseException) -> dict[str, str]:
+    """The headers that belong to the problem: Allow, WWW-Authenticate, Retry-After."""
+    if isinstance(error, web.HTTPException):
+        return {name: error.headers[name] for name in HEADERS_KEPT if name in error.headers}
+    headers = dict(error.headers) if isinstance(error, Refusal) else {}
+    if classify(error).status == 503:
+        headers.setdefault("Retry-After", "1")
+    return headers
+
+
+def _detail(error: BaseException, problem: ProblemType) -> str:
+    if isinstance(error, errors.QueryRefused) and problem is INVALID_INPUT:
+        return f"Postgres cannot keep this value (SQLSTATE {error.sqlstate})."
+    if isinstance(error, Refusal) or (isinstance(error, errors.LeaseholdError) and problem.status < 500):
+        return str(error)
+    if problem is INTERNAL:
+        return "The error is in the gateway's log under this request id."
+    return f"{problem.title}."

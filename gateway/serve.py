@@ -1,0 +1,87 @@
+"""Running the gateway: an asyncio process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from leasehold.app import App
+from leasehold.client import Client
+from leasehold.database import open_asyncio_database
+from leasehold.gateway.access import check_binding
+from leasehold.gateway.listening import open_gateway
+from leasehold.gateway.schema import check_schema
+from leasehold.migrations import expected_version
+from leasehold.notify.doorbell import open_doorbell
+from leasehold.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+POOL_SIZE = 5
+NAME = "leasehold gateway"
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def run_gateway(settings: Settings, *, app: App | None = None) -> int:
+    """Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Arguments and errors as in `serve`."""
+    # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        return runner.run(serve(settings, app=app))
+
+
+async def serve(settings: Settings, *, app: App | None = None, ready: Callable[[str], None] | None = None) -> int:
+    """Serves until SIGTERM or SIGINT: then takes no more connections, finishes what is in flight (at most
+    `settings.drain_seconds`), and returns 0. A second signal ends the process at once.
+
+    Starts without a database, too: until it is there, `/readyz` and every call that needs it answer 503.
+
+    Args:
+        settings: with `database_url` (empty: the PG… variables decide) and those of the gateway.
+        app: check args against its kinds, and refuse other kinds.
+        ready: called with the URL as soon as requests are served.
+
+    Raises:
+        SettingsError: strangers could reach it without a token, or the token is no good; nothing was opened.
+        OSError: the address cannot be bound.
+    """
+    check_binding(settings)
+    stopping = _first_stop_signal()
+    async with open_service(settings, app=app) as url:
+        logger.info("gateway serves %s", url)
+        if ready is not None:
+            ready(url)
+        await stopping.wait()
+        logger.info("gateway stops: finishing the requests in flight")
+    return 0
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGenerator[str]:
+    """A gateway and its database; yields the URL. For whoever has a stop signal of their own."""
+    async with (
+        open_asyncio_database(settings.database_url or "", pool_size=POOL_SIZE, application_name=NAME) as database,
+        open_doorbell(database) as doorbell,
+    ):
+        client = Client(database, app=app, doorbell=doorbell)
+        checks = {"database": client.ping, "schema": partial(check_schema, database, expected_version())}
+        async with open_gateway(settings, client, checks, has_app=app is not None) as url:
+            yield url
+
+
+def _first_stop_signal() -> asyncio.Event:
+    """Set by the first stop signal. The next one has its ordinary effect again: nothing unanswered was promised."""
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+
+    def stop() -> None:
+        for each in STOP_SIGNALS:
+            loop.remove_signal_handler(each)
+        stopping.set()
+
+    for each in STOP_SIGNALS:
+        loop.add_signal_handler(each, stop)
+    return stopping

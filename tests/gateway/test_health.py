@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from leasehold.errors import DatabaseUnavailable, SchemaMismatch
+from tests.gateway.fake_client import FakeClient
+from tests.gateway.running import running_gateway
+
+
+async def unreachable() -> None:
+    raise DatabaseUnavailable("postgresql://user:secret@host")
+
+
+async def outdated() -> None:
+    raise SchemaMismatch
+
+
+async def well() -> None:
+    pass
+
+
+def test_life_is_shown_even_when_the_database_is_away() -> None:
+    with running_gateway(FakeClient(), checks={"database": unreachable}) as gateway:
+        answer = gateway.call("GET", "/livez")
+    assert (answer.status, answer.body) == (200, {"status": "ok"})
+
+
+def test_readiness_names_the_checks_that_fail_and_no_address() -> None:
+    checks = {"database": unreachable, "schema": outdated, "other": well}
+    with running_gateway(FakeClient(), checks=checks) as gateway:
+        answer = gateway.call("GET", "/readyz")
+    assert (answer.status, answer.body["code"]) == (503, "not_ready")
+    assert [offence["path"] for offence in answer.body["errors"]] == ["database", "schema"]
+    assert "secret" not in str(answer)
+    assert answer.headers["Retry-After"] == "1"
+
+
+def test_readiness_lists_its_checks_when_asked() -> None:
+    with running_gateway(FakeClient(), checks={"database": well}) as gateway:
+        assert gateway.call("GET", "/readyz").body == {"status": "ok"}
+        assert gateway.call("GET", "/readyz?verbose").body == {"status": "ok", "checks": ["database"]}
