@@ -17,7 +17,7 @@ from msgspec import Meta
 from leasehold.errors import SettingsError
 from leasehold.logs import redact_dsn
 from leasehold.settings_sources import Given, collect, environment_name
-from leasehold.settings_values import convert
+from leasehold.settings_values import convert, dsn_problem
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "text", "json"]
@@ -177,11 +177,9 @@ def _build(given: Mapping[str, Given]) -> Settings:
         name: convert(name, each, TYPES[name], lambda value, name=name: repr(show_value(name, value)))
         for name, each in given.items()
     }
-    url = values.get("database_url")
-    if url and not str(url).startswith(("postgresql://", "postgres://")):
-        raise SettingsError(
-            f"database_url (from {given['database_url'].origin}) must start with postgresql:// or postgres://"
-        )
+    problem = dsn_problem(str(values.get("database_url") or ""))
+    if problem:
+        raise SettingsError(f"database_url (from {given['database_url'].origin}) {problem}")
     try:
         return Settings(**values)  # pyright: ignore[reportArgumentType]
     except SettingsError as error:

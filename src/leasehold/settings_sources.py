@@ -55,8 +55,8 @@ def environment_name(setting: str) -> str:
 
 
 def flag_name(setting: str) -> str:
-    """The command-line flag for `setting`, e.g. `--lease-seconds`."""
-    return "--" + setting.replace("_", "-")
+    """The command-line flag for `setting`, e.g. `--lease-seconds`; the gateway's are short, `--port`."""
+    return "--" + setting.removeprefix("gateway_").replace("_", "-")
 
 
 def collect(

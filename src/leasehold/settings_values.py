@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import cast
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import inspect
@@ -30,6 +31,22 @@ def convert(name: str, given: Given, annotation: object, show: Callable[[object]
             f"{name} = {show(given.value)} (from {given.origin}) is refused: allowed is {allowed}"
         ) from error
     return cast(object, value)
+
+
+def dsn_problem(dsn: str) -> str | None:
+    """What is wrong with a connection string, in words that do not show it; None if nothing is. Empty means PG*."""
+    if not dsn:
+        return None
+    if not dsn.startswith(("postgresql://", "postgres://")):
+        return "must start with postgresql:// or postgres://"
+    try:
+        hosts = urlsplit(dsn).netloc.rpartition("@")[2].split(",")
+    except ValueError as error:
+        return f"cannot be read: {error}"
+    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts]
+    if any(port and not (port.isascii() and port.isdecimal()) for port in ports):
+        return "has a port that is no number; a password with / ? # or @ in it must be percent-encoded"
+    return None
 
 
 def _bare(kind: inspect.Type) -> inspect.Type:

@@ -132,12 +132,14 @@ class AsyncioDatabase(Caller):
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement on a connection of the pool."""
         with translated():
-            return await self.pool.fetch(sql, *args, timeout=timeout or self.timeout)
+            async with self.pool.acquire(timeout=self.timeout) as connection:
+                return await connection.fetch(sql, *args, timeout=timeout)
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements on a connection of the pool."""
         with translated():
-            await self.pool.execute(script, timeout=timeout or self.timeout)
+            async with self.pool.acquire(timeout=self.timeout) as connection:
+                await connection.execute(script, timeout=timeout)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncioTransaction]:

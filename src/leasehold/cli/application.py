@@ -1,0 +1,106 @@
+"""All commands in one table, and the cyclopts application made from it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from cyclopts import App, Group
+from rich.console import Console
+
+from leasehold.cli.config import config_show
+from leasehold.cli.demo import demo
+from leasehold.cli.doctor import doctor
+from leasehold.cli.enqueue import enqueue
+from leasehold.cli.exit_codes import describe_exit_codes
+from leasehold.cli.gateway import gateway
+from leasehold.cli.jobs_change import jobs_cancel, jobs_retry
+from leasehold.cli.jobs_read import jobs_list, jobs_show
+from leasehold.cli.migrate import migrate
+from leasehold.cli.options import COMMON
+from leasehold.cli.queues import queues_pause, queues_resume
+from leasehold.cli.reap import reap
+from leasehold.cli.run import run
+from leasehold.cli.status import status
+from leasehold.cli.terminal import Terminal
+from leasehold.cli.up import up
+from leasehold.cli.wake import wake
+
+Command = Callable[..., Coroutine[Any, Any, object]]
+
+COMMANDS: dict[str, dict[str, Command]] = {
+    "Start here": {"up": up, "demo": demo, "migrate": migrate, "doctor": doctor, "config show": config_show},
+    "Processes": {"run": run, "gateway": gateway},
+    "Jobs": {
+        "enqueue": enqueue,
+        "status": status,
+        "jobs list": jobs_list,
+        "jobs show": jobs_show,
+        "jobs cancel": jobs_cancel,
+        "jobs retry": jobs_retry,
+        "queues pause": queues_pause,
+        "queues resume": queues_resume,
+        "wake": wake,
+        "reap": reap,
+    },
+}
+PARENTS = {
+    "jobs": "List jobs, look at one, cancel and retry.",
+    "queues": "Pause and resume queues.",
+    "config": "Show the effective settings.",
+}
+# These tell what they do for as long as they run; the others speak up only when something is wrong.
+TALKATIVE: frozenset[Command] = frozenset({up, demo, run, gateway})
+
+SUBCOMMANDS = Group("Commands", sort_key=0)
+SUMMARY = """Background jobs on nothing but Postgres.
+
+Try: leasehold up"""
+HELP_WIDTH = 100
+
+
+def build_application(terminal: Terminal) -> App:
+    """The cyclopts application; every command and its help are in it. Its launcher is added by the caller."""
+    application = App(
+        name="leasehold",
+        help=SUMMARY,
+        help_epilogue=describe_exit_codes(),
+        help_format="plaintext",
+        version=_version,
+        console=_help_console(terminal),
+        group_commands=Group("Help", sort_key=80),
+    )
+    application.meta.group_parameters = COMMON
+    for number, (title, commands) in enumerate(COMMANDS.items()):
+        group = Group(title, sort_key=number)
+        for position, (name, command) in enumerate(commands.items()):
+            _add(application, group, position, name, command)
+    return application
+
+
+def _add(application: App, group: Group, position: int, name: str, command: Command) -> None:
+    text, example = split_example(command)
+    first, _, second = name.partition(" ")
+    if second and first not in application:
+        application.command(App(name=first, group=group, help=PARENTS[first], help_epilogue="", sort_key=position))
+    parent, place = (application[first], SUBCOMMANDS) if second else (application, group)
+    parent.command(command, name=second or first, group=place, help=text, help_epilogue=example, sort_key=position)
+
+
+def split_example(command: Command) -> tuple[str, str]:
+    """A command's docstring: what it does, and the example at its end."""
+    text, _, example = (inspect.getdoc(command) or "").partition("\n\nExample:\n")
+    return text, f"Example:\n{example}" if example else ""
+
+
+def _help_console(terminal: Terminal) -> Console:
+    width = None if terminal.stdout.isatty() else HELP_WIDTH
+    colours = "auto" if terminal.has_colour(terminal.stdout) else None
+    return Console(file=terminal.stdout, width=width, color_system=colours, highlight=False)
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return version("leasehold")

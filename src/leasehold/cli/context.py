@@ -1,0 +1,94 @@
+"""What a command is given: settings, a database when it asks for one, and a way to talk."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack, asynccontextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from leasehold.cli.options import CommonOptions
+from leasehold.cli.terminal import Terminal
+from leasehold.settings import ExplainedSetting, Settings, explain, load_settings
+
+if TYPE_CHECKING:
+    from leasehold.cli.services import Services
+    from leasehold.client import Client
+    from leasehold.database import Database
+
+
+class Context:
+    """One run of one command. `stack` outlives the event loop: embedded Postgres is stopped when it closes."""
+
+    def __init__(self, terminal: Terminal, common: CommonOptions, services: Services, stack: ExitStack) -> None:
+        self.terminal = terminal
+        self.common = common
+        self.services = services
+        self._stack = stack
+        self._embedded_dsn: str | None = None
+        self.psql_program = "psql"
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The effective settings. Raises SettingsError."""
+        return self.settings_with({})
+
+    def settings_with(self, flags: dict[str, object]) -> Settings:
+        """The settings with a command's own flags on top. Raises SettingsError."""
+        return load_settings({**self.common.flags(), **flags}, self.terminal.environ, self.file)
+
+    def explained_settings(self) -> list[ExplainedSetting]:
+        """Every setting with its origin. Raises SettingsError."""
+        return explain(self.common.flags(), self.terminal.environ, self.file)
+
+    @property
+    def file(self) -> Path | None:
+        """The settings file that a flag names."""
+        return Path(self.common.config) if self.common.config else None
+
+    def say(self, text: str) -> None:
+        """One line of talk, on standard error."""
+        self.terminal.say(text)
+
+    def dsn(self) -> str:
+        """The configured database, or embedded Postgres, started here and told about in one line."""
+        if self.settings.database_url is not None:
+            return self.settings.database_url
+        if self._embedded_dsn is None:
+            folder = self.settings.data_folder
+            server = self._stack.enter_context(self.services.embedded_postgres(Path(folder) if folder else None))
+            self._embedded_dsn = server.dsn
+            self.psql_program = str(server.programs / "psql")
+            self.say(server.describe())
+        return self._embedded_dsn
+
+    def resolved(self, settings: Settings) -> Settings:
+        """`settings` naming the database that this command uses."""
+        return msgspec.structs.replace(settings, database_url=self.dsn())
+
+    @asynccontextmanager
+    async def database(self, *, must_fit: bool = True) -> AsyncGenerator[Database]:
+        """The database. With `must_fit` a schema that this code does not know is refused (SchemaMismatch)."""
+        if must_fit:
+            await self.check_schema()
+        async with self.services.open_database(self.dsn()) as database:
+            yield database
+
+    async def check_schema(self) -> None:
+        """Raises SchemaMismatch, saying what to do, if this code cannot work on the schema in the database."""
+        await self.services.check_schema(self.dsn())
+
+    async def migrate(self) -> None:
+        """Bring the schema up to this code, telling only if that changed something."""
+        report = await self.services.migrate(self.dsn())
+        if not report.is_empty:
+            self.say(f"schema migrated to version {report.to_version}")
+
+    @asynccontextmanager
+    async def client(self) -> AsyncGenerator[Client]:
+        """A client on the database, once its schema fits."""
+        async with self.database() as database:
+            yield self.services.client(database)

@@ -1,0 +1,37 @@
+"""`leasehold doctor`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from leasehold.cli.checkup import check_all
+from leasehold.cli.context import Context
+from leasehold.cli.exit_codes import ExitCode, exit_code_of
+from leasehold.cli.options import INJECTED
+from leasehold.cli.results import Check, Outcome
+from leasehold.errors import LeaseholdError
+
+
+async def doctor(*, context: Annotated[Context, INJECTED]) -> Outcome:
+    """Examine everything and say what to do about what is wrong.
+
+    Looks at settings, database, schema, partitions, notifications and autovacuum.
+
+    Exits with 7 if there is a problem, and with 5 if the database cannot be reached. Advice is no problem.
+
+    Example:
+      leasehold doctor
+      leasehold doctor --output json
+    """
+    given = [each for each in context.explained_settings() if each.origin != "default"]
+    settings = Check(name="settings", verdict="ok", detail=f"{len(given)} given, the rest are defaults")
+    try:
+        state = await context.services.schema_state(context.dsn())
+        async with context.database(must_fit=False) as database:
+            checks = await check_all(database, state)
+    except LeaseholdError as error:
+        found = Check(name="database", verdict="problem", detail=str(error), advice="look at `leasehold config show`")
+        return Outcome([settings, found], exit_code_of(error))
+    found = [settings, *checks]
+    has_problem = any(each.verdict == "problem" for each in found)
+    return Outcome(found, ExitCode.FINDINGS if has_problem else ExitCode.DONE)

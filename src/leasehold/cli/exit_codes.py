@@ -1,0 +1,59 @@
+"""Exit codes: what each means, and which error leads to which."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, LeaseLost, NotFound, QueryRefused, SchemaMismatch
+
+
+class ExitCode(IntEnum):
+    """How a command ended; `MEANINGS` tells it to people."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_FOUND = 3
+    CONFLICT = 4
+    DATABASE_UNAVAILABLE = 5
+    SCHEMA_MISMATCH = 6
+    FINDINGS = 7
+    INTERRUPTED = 130
+
+
+MEANINGS: dict[ExitCode, str] = {
+    ExitCode.DONE: "done",
+    ExitCode.FAILED: "failed",
+    ExitCode.USAGE: "wrong usage, bad input or bad settings",
+    ExitCode.NOT_FOUND: "no such job",
+    ExitCode.CONFLICT: "the job's state does not allow it",
+    ExitCode.DATABASE_UNAVAILABLE: "the database cannot be reached",
+    ExitCode.SCHEMA_MISMATCH: "the schema is missing, older or newer: run `leasehold migrate`",
+    ExitCode.FINDINGS: "doctor found something",
+}
+
+_CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
+    (BadInput, ExitCode.USAGE),
+    (NotFound, ExitCode.NOT_FOUND),
+    (Conflict, ExitCode.CONFLICT),
+    (LeaseLost, ExitCode.CONFLICT),
+    (DatabaseUnavailable, ExitCode.DATABASE_UNAVAILABLE),
+    (SchemaMismatch, ExitCode.SCHEMA_MISMATCH),
+    (KeyboardInterrupt, ExitCode.INTERRUPTED),
+)
+
+
+# No such database, no such user, wrong password.
+_CANNOT_CONNECT = ("3D", "28")
+
+
+def exit_code_of(error: BaseException) -> ExitCode:
+    """The exit code for an error; FAILED for what the table does not name."""
+    if isinstance(error, QueryRefused) and (error.sqlstate or "").startswith(_CANNOT_CONNECT):
+        return ExitCode.DATABASE_UNAVAILABLE
+    return next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.FAILED)
+
+
+def describe_exit_codes() -> str:
+    """The table as it stands below `leasehold --help`."""
+    return "\n".join(["Exit codes:", *(f"  {code.value}  {meaning}" for code, meaning in MEANINGS.items())])

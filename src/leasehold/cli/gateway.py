@@ -1,0 +1,34 @@
+"""`leasehold gateway`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from leasehold.cli.context import Context
+from leasehold.cli.options import INJECTED, setting
+from leasehold.cli.parent import stop_with_parent
+from leasehold.cli.results import Finally
+
+
+async def gateway(
+    *,
+    host: Annotated[str | None, setting("gateway_host")] = None,
+    port: Annotated[str | None, setting("gateway_port")] = None,
+    with_parent: Annotated[bool, Parameter(show=False)] = False,
+    context: Annotated[Context, INJECTED],
+) -> Finally:
+    """Serve the HTTP API.
+
+    SIGTERM finishes the requests in flight; a second signal ends it at once.
+
+    Example:
+      leasehold gateway --port 8420
+    """
+    settings = context.settings_with({"gateway_host": host, "gateway_port": port})
+    await context.check_schema()
+    if with_parent:
+        stop_with_parent()
+    resolved = context.resolved(settings)
+    return Finally(lambda: context.services.run_gateway(resolved))

@@ -1,0 +1,46 @@
+"""`leasehold jobs list` and `leasehold jobs show`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from leasehold.cli.context import Context
+from leasehold.cli.options import INJECTED
+from leasehold.cli.results import JobReport
+from leasehold.records import JobRecord
+
+
+async def jobs_list(
+    *,
+    state: Annotated[str | None, Parameter(help="Only jobs in this state.")] = None,
+    queue: Annotated[str | None, Parameter(help="Only jobs of this queue.")] = None,
+    kind: Annotated[str | None, Parameter(help="Only jobs of this kind.")] = None,
+    key: Annotated[str | None, Parameter(help="Only jobs with this key.")] = None,
+    before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
+    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.")] = 50,
+    context: Annotated[Context, INJECTED],
+) -> list[JobRecord]:
+    """List jobs, newest first.
+
+    Example:
+      leasehold jobs list --state failed --queue crawl
+      leasehold jobs list --before 1200 --limit 20
+    """
+    async with context.client() as client:
+        jobs = await client.list(state=state, queue=queue, kind=kind, key=key, before_id=before, page_size=limit)
+    if len(jobs) == limit:
+        context.say(f"more: --before {jobs[-1].id}")
+    return jobs
+
+
+async def jobs_show(job_id: int, /, *, context: Annotated[Context, INJECTED]) -> JobReport:
+    """Show all about one job: args, output or error, and its timeline.
+
+    Example:
+      leasehold jobs show 42
+      leasehold jobs show 42 --output json
+    """
+    async with context.client() as client:
+        return JobReport(job=await client.get(job_id), timeline=await client.timeline(job_id))

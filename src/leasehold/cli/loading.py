@@ -1,0 +1,48 @@
+"""The user's app, from where `--app module:attribute` says it is."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import reduce
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from leasehold.errors import LeaseholdError, SettingsError
+
+if TYPE_CHECKING:
+    from leasehold.app import App
+
+
+def load_app(place: str) -> App:
+    """The app at `module:attribute`; modules in the current folder are found, too. Raises SettingsError."""
+    from leasehold.app import App  # noqa: PLC0415
+
+    module_name, _, attribute = place.partition(":")
+    module = _import(place, module_name)
+    try:
+        found = reduce(getattr, attribute.split("."), module)
+    except AttributeError as error:
+        apps = [name for name, value in vars(module).items() if isinstance(value, App)]
+        hint = f"; it has {', '.join(f'{module_name}:{name}' for name in apps)}" if apps else ""
+        raise SettingsError(f"app {place}: module {module_name} has no {attribute}{hint}") from error
+    if not isinstance(found, App):
+        raise SettingsError(f"app {place} is of type {type(found).__qualname__}, not leasehold.App")
+    return found
+
+
+def _import(place: str, module_name: str) -> ModuleType:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        is_ours = error.name is not None and f"{module_name}.".startswith(f"{error.name}.")
+        where = f" in {folder} or among the installed packages" if is_ours else f", which {module_name} needs"
+        raise SettingsError(f"app {place}: there is no module {error.name}{where}") from error
+    except LeaseholdError:
+        raise
+    except Exception as error:
+        raise SettingsError(f"app {place} cannot be imported: {type(error).__qualname__}: {error}") from error

@@ -1,0 +1,21 @@
+"""Dying with the process that started us, even if it is killed: its end of our standard input then closes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+STANDARD_INPUT = 0
+
+
+def stop_with_parent() -> None:
+    """Send this process SIGTERM, which drains it, when standard input ends."""
+    threading.Thread(target=_wait_for_end, name="stop-with-parent", daemon=True).start()
+
+
+def _wait_for_end() -> None:
+    # Not sys.stdin: a thread that blocks there holds a lock that the interpreter wants when it ends.
+    while os.read(STANDARD_INPUT, 4_096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

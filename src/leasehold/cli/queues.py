@@ -1,0 +1,39 @@
+"""`leasehold queues pause` and `leasehold queues resume`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from leasehold.cli.context import Context
+from leasehold.cli.options import INJECTED
+from leasehold.cli.results import QueueChange
+
+
+async def queues_pause(
+    queue: str,
+    /,
+    *,
+    reason: Annotated[str | None, Parameter(help="For people.")] = None,
+    context: Annotated[Context, INJECTED],
+) -> QueueChange:
+    """Claim nothing more from a queue.
+
+    Running jobs go on and jobs may still be enqueued.
+
+    Example:
+      leasehold queues pause crawl --reason "the shop asked us to"
+    """
+    async with context.client() as client:
+        return QueueChange(queue=queue, paused=True, changed=await client.pause(queue, reason))
+
+
+async def queues_resume(queue: str, /, *, context: Annotated[Context, INJECTED]) -> QueueChange:
+    """Claim from a paused queue again.
+
+    Example:
+      leasehold queues resume crawl
+    """
+    async with context.client() as client:
+        return QueueChange(queue=queue, paused=False, changed=await client.resume(queue))

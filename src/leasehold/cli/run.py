@@ -1,0 +1,39 @@
+"""`leasehold run`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from leasehold.cli.context import Context
+from leasehold.cli.loading import load_app
+from leasehold.cli.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.parent import stop_with_parent
+
+Actor = Literal["worker", "scheduler", "reaper"]
+
+
+async def run(
+    actor: Annotated[Actor, Parameter(help="What to run.")],
+    /,
+    *more: Annotated[Actor, Parameter(help="What else to run.")],
+    worker_id: Annotated[str | None, setting("worker_id")] = None,
+    options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
+    with_parent: Annotated[bool, Parameter(show=False)] = False,
+    context: Annotated[Context, INJECTED],
+) -> int:
+    """Run worker, scheduler or reaper in this process.
+
+    SIGTERM drains them; a second signal ends them at once.
+
+    Example:
+      leasehold run worker --app shop.jobs:app --queues crawl,parse --slots 8
+      leasehold run scheduler reaper
+    """
+    settings = context.settings_with({**options.flags(), "worker_id": worker_id})
+    app = load_app(settings.app) if settings.app else None
+    await context.check_schema()
+    if with_parent:
+        stop_with_parent()
+    return await context.services.run_actors((actor, *more), context.resolved(settings), app)

@@ -1,0 +1,102 @@
+"""The one place where commands reach the rest of leasehold. Imports wait until they are needed: `--help` stays quick.
+
+Tests hand in a subclass.
+"""
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leasehold.errors import SchemaMismatch
+
+if TYPE_CHECKING:
+    from leasehold.app import App
+    from leasehold.client import Client
+    from leasehold.database import Database
+    from leasehold.embedded import EmbeddedPostgres
+    from leasehold.migrations import MigrationReport, SchemaState
+    from leasehold.settings import Settings
+
+APPLICATION_NAME = "leasehold cli"
+
+
+class Services:
+    """What commands need, by name."""
+
+    def embedded_postgres(self, folder: Path | None) -> AbstractContextManager[EmbeddedPostgres]:
+        """Postgres of our own, with its data in `folder`."""
+        from leasehold.embedded import embedded_postgres
+
+        return embedded_postgres(folder)
+
+    def open_database(self, dsn: str) -> AbstractAsyncContextManager[Database]:
+        """A pool of one connection: commands do one thing at a time."""
+        from leasehold.database import open_database
+
+        return open_database(dsn, pool_size=1, application_name=APPLICATION_NAME)
+
+    def client(self, database: Database) -> Client:
+        """A client on an open database."""
+        from leasehold.client import Client
+
+        return Client(database)
+
+    async def schema_state(self, dsn: str) -> SchemaState:
+        """How the schema in the database compares with this code."""
+        from leasehold.migrations import schema_state
+
+        return await schema_state(dsn)
+
+    async def check_schema(self, dsn: str) -> None:
+        """Raises SchemaMismatch if this code cannot work on the schema in the database."""
+        problem = schema_problem(await self.schema_state(dsn))
+        if problem:
+            raise SchemaMismatch(problem)
+
+    async def migrate(self, dsn: str, *, to: int | None = None, dry_run: bool = False) -> MigrationReport:
+        """Bring the schema up to this code."""
+        from leasehold.migrations import migrate
+
+        return await migrate(dsn, to=to, dry_run=dry_run)
+
+    def emit(self) -> str:
+        """The whole schema as one script."""
+        from leasehold.migrations import emit
+
+        return emit()
+
+    async def run_actors(self, names: Sequence[str], settings: Settings, app: App | None) -> int:
+        """Run actors until they are told to stop."""
+        from leasehold.actors.run import run_actors
+
+        return await run_actors(names, settings, app=app)
+
+    def run_gateway(self, settings: Settings) -> int:
+        """Run the gateway, which has an asyncio loop of its own, until it is told to stop."""
+        from leasehold.gateway.serve import run_gateway
+
+        return run_gateway(settings)
+
+    async def run_demo(self, settings: Settings) -> int:
+        """Run the demonstration."""
+        from leasehold.demo import run_demo
+
+        return await run_demo(settings)
+
+
+def schema_problem(state: SchemaState) -> str | None:
+    """Why this code cannot work on such a schema, and what to do; None if it can."""
+    have = f"the schema is at version {state.version}"
+    match state.status:
+        case "missing":
+            return "the database has no leasehold schema yet: run `leasehold migrate`"
+        case "older":
+            return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
+        case "newer" if state.breaking:
+            return f"{have}, which is too new for this code: install a newer leasehold"
+        case _:
+            return None

@@ -1,0 +1,47 @@
+"""The world around a command: its two streams, its environment and its clock. Tests hand in their own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TextIO
+
+from rich.console import Console
+
+# What is piped must not be cut to the width of a terminal that is not there.
+PIPED_WIDTH = 10_000
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """Where a command writes and what it reads of the outside."""
+
+    stdin: TextIO = field(default_factory=lambda: sys.stdin)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    now: Callable[[], datetime] = _now
+
+    def console(self, stream: TextIO | None = None) -> Console:
+        """A rich console on `stream` (standard output): plain and uncut unless that is a terminal."""
+        target = stream or self.stdout
+        columns = self.environ.get("COLUMNS", "")
+        width = PIPED_WIDTH if not target.isatty() else int(columns) if columns.isdecimal() else None
+        colours = "auto" if self.has_colour(target) else None
+        return Console(file=target, width=width, color_system=colours, highlight=False, emoji=False, markup=False)
+
+    def has_colour(self, stream: TextIO) -> bool:
+        """Whether to send escape codes to `stream`: only to a terminal, and not with NO_COLOR."""
+        return stream.isatty() and not self.environ.get("NO_COLOR")
+
+    def say(self, text: str) -> None:
+        """One line of talk, on standard error."""
+        self.stderr.write(text + "\n")
+        self.stderr.flush()

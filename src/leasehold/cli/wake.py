@@ -1,0 +1,23 @@
+"""`leasehold wake`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from leasehold.cli.context import Context
+from leasehold.cli.options import INJECTED
+from leasehold.cli.results import WakeReport
+
+
+async def wake(queue: str | None = None, /, *, context: Annotated[Context, INJECTED]) -> WakeReport:
+    """Make workers look for jobs now.
+
+    Those of one queue, or all: the same as NOTIFY leasehold, 'wake:QUEUE' or 'wake'.
+
+    Example:
+      leasehold wake
+      leasehold wake crawl
+    """
+    async with context.client() as client:
+        await client.wake(queue)
+    return WakeReport(queue=queue)

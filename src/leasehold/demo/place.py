@@ -1,0 +1,66 @@
+"""Where a demo takes place: a folder for what it leaves behind, and a database."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import trio
+
+from leasehold.embedded import EmbeddedPostgres, embedded_postgres
+from leasehold.settings import Settings
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """`description` is one line on the database, for people."""
+
+    dsn: str
+    folder: Path
+    description: str
+    is_own_database: bool
+
+
+@asynccontextmanager
+async def open_place(settings: Settings) -> AsyncGenerator[Place]:
+    """The configured database, or embedded Postgres: in `settings.data_folder` or else in a folder that is removed.
+
+    The folder for reports and logs stays, unless the block is left by something else than an error. Errors: as
+    `embedded_postgres`.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="leasehold-demo-"))
+    folder.chmod(0o755)  # where we are root, Postgres is another user
+    try:
+        if settings.database_url is not None:
+            yield Place(
+                dsn=settings.database_url, folder=folder, description="the configured database", is_own_database=False
+            )
+        else:
+            data = Path(settings.data_folder) if settings.data_folder else folder / "postgres"
+            async with _own_database(data) as server:
+                version = f"embedded Postgres in {data}"
+                yield Place(dsn=server.dsn, folder=folder, description=version, is_own_database=True)
+    except Exception:
+        _remove(folder / "postgres")
+        raise
+    except BaseException:
+        _remove(folder)
+        raise
+    _remove(folder / "postgres")
+
+
+@asynccontextmanager
+async def _own_database(data: Path) -> AsyncGenerator[EmbeddedPostgres]:
+    stack = ExitStack()
+    try:
+        yield await trio.to_thread.run_sync(stack.enter_context, embedded_postgres(data, sync=False))
+    finally:
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(stack.close)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,78 @@
+"""One demo from start to end, and the end that a signal makes."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+
+import trio
+
+from leasehold.database import open_database
+from leasehold.demo.place import Place, open_place
+from leasehold.demo.show import Show
+from leasehold.demo.stage import Stage
+from leasehold.demo.summary import DemoReport
+from leasehold.demo.troupe import open_troupe
+from leasehold.errors import LeaseholdError
+from leasehold.migrations import migrate
+from leasehold.settings import Settings
+
+CLEAN_UP_SECONDS = 3.0
+
+
+async def run_demo(settings: Settings, stage: Stage) -> DemoReport:
+    """Run the demo on the configured database, or on embedded Postgres in a folder that is removed afterwards.
+
+    SIGINT and SIGTERM end it early; either way no process is left behind.
+
+    Raises:
+        KeyboardInterrupt: a signal ended it. DemoFailed: a process ended or nothing happened for too long. Others as
+            `embedded_postgres` and `migrate`.
+    """
+    scope = trio.CancelScope()
+    report: DemoReport | None = None
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_cancel_on_signal, scope)
+        try:
+            with scope:
+                report = await _give(settings, stage)
+        except LeaseholdError:
+            # Ctrl-C reaches the programs of embedded Postgres, too, while it starts.
+            if not scope.cancel_called:
+                raise
+        finally:
+            stage.close()
+        nursery.cancel_scope.cancel()
+    if report is None:
+        raise KeyboardInterrupt
+    return report
+
+
+async def _cancel_on_signal(scope: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async for _ in signals:
+            scope.cancel()
+
+
+async def _give(settings: Settings, stage: Stage) -> DemoReport:
+    run = secrets.token_hex(2)
+    stage.say(f"leasehold demo, run {run}: a census of the Python standard library, and a worker that is killed")
+    async with open_place(settings) as place:
+        await migrate(place.dsn)
+        stage.say(f"Postgres is ready: {place.description}")
+        async with open_troupe(place.folder / "logs") as troupe:
+            async with open_database(place.dsn, pool_size=1, application_name="leasehold demo") as database:
+                show = Show(run, place, troupe, database, stage)
+                try:
+                    return await show.perform(settings.gateway_token)
+                except BaseException:
+                    await _clean_up(show, place)
+                    raise
+
+
+async def _clean_up(show: Show, place: Place) -> None:
+    if not place.is_own_database:
+        with trio.move_on_after(CLEAN_UP_SECONDS) as scope:
+            scope.shield = True
+            await show.cancel_rest()

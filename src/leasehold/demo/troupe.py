@@ -1,0 +1,145 @@
+"""The processes of a demo: each an ordinary `leasehold …` command, told by its environment what to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from leasehold.demo.failure import DemoFailed
+
+LEASE_SECONDS = 4.0
+END_SECONDS = 8.0
+TAIL_LINES = 12
+COMMANDS: Mapping[str, Sequence[str]] = {
+    "gateway": ["gateway"],
+    "scheduler": ["run", "scheduler"],
+    "reaper": ["run", "reaper"],
+}
+
+
+class Player:
+    """One process; `name` is also the worker's id."""
+
+    def __init__(self, name: str, process: trio.Process, log: Path) -> None:
+        self.name = name
+        self.process = process
+        self.log = log
+        self.is_killed = False
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+    async def kill(self) -> None:
+        """SIGKILL, and wait until it is gone."""
+        self.is_killed = True
+        self.process.kill()
+        await self.process.wait()
+
+
+class Troupe:
+    """All processes. They end when `stop` is called, or with us however we end."""
+
+    def __init__(self, logs: Path) -> None:
+        self._logs = logs
+        self.players: dict[str, Player] = {}
+
+    @property
+    def workers(self) -> list[Player]:
+        return [player for player in self.players.values() if player.name not in COMMANDS]
+
+    async def start(self, name: str, environ: Mapping[str, str]) -> None:
+        """Start the process of this name; what has no other name is a worker."""
+        command = [sys.executable, "-m", "leasehold", *COMMANDS.get(name, ["run", "worker"]), "--with-parent"]
+        log = self._logs / f"{name}.log"
+        with log.open("wb") as output:
+            process = await trio.lowlevel.open_process(
+                command,
+                # A session of its own: Ctrl-C reaches us alone. An open standard input: it ends when we do.
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**environ, "LEASEHOLD_WORKER_ID": name},
+                start_new_session=True,
+            )
+        self.players[name] = Player(name, process, log)
+
+    def check(self) -> None:
+        """Raises DemoFailed if a process has ended that nobody killed."""
+        for player in self.players.values():
+            if not player.is_alive and not player.is_killed:
+                end = describe_end(player.process.returncode)
+                raise DemoFailed(f"{player.name} ended ({end}); its last lines:\n{tail(player.log)}")
+
+    async def stop(self) -> list[str]:
+        """SIGTERM to all, SIGKILL to those that take too long; returns those that did not end well."""
+        for player in self.players.values():
+            if player.is_alive:
+                player.process.terminate()
+        with trio.move_on_after(END_SECONDS):
+            for player in self.players.values():
+                await player.process.wait()
+        for player in self.players.values():
+            if player.is_alive:
+                await player.kill()
+                player.is_killed = False
+            if player.process.stdin is not None:
+                await player.process.stdin.aclose()
+        return [each.name for each in self.players.values() if not each.is_killed and each.process.returncode != 0]
+
+
+@asynccontextmanager
+async def open_troupe(logs: Path) -> AsyncGenerator[Troupe]:
+    """A troupe whose processes are gone when the block ends, however it ends."""
+    logs.mkdir()
+    troupe = Troupe(logs)
+    try:
+        yield troupe
+    finally:
+        with trio.CancelScope(shield=True):
+            await troupe.stop()
+
+
+def plan_environment(dsn: str, queue: str, port: int, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What all processes are told. Short times for a short show; an empty `dsn` leaves the PG… variables in charge."""
+    told = {
+        "DATABASE_URL": dsn,
+        "APP": "leasehold.demo.stdlib_census:app",
+        "QUEUES": queue,
+        "SLOTS": "3",
+        "LEASE_SECONDS": str(LEASE_SECONDS),
+        "RENEW_SECONDS": "1.3",
+        "POLL_SECONDS": "1",
+        "HEARTBEAT_SECONDS": "1",
+        "DRAIN_SECONDS": "5",
+        # The census is meant to keep every processor busy.
+        "CPU_BACKOFF": "1",
+        "MEMORY_BACKOFF": "1",
+        "LOG_LEVEL": "info",
+        "LOG_FORMAT": "text",
+        "GATEWAY_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+    }
+    return {
+        **(os.environ if given is None else given),
+        "PYTHONUNBUFFERED": "1",
+        **{f"LEASEHOLD_{name}": value for name, value in told.items() if value},
+    }
+
+
+def tail(log: Path) -> str:
+    """The last lines of a log, indented."""
+    lines = log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def describe_end(code: int | None) -> str:
+    """`exit code 1` or `SIGKILL`."""
+    return f"exit code {code}" if code is None or code >= 0 else signal.Signals(-code).name

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from tests.leasehold.cli.conftest import Cli, Psql
+
+
+def verdicts(done: object) -> dict[str, str]:
+    return {check["name"]: check["verdict"] for check in cast("list[dict[str, str]]", done)}
+
+
+def test_a_database_in_good_order_has_no_findings(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, "select leasehold.ensure_partitions()")
+    done = cli("doctor")
+    found = verdicts(done.json())
+    assert done.code == 0
+    assert list(found) == ["settings", "database", "schema", "partitions", "notify", "autovacuum"]
+    assert set(found.values()) <= {"ok", "advice"}
+
+
+def test_people_get_one_line_per_check_and_the_advice_below(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, "select leasehold.ensure_partitions(0)")
+    done = cli("doctor", "--output", "text")
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert done.code == 7
+    assert "ok settings 1 given, the rest are defaults" in lines
+    assert "problem partitions made for 1 days from today on" in lines
+    assert "→ is a reaper running? By hand: select leasehold.ensure_partitions()" in lines
+
+
+def test_a_function_that_somebody_changed_is_found(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, "select leasehold.ensure_partitions(); drop function leasehold.wake(text)")
+    done = cli("doctor", "--output", "text")
+    assert done.code == 7
+    assert "not as in this code" in done.out
+    assert "wake" in done.out
+
+
+def test_without_a_schema_what_depends_on_it_is_skipped(run_cli: Cli, empty_database_url: str) -> None:
+    done = run_cli("doctor", "--database-url", empty_database_url)
+    found = verdicts(done.json())
+    assert (done.code, found["schema"], found["partitions"], found["notify"]) == (7, "problem", "skipped", "ok")
+
+
+def test_a_database_that_does_not_answer_is_reported_with_its_own_code(run_cli: Cli, tmp_path: Path) -> None:
+    done = run_cli("doctor", "--database-url", f"postgresql://ada@/db?host={tmp_path}")
+    assert (done.code, verdicts(done.json())) == (5, {"settings": "ok", "database": "problem"})

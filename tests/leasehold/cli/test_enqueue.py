@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.leasehold.cli.conftest import Cli, Psql
+
+
+def test_it_prints_the_id_alone_for_people_and_a_record_for_programs(cli: Cli) -> None:
+    assert cli("enqueue", "echo", '{"text": "hello"}', "--output", "text").out == "1\n"
+    assert cli("enqueue", "echo").json() == {"job_id": 2, "is_new": True}
+
+
+def test_every_flag_reaches_the_job(cli: Cli, psql: Psql, database_url: str) -> None:
+    done = cli(
+        "enqueue", "crawl", '{"shop": 7}', "--queue", "q", "--priority", "-5", "--key", "shop-7", "--max-attempts", "3",
+        "--metadata", '{"by": "ada"}', "--run-at", "2030-01-31T09:30:00+02:00",
+    )  # fmt: skip
+    assert done.code == 0
+    columns = "kind, args, queue, priority, key, max_attempts, metadata, run_at at time zone 'UTC', state"
+    assert psql(database_url, f"select {columns} from leasehold.jobs") == (
+        'crawl|{"shop": 7}|q|-5|shop-7|3|{"by": "ada"}|2030-01-31 07:30:00|scheduled'
+    )
+
+
+def test_a_delay_counts_from_now(cli: Cli, psql: Psql, database_url: str) -> None:
+    cli("enqueue", "echo", "--delay", "1h30m")
+    assert psql(database_url, "select run_at - created_at from leasehold.jobs") == "01:30:00"
+
+
+def test_the_same_idempotency_key_finds_the_first_job(cli: Cli) -> None:
+    first = cli("enqueue", "echo", "--idempotency-key", "once")
+    second = cli("enqueue", "echo", "--idempotency-key", "once")
+    assert (first.json(), second.json()) == ({"job_id": 1, "is_new": True}, {"job_id": 1, "is_new": False})
+    assert "nothing was enqueued" in second.err
+
+
+def test_args_may_come_from_a_file_or_from_standard_input(
+    cli: Cli, psql: Psql, database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "args.json"
+    file.write_text('{"text": "from a file"}')
+    cli("enqueue", "echo", f"@{file}")
+    cli("enqueue", "echo", "@-", stdin='{"text": "from a pipe"}')
+    assert psql(database_url, "select args ->> 'text' from leasehold.jobs order by id") == "from a file\nfrom a pipe"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "complaint"),
+    [
+        (["echo", "{"], "args is no JSON"),
+        (["echo", "@/no/such.json"], "cannot read args from /no/such.json"),
+        (["echo", "[1]"], "args must be a JSON object"),
+        (["echo", "[" * 100_000], "args"),
+        (["echo", '{"a": "\\u0000"}'], ""),
+        (["echo", '{"a": NaN}'], "args is no JSON"),
+        (["echo", "--metadata", "7"], "metadata must be a JSON object"),
+        (["echo", "--delay", "later"], "'later' is no duration"),
+        (["echo", "--run-at", "tomorrow"], "'tomorrow' is no instant"),
+        (["echo", "--delay", "5s", "--run-at", "2030-01-31T09:30:00Z"], "exclude each other"),
+        (["echo", "--priority", "high"], "invalid value for --priority"),
+        (["echo", "--priority", "99999999999"], ""),
+        (["echo", "--max-attempts", "0"], "max_attempts"),
+        ([""], ""),
+        (["k" * 300], ""),
+    ],
+)
+def test_bad_input_is_refused_in_one_line_and_nothing_is_written(
+    cli: Cli, psql: Psql, database_url: str, tokens: list[str], complaint: str
+) -> None:
+    done = cli("enqueue", *tokens)
+    assert (done.code, done.out) == (2, ""), done.err
+    assert complaint in done.err
+    assert len(done.err.splitlines()) == 1
+    assert len(done.err) < 500
+    assert psql(database_url, "select count(*) from leasehold.jobs") == "0"

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from tests.leasehold.cli.conftest import Cli, Psql
+
+CLAIM = """
+select from leasehold.claim_jobs('00000000-0000-0000-0000-000000000001', 'pod-1', batch => 1);
+"""
+FAIL = """
+select from leasehold.fail_jobs('00000000-0000-0000-0000-000000000001', '{1}', '{1}',
+    array['{"type": "ValueError", "message": "no such shop", "traceback": "Traceback:\\n  line 1"}'::jsonb], discard => '{true}');
+"""
+
+
+def ids(done: Any) -> list[int]:
+    return [job["id"] for job in cast("list[dict[str, int]]", done.json())]
+
+
+def test_jobs_are_listed_newest_first(cli: Cli) -> None:
+    cli("enqueue", "echo")
+    cli("enqueue", "crawl", "--queue", "crawl", "--key", "shop-7")
+    assert cli("jobs", "list", "--output", "text").steady == "\n".join(
+        [
+            "job  state    kind   queue    key     when",
+            "  2  pending  crawl  crawl    shop-7  due 1d ago",
+            "  1  pending  echo   default          due 1d ago",
+        ]
+    )
+
+
+def test_pages_follow_each_other_by_the_last_id(cli: Cli) -> None:
+    for _ in range(5):
+        cli("enqueue", "echo")
+    first = cli("jobs", "list", "--limit", "2")
+    assert (ids(first), first.err) == ([5, 4], "more: --before 4\n")
+    second = cli("jobs", "list", "--limit", "2", "--before", "4")
+    assert (ids(second), second.err) == ([3, 2], "more: --before 2\n")
+    assert ids(cli("jobs", "list", "--limit", "2", "--before", "2")) == [1]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (["--queue", "crawl"], [2]),
+        (["--kind", "echo"], [3, 1]),
+        (["--key", "shop-7"], [2]),
+        (["--state", "scheduled"], [3]),
+        (["--state", "failed"], []),
+    ],
+)
+def test_filters_choose_jobs(cli: Cli, filters: list[str], expected: list[int]) -> None:
+    cli("enqueue", "echo")
+    cli("enqueue", "crawl", "--queue", "crawl", "--key", "shop-7")
+    cli("enqueue", "echo", "--delay", "1h")
+    assert ids(cli("jobs", "list", *filters)) == expected
+
+
+def test_an_unknown_state_and_a_page_too_large_are_refused(cli: Cli) -> None:
+    assert "there is no state 'lost'" in cli("jobs", "list", "--state", "lost").err
+    assert cli("jobs", "list", "--limit", "1001").code == 2
+
+
+def test_a_job_is_shown_with_args_error_and_timeline(cli: Cli, psql: Psql, database_url: str) -> None:
+    cli("enqueue", "crawl", '{"shop": 7}', "--key", "shop-7", "--max-attempts", "1")
+    psql(database_url, CLAIM + FAIL)
+    facts, _, timeline = cli("jobs", "show", "1", "--output", "text").steady.partition("\nat ")
+    assert facts == "\n".join(
+        [
+            "job       1",
+            "state     failed  1d ago",
+            "kind      crawl",
+            "queue     default",
+            "key       shop-7",
+            "priority  0",
+            "attempt   1 of 1",
+            "worker    pod-1",
+            "run at    <instant>",
+            "",
+            "args",
+            "  {",
+            '    "shop": 7',
+            "  }",
+            "",
+            "error",
+            "  ValueError: no such shop",
+            "  Traceback:",
+            "    line 1",
+            "",
+        ]
+    )
+    assert [" ".join(line.split()[2:]) for line in timeline.splitlines()[1:]] == [
+        "created",
+        "claimed 1 pod-1",
+        "started 1 pod-1",
+        "failed 1 pod-1 no such shop",
+    ]
+
+
+def test_programs_get_the_job_and_its_timeline(cli: Cli) -> None:
+    cli("enqueue", "echo", '{"text": "hi"}')
+    report = cast("dict[str, Any]", cli("jobs", "show", "1").json())
+    assert report["job"]["args"] == {"text": "hi"}
+    assert [entry["event"] for entry in report["timeline"]] == ["created"]
+
+
+def test_a_job_that_does_not_exist_has_its_own_exit_code(cli: Cli) -> None:
+    done = cli("jobs", "show", "99")
+    assert (done.code, done.out, done.err) == (3, "", "error: there is no job 99\n")

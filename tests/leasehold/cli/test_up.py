@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import io
+import os
+import signal
+import socket
+import sys
+import urllib.request
+from contextlib import ExitStack
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from leasehold.cli.context import Context
+from leasehold.cli.options import CommonOptions
+from leasehold.cli.services import Services
+from leasehold.cli.terminal import Terminal
+from leasehold.cli.up import child_environment, first_hints, line_writer, plan_children
+from leasehold.settings import Settings
+from tests.leasehold.cli.conftest import Cli, FakeTty
+from tests.support.folders import short_folder
+from tests.support.processes import StartProcess
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_each_actor_and_each_worker_is_a_process() -> None:
+    children = plan_children(2, {"A": "b"})
+    assert [each.name for each in children] == ["gateway", "scheduler", "reaper", "worker.1", "worker.2"]
+    assert children[-1].command == [sys.executable, "-m", "leasehold", "run", "worker", "--with-parent"]
+    assert children[-1].environ == {"A": "b"}
+
+
+def test_children_get_flags_and_database_by_their_environment() -> None:
+    environ = {"PATH": "/bin", "LEASEHOLD_SLOTS": "2"}
+    terminal = Terminal(io.StringIO(), io.StringIO(), io.StringIO(), environ)
+    context = Context(terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack())
+    settings = Settings(database_url="postgresql://a/b")
+    given = child_environment(context, settings, {"slots": "8", "queues": None, "gateway_port": "1"}, as_text=True)
+    given.pop("PYTHONUNBUFFERED")
+    assert given == {
+        "PATH": "/bin",
+        "LEASEHOLD_SLOTS": "8",
+        "LEASEHOLD_GATEWAY_PORT": "1",
+        "LEASEHOLD_LOG_LEVEL": "debug",
+        "LEASEHOLD_LOG_FORMAT": "text",
+        "LEASEHOLD_CONFIG": "/x.toml",
+        "LEASEHOLD_DATABASE_URL": "postgresql://a/b",
+    }
+    assert environ == {"PATH": "/bin", "LEASEHOLD_SLOTS": "2"}
+
+
+def test_lines_stand_after_the_name_of_their_process_in_its_colour() -> None:
+    plain, coloured = io.StringIO(), FakeTty()
+    line_writer(Terminal(stdout=plain, environ={}), as_text=True)("worker.1", "hello")
+    line_writer(Terminal(stdout=coloured, environ={}), as_text=True)("worker.1", "hello")
+    assert plain.getvalue() == "worker.1   │ hello\n"
+    assert coloured.getvalue() == "\x1b[36mworker.1   │ \x1b[0mhello\n"
+
+
+def test_json_lines_pass_as_they_are_and_other_lines_become_json() -> None:
+    out = io.StringIO()
+    show = line_writer(Terminal(stdout=out, environ={}), as_text=False)
+    show("worker.1", '{"message":"mine"}')
+    show("worker.1", "Traceback:")
+    first, second = out.getvalue().splitlines()
+    assert first == '{"message":"mine"}'
+    assert msgspec.json.decode(second, type=dict[str, Any])["message"] == "Traceback:"
+
+
+def test_the_hints_show_no_password_and_ask_for_the_token() -> None:
+    settings = Settings(database_url="postgresql://ada:secret@host/db", gateway_token="hush", gateway_host="::1")
+    text = "\n".join(first_hints(settings, "psql"))
+    assert "http://[::1]:8420/api/jobs" in text
+    assert "authorization: Bearer …" in text
+    assert "secret" not in text
+    assert "hush" not in text
+
+
+def test_too_many_workers_are_refused(run_cli: Cli) -> None:
+    assert run_cli("up", "--workers", "101").err == "error: --workers must be from 0 to 100, not 101\n"
+
+
+@pytest.mark.acceptance
+def test_one_command_runs_everything_on_embedded_postgres(start_process: StartProcess, run_cli: Cli) -> None:
+    with short_folder() as folder:
+        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": str(free_port())}
+        process = start_process(["up", "--log-format", "text"], environ, cwd=folder)
+        process.wait_for_line("embedded Postgres")
+        process.wait_for_line("schema migrated to version")
+        process.wait_for_line("look     leasehold status")
+        process.wait_for_line("starting worker")
+        assert run_cli("enqueue", "echo", environ=environ).json() == {"job_id": 1, "is_new": True}
+        process.wait_for_line("claimed job 1 of kind echo")
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{environ['LEASEHOLD_GATEWAY_PORT']}/readyz", timeout=10
+        ) as answer:
+            assert answer.status == 200
+        seen = process.line_count
+        [worker] = cast("dict[str, Any]", run_cli("status", environ=environ).json())["workers"]
+        os.kill(worker["pid"], signal.SIGKILL)
+        process.wait_for_line("worker.1 was ended by SIGKILL; starting it again", after=seen)
+        process.wait_for_line("starting worker", after=seen)
+        assert process.terminate() == 0
+        assert "stopping: running jobs may finish" in process.stdout
