@@ -122,6 +122,12 @@ class Catalogue(msgspec.Struct, frozen=True):
         return cls.of(read_folder("migrations"), read_folder("views"), read_folder("functions"))
 
     @property
+    def closing_calls(self) -> list[str]:
+        """What is called once everything is there: the partitions of the days to come are made ahead."""
+        is_there = any(item.name == "ensure_partitions" for item in self.repeatables)
+        return ["leasehold.ensure_partitions()"] if is_there else []
+
+    @property
     def version(self) -> int:
         return len(self.migrations)
 
@@ -142,6 +148,7 @@ class Catalogue(msgspec.Struct, frozen=True):
             parts += [f"\n-- {migration.title}\n", migration.text, _record_migration(migration)]
         for item in self.repeatables:
             parts += [f"\n-- {item.title}\n", item.text, _record_repeatable(item)]
+        parts += [f"\nselect {call};\n" for call in self.closing_calls]
         return "".join(part if part.endswith("\n") else part + "\n" for part in [*parts, "commit;\n"])
 
 

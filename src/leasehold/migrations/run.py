@@ -90,6 +90,8 @@ class Run:
             await self._drop(kind, name)
         for kind, name in self._surplus():
             await self._write_down("delete from leasehold.schema_repeatables where (kind, name) = ($1, $2)", kind, name)
+        for call in self._wanted.closing_calls:
+            await self._execute(call, f"select {call}")
         return self._report(target, changed, self._surplus())
 
     async def _apply_repeatables(self) -> list[Repeatable]:
