@@ -58,7 +58,16 @@ async def events(caller: Caller, job_id: int) -> list[tuple[str, int]]:
 
 async def snapshot(caller: Caller) -> tuple[list[str], ...]:
     """All that the functions can change about jobs, to show that something changed nothing."""
-    tables = ("jobs", "finished_jobs", "job_events", "idempotency_keys")
-    return tuple(
-        [row[0] for row in await caller.fetch(f"select t::text from leasehold.{table} t order by 1")] for table in tables
+    found: list[list[str]] = []
+    for table in ("jobs", "finished_jobs", "job_events", "idempotency_keys"):
+        found.append([row[0] for row in await caller.fetch(f"select t::text from leasehold.{table} t order by 1")])
+    return tuple(found)
+
+
+async def empty(caller: Caller) -> None:
+    """Forget everything; ids start at 1 again."""
+    await caller.execute(
+        "delete from leasehold.jobs; delete from leasehold.finished_jobs; delete from leasehold.job_events;"
+        "delete from leasehold.idempotency_keys; delete from leasehold.queues; delete from leasehold.workers;"
+        "alter sequence leasehold.jobs_id_seq restart"
     )

@@ -12,10 +12,11 @@ from leasehold.database import Caller
 COUNTERS = """
 select c.relname::text as name, c.relkind::text as kind, pg_stat_get_xact_numscans(c.oid) as scans,
        pg_stat_get_xact_tuples_returned(c.oid) as returned, pg_stat_get_xact_tuples_fetched(c.oid) as fetched,
-       pg_stat_get_xact_blocks_fetched(c.oid) as pages
+       pg_stat_get_xact_blocks_fetched(c.oid) as pages,
+       pg_stat_get_xact_tuples_updated(c.oid) as updates, pg_stat_get_xact_tuples_hot_updated(c.oid) as hot_updates
   from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'i')
 """
-Counters = dict[str, tuple[str, int, int, int, int]]
+Counters = dict[str, tuple[str, int, int, int, int, int, int]]
 
 
 class Work(msgspec.Struct):
@@ -25,12 +26,15 @@ class Work(msgspec.Struct):
     entries: index entries read, of all indexes of jobs.
     pages: pages of all our tables and indexes, each time one was visited.
     indexes: how often each index of jobs was scanned.
+    updates, hot_updates: of rows of jobs, and those of them that touched no index.
     """
 
     seq_scans: int = 0
     jobs_fetched: int = 0
     entries: int = 0
     pages: int = 0
+    updates: int = 0
+    hot_updates: int = 0
     indexes: dict[str, int] = msgspec.field(default_factory=dict[str, int])
 
 
@@ -42,11 +46,13 @@ async def measured(lane: Caller) -> AsyncGenerator[Work]:
     yield work
     after = await _read(lane)
     for name, (kind, *now) in after.items():
-        scans, returned, fetched, pages = (n - b for n, b in zip(now, before[name][1:], strict=True))
+        scans, returned, fetched, pages, updates, hot_updates = (n - b for n, b in zip(now, before[name][1:], strict=True))
         work.pages += pages
         if name == "jobs":
             work.seq_scans += scans
             work.jobs_fetched += fetched
+            work.updates += updates
+            work.hot_updates += hot_updates
         elif kind == "i" and name.startswith("jobs_"):
             work.entries += returned
             if scans:
@@ -55,4 +61,4 @@ async def measured(lane: Caller) -> AsyncGenerator[Work]:
 
 async def _read(lane: Caller) -> Counters:
     rows = await lane.fetch(COUNTERS)
-    return {row["name"]: (row["kind"], row["scans"], row["returned"], row["fetched"], row["pages"]) for row in rows}
+    return {row["name"]: tuple(row)[1:] for row in rows}

@@ -14,18 +14,25 @@ T = TypeVar("T")
 PAUSE_SECONDS = 0.01
 
 
-async def eventually(probe: Callable[[], T | Awaitable[T]], timeout: float = 10.0, *, pause: float = PAUSE_SECONDS) -> T:
+async def eventually(probe: Callable[[], Awaitable[T | None]], timeout: float = 10.0) -> T:
     """The first true answer of `probe`; fails after `timeout` seconds. A database that is away is asked again."""
-    answer: object = None
+    last: object = None
     with trio.move_on_after(timeout):
         while True:
             try:
-                found = probe()
-                answer = await found if isinstance(found, Awaitable) else found
-            except DatabaseUnavailable as error:
-                answer = error
-            else:
+                answer = last = await probe()
                 if answer:
-                    return answer  # pyright: ignore[reportReturnType, reportUnknownVariableType]
-            await trio.sleep(pause)
-    raise AssertionError(f"not within {timeout} s; the last answer was {answer!r}")
+                    return answer
+            except DatabaseUnavailable as error:
+                last = error
+            await trio.sleep(PAUSE_SECONDS)
+    raise AssertionError(f"not within {timeout} s; the last answer was {last!r}")
+
+
+async def until(condition: Callable[[], bool], timeout: float = 10.0) -> None:
+    """Return when `condition` holds; fails after `timeout` seconds."""
+
+    async def probe() -> bool:
+        return condition()
+
+    await eventually(probe, timeout)

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 from leasehold.errors import SchemaMismatch
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from leasehold.app import App
     from leasehold.client import Client
     from leasehold.database import Database
+    from leasehold.demo.summary import DemoReport
     from leasehold.embedded import EmbeddedPostgres
     from leasehold.migrations import MigrationReport, SchemaState
     from leasehold.settings import Settings
@@ -81,11 +84,12 @@ class Services:
 
         return run_gateway(settings)
 
-    async def run_demo(self, settings: Settings) -> int:
-        """Run the demonstration."""
-        from leasehold.demo import run_demo
+    async def run_demo(self, settings: Settings, console: Console) -> DemoReport:
+        """Give the demonstration, with its progress on `console`."""
+        from leasehold.demo.run import run_demo
+        from leasehold.demo.stage import open_stage
 
-        return await run_demo(settings)
+        return await run_demo(settings, open_stage(console))
 
 
 def schema_problem(state: SchemaState) -> str | None:

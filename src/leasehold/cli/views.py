@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import msgspec
 from rich.console import RenderableType
@@ -27,10 +27,21 @@ VERDICTS = {"ok": "green", "advice": "yellow", "problem": "bold red", "skipped":
 View = Callable[[Any, datetime], Sequence[RenderableType]]
 
 
+@runtime_checkable
+class Viewable(Protocol):
+    """A result that brings its own view."""
+
+    def view(self) -> Sequence[RenderableType]:
+        """What to print, part by part."""
+        ...
+
+
 def view(value: object, now: datetime) -> Sequence[RenderableType]:
     """What to print for `value`, part by part. A list is viewed by the type of its first element."""
     if isinstance(value, str):
         return [Text(value)]
+    if isinstance(value, Viewable):
+        return value.view()
     if isinstance(value, list):
         elements = cast("list[object]", value)
         found = LIST_VIEWS.get(type(elements[0]))

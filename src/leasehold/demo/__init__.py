@@ -1,10 +1,6 @@
 """`leasehold demo`: real processes, real input, one worker killed, and the sums checked at the end.
 
-The jobs are those of `examples/stdlib_census`, linked in here as `stdlib_census` so that the wheel has them, too.
+The jobs are those of `examples/stdlib_census`, linked in here as `stdlib_census`: the wheel has no `examples`, and what
+people see after `pip install` should be what they can read in the checkout. Nothing is imported here, so that the
+command line stays quick.
 """
-
-from leasehold.demo.failure import DemoFailed
-from leasehold.demo.run import run_demo
-from leasehold.demo.summary import DemoReport
-
-__all__ = ["DemoFailed", "DemoReport", "run_demo"]

@@ -31,8 +31,7 @@ async def open_place(settings: Settings) -> AsyncGenerator[Place]:
     The folder for reports and logs stays, unless the block is left by something else than an error. Errors: as
     `embedded_postgres`.
     """
-    folder = Path(tempfile.mkdtemp(prefix="leasehold-demo-"))
-    folder.chmod(0o755)  # where we are root, Postgres is another user
+    folder = _new_folder()
     try:
         if settings.database_url is not None:
             yield Place(
@@ -60,6 +59,12 @@ async def _own_database(data: Path) -> AsyncGenerator[EmbeddedPostgres]:
     finally:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(stack.close)
+
+
+def _new_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="leasehold-demo-"))
+    folder.chmod(0o755)  # where we are root, Postgres is another user
+    return folder
 
 
 def _remove(folder: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import http.client
 import socket
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -13,12 +14,14 @@ import trio
 from leasehold.demo.failure import DemoFailed
 
 ANSWER_SECONDS = 10.0
+PAUSE_SECONDS = 0.01
 
 
-class Enqueued(msgspec.Struct):
-    """What the gateway answers."""
+class Answer(msgspec.Struct):
+    """Of what the gateway answers, the part that matters here."""
 
     id: int
+    state: str | None = None
 
 
 class HttpProducer:
@@ -35,9 +38,13 @@ class HttpProducer:
         """Whether `/readyz` says so."""
         return await trio.to_thread.run_sync(self._is_ready)
 
-    async def enqueue(self, jobs: Sequence[Mapping[str, Any]]) -> list[int]:
-        """POST one job after the other over one connection; returns their ids. Raises DemoFailed."""
-        return await trio.to_thread.run_sync(self._enqueue, jobs)
+    async def enqueue(self, job: Mapping[str, Any]) -> int:
+        """POST a job; returns its id. Raises DemoFailed."""
+        return (await trio.to_thread.run_sync(self._enqueue, job, 1))[0]
+
+    async def enqueue_in_turn(self, job: Mapping[str, Any], times: int) -> list[int]:
+        """POST it so many times, each when the last one has ended; returns the ids. Raises DemoFailed."""
+        return await trio.to_thread.run_sync(self._enqueue, job, times)
 
     def _is_ready(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=ANSWER_SECONDS)
@@ -49,24 +56,36 @@ class HttpProducer:
         finally:
             connection.close()
 
-    def _enqueue(self, jobs: Sequence[Mapping[str, Any]]) -> list[int]:
+    def _enqueue(self, job: Mapping[str, Any], times: int) -> list[int]:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=ANSWER_SECONDS)
+        body = msgspec.json.encode(job)
+        ids: list[int] = []
         try:
-            return [self._post(connection, msgspec.json.encode(job)) for job in jobs]
+            for _ in range(times):
+                if ids:
+                    self._await_end(connection, ids[-1])
+                ids.append(self._ask(connection, "POST", "/api/jobs", body).id)
         except (OSError, http.client.HTTPException) as error:
             raise DemoFailed(f"the gateway at {self.url} does not answer: {error!r}") from error
         finally:
             connection.close()
+        return ids
 
-    def _post(self, connection: http.client.HTTPConnection, body: bytes) -> int:
-        connection.request("POST", "/api/jobs", body, self._headers)
+    def _await_end(self, connection: http.client.HTTPConnection, job_id: int) -> None:
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while self._ask(connection, "GET", f"/api/jobs/{job_id}").state != "completed":
+            if time.monotonic() > deadline:
+                raise DemoFailed(f"job {job_id} was not completed within {ANSWER_SECONDS:g} s")
+            trio.from_thread.check_cancelled()
+            time.sleep(PAUSE_SECONDS)
+
+    def _ask(self, connection: http.client.HTTPConnection, method: str, path: str, body: bytes | None = None) -> Answer:
+        connection.request(method, path, body, self._headers)
         response = connection.getresponse()
         answer = response.read()
         if response.status >= 300:
-            raise DemoFailed(
-                f"the gateway refused {body.decode()}: {response.status} {answer.decode(errors='replace')}"
-            )
-        return msgspec.json.decode(answer, type=Enqueued).id
+            raise DemoFailed(f"the gateway answers {method} {path} with {response.status}: {answer!r}")
+        return msgspec.json.decode(answer, type=Answer)
 
 
 def free_port() -> int:

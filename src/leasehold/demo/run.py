@@ -23,7 +23,8 @@ CLEAN_UP_SECONDS = 3.0
 async def run_demo(settings: Settings, stage: Stage) -> DemoReport:
     """Run the demo on the configured database, or on embedded Postgres in a folder that is removed afterwards.
 
-    SIGINT and SIGTERM end it early; either way no process is left behind.
+    SIGINT and SIGTERM end it early; either way no process is left behind. After SIGKILL the actors end by themselves, but
+    embedded Postgres goes on.
 
     Raises:
         KeyboardInterrupt: a signal ended it. DemoFailed: a process ended or nothing happened for too long. Others as
@@ -32,7 +33,7 @@ async def run_demo(settings: Settings, stage: Stage) -> DemoReport:
     scope = trio.CancelScope()
     report: DemoReport | None = None
     async with trio.open_nursery() as nursery:
-        await nursery.start(_cancel_on_signal, scope)
+        await nursery.start(_cancel_on_signal, scope, stage)
         try:
             with scope:
                 report = await _give(settings, stage)
@@ -48,27 +49,31 @@ async def run_demo(settings: Settings, stage: Stage) -> DemoReport:
     return report
 
 
-async def _cancel_on_signal(scope: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
+async def _cancel_on_signal(scope: trio.CancelScope, stage: Stage, task_status: trio.TaskStatus[None]) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
-        async for _ in signals:
+        async for number in signals:
+            if not scope.cancel_called:
+                stage.say(f"{signal.Signals(number).name}: ending all processes")
             scope.cancel()
 
 
 async def _give(settings: Settings, stage: Stage) -> DemoReport:
     run = secrets.token_hex(2)
-    stage.say(f"leasehold demo, run {run}: a census of the Python standard library, and a worker that is killed")
+    stage.say(f"leasehold demo, run {run}: a census of the Python standard library")
     async with open_place(settings) as place:
         await migrate(place.dsn)
         stage.say(f"Postgres is ready: {place.description}")
-        async with open_troupe(place.folder / "logs") as troupe:
-            async with open_database(place.dsn, pool_size=1, application_name="leasehold demo") as database:
-                show = Show(run, place, troupe, database, stage)
-                try:
-                    return await show.perform(settings.gateway_token)
-                except BaseException:
-                    await _clean_up(show, place)
-                    raise
+        async with (
+            open_troupe(place.folder / "logs") as troupe,
+            open_database(place.dsn, pool_size=1, application_name="leasehold demo") as database,
+        ):
+            show = Show(run, place, troupe, database, stage)
+            try:
+                return await show.perform(settings.gateway_token)
+            except BaseException:
+                await _clean_up(show, place)
+                raise
 
 
 async def _clean_up(show: Show, place: Place) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -14,7 +13,7 @@ import trio
 
 from leasehold.database import Database
 from leasehold.demo.failure import DemoFailed
-from leasehold.demo.observer import Observer, Progress
+from leasehold.demo.observer import Observer, Progress, WorkerProgress
 from leasehold.demo.place import Place
 from leasehold.demo.producers import HttpProducer, free_port
 from leasehold.demo.stage import Actor, Scene, Stage
@@ -23,10 +22,10 @@ from leasehold.demo.stdlib_census.measures import FileMeasures, count_plainly
 from leasehold.demo.stdlib_census.report import MARKDOWN_NAME, read_report
 from leasehold.demo.stdlib_census.sources import standard_library
 from leasehold.demo.summary import DemoReport, Findings, judge, pickup_of, span_of
-from leasehold.demo.troupe import LEASE_SECONDS, Player, Troupe, plan_environment
+from leasehold.demo.troupe import DRAIN_SECONDS, LEASE_SECONDS, Player, Troupe, plan_environment
 
 WORKERS = ("worker.1", "worker.2", "worker.3")
-KNOCKS = 100
+KNOCKS = 50
 TROUBLES = Troubles(slow_files=6, slow_seconds=3.0, stumbles=2)
 # The job that the killed worker must be found running takes at least so much longer than finding it.
 SAFE_SECONDS = 0.7
@@ -49,7 +48,7 @@ class Show:
         self._stage = stage
         self._observer = Observer(database, self._queue)
         self._acknowledged: list[int] = []
-        self._files_since: float | None = None
+        self._files_since = self._files_until = time.monotonic()
 
     async def perform(self, token: str | None) -> DemoReport:
         """All acts. Raises DemoFailed when one cannot be given; what is found wrong at the end is in the report."""
@@ -58,7 +57,8 @@ class Show:
         await self._begin_census(producer)
         victim, killed_at = await self._kill_one()
         progress = await self._finish_census(victim)
-        ended_badly = await self._troupe.stop()
+        ended_badly = await self._troupe.stop(DRAIN_SECONDS)
+        self._stage.show(self._scene(progress))
         plain, plain_seconds = await self._count_plainly()
         jobs = await self._observer.jobs()
         found = Findings(
@@ -91,23 +91,24 @@ class Show:
             return await producer.is_ready() and await self._observer.ready_workers(WORKERS) == len(WORKERS)
 
         await self._until("the processes to be ready", are_ready)
-        self._stage.say(f"gateway, scheduler, reaper and {len(WORKERS)} workers run, each in a process of its own")
+        self._stage.say(f"gateway, scheduler, reaper and {len(WORKERS)} workers run, each in its own process")
         return producer
 
     async def _knock(self, producer: HttpProducer) -> None:
         """Jobs for idle workers: how long until they start?"""
-        ids = await producer.enqueue([{"kind": "census.knock", "queue": self._queue}] * KNOCKS)
+        ids = await producer.enqueue_in_turn({"kind": "census.knock", "queue": self._queue}, KNOCKS)
         self._acknowledged += ids
         self._observer.first_id = min(ids)
-        self._stage.say(f"{KNOCKS} small jobs enqueued over HTTP, one after the other: POST {producer.url}")
+        self._stage.say(f"{KNOCKS} small jobs, each when the last had ended: POST {producer.url}")
 
     async def _begin_census(self, producer: HttpProducer) -> None:
         args = {"run": self._run, "folder": str(self._place.folder), "troubles": TROUBLES}
-        self._acknowledged += await producer.enqueue([{"kind": "census.discover", "queue": self._queue, "args": args}])
-        self._stage.say("the census begins: census.discover enqueued over HTTP, too")
+        job = {"kind": "census.discover", "queue": self._queue, "args": args}
+        self._acknowledged.append(await producer.enqueue(job))
+        self._stage.say("the census begins: census.discover, over HTTP, too")
         rows = await self._database.fetch(ENQUEUE_BY_SQL, self._queue)
         self._acknowledged.append(rows[0][0])
-        self._stage.say("one job with plain SQL: " + ENQUEUE_BY_SQL.replace("$1", f"'{self._queue}'"))
+        self._stage.say("plain SQL: " + ENQUEUE_BY_SQL.replace("$1", f"'{self._queue}'"))
 
         async def has_files(progress: Progress) -> bool:
             return progress.files > 0
@@ -130,20 +131,18 @@ class Show:
 
         progress = await self._watch_until("a handler to fail on purpose", has_stumbled)
         self._stage.say(f"one handler has failed {progress.attempts_failed} times on purpose and is tried again")
-        progress = await self._watch_until("a worker in the middle of a job", is_busy)
+        await self._watch_until("a worker in the middle of a job", is_busy)
         player = self._troupe.players[victim]
         await player.kill()
         killed_at = await self._observer.now()
-        held = progress.workers[victim].held
-        name = signal.SIGKILL.name
-        self._stage.say(f"{name} to {victim} (pid {player.process.pid}), which held {held} jobs")
+        self._stage.say(f"SIGKILL to {victim} (pid {player.process.pid}) in the middle of its jobs")
         return player, killed_at
 
     async def _finish_census(self, victim: Player) -> Progress:
         killed = time.monotonic()
 
         async def is_released(progress: Progress) -> bool:
-            return progress.workers[victim.name].held == 0
+            return progress.workers.get(victim.name, WorkerProgress()).held == 0
 
         async def has_report(progress: Progress) -> bool:
             return progress.has_report
@@ -152,7 +151,7 @@ class Show:
         span = time.monotonic() - killed
         self._stage.say(f"the reaper has taken back {progress.reaped} jobs, {span:.1f} s after the kill")
         progress = await self._watch_until("the report", has_report)
-        self._stage.say(f"all {progress.files} files are measured and the report is written; the processes drain")
+        self._stage.say(f"all {progress.files} files are measured and the report is written")
         return progress
 
     async def _count_plainly(self) -> tuple[dict[str, FileMeasures], float]:
@@ -183,12 +182,17 @@ class Show:
         raise DemoFailed(f"waited {PATIENCE_SECONDS:g} s in vain for {what}; the logs are in {self._place.folder}")
 
     def _scene(self, progress: Progress) -> Scene:
-        if progress.files and self._files_since is None:
-            self._files_since = time.monotonic()
-        seconds = time.monotonic() - self._files_since if self._files_since else 0.0
-        workers = tuple(Actor(each.name, each.process.pid, each.is_alive) for each in self._troupe.workers)
-        rate = progress.files_done / seconds if seconds else 0.0
-        return Scene(progress=progress, workers=workers, files_per_second=rate)
+        now = time.monotonic()
+        if not progress.files:
+            self._files_since = now
+        if progress.files_done < progress.files:
+            self._files_until = now
+        seconds = self._files_until - self._files_since
+        return Scene(
+            progress=progress,
+            workers=tuple(Actor(each.name, each.process.pid, each.state) for each in self._troupe.workers),
+            files_per_second=progress.files_done / seconds if seconds > 0 else 0.0,
+        )
 
     def _report(self, found: Findings, plain_seconds: float) -> DemoReport:
         checks = judge(found)

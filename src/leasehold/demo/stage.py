@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -14,9 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from leasehold.demo.observer import Progress, WorkerProgress
+from leasehold.demo.troupe import PlayerState
 
 PLAIN_PAUSE_SECONDS = 1.0
 BAR_WIDTH = 40
+MARKS: Mapping[PlayerState, tuple[str, str]] = {
+    "alive": ("●", "green"),
+    "killed": ("✗", "bold red"),
+    "ended": ("○", "dim"),
+}
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -24,7 +30,7 @@ class Actor(msgspec.Struct, frozen=True):
 
     name: str
     pid: int
-    is_alive: bool
+    state: PlayerState
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +42,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def alive(self) -> int:
-        return sum(worker.is_alive for worker in self.workers)
+        return sum(worker.state == "alive" for worker in self.workers)
 
 
 class Stage(Protocol):
@@ -115,8 +121,8 @@ def describe(scene: Scene) -> str:
     progress = scene.progress
     return (
         f"{progress.files_done}/{progress.files} files, {scene.files_per_second:.0f}/s, "
-        f"{scene.alive} of {len(scene.workers)} workers alive, {progress.attempts_failed} retries, "
-        f"{progress.reaped} taken back"
+        f"{scene.alive} of {len(scene.workers)} workers alive, retries {progress.attempts_failed}, "
+        f"taken back {progress.reaped}"
     )
 
 
@@ -129,8 +135,8 @@ def draw(scene: Scene) -> Group:
         ProgressBar(total=progress.files or 1, completed=progress.files_done, width=BAR_WIDTH),
         Text(f"{progress.files_done}/{progress.files} files", "bold"),
         Text(f"{scene.files_per_second:.0f}/s", "cyan"),
-        Text(f"{progress.attempts_failed} retries", "yellow" if progress.attempts_failed else "dim"),
-        Text(f"{progress.reaped} taken back", "green" if progress.reaped else "dim"),
+        Text(f"retries {progress.attempts_failed}", "yellow" if progress.attempts_failed else "dim"),
+        Text(f"taken back {progress.reaped}", "green" if progress.reaped else "dim"),
     )
     workers = Table.grid(padding=(0, 2))
     for worker in scene.workers:
@@ -139,12 +145,14 @@ def draw(scene: Scene) -> Group:
 
 
 def _worker_row(worker: Actor, work: WorkerProgress) -> list[Text]:
-    holds = f"holds {work.held}" if worker.is_alive else f"held {work.held}, their leases run" if work.held else ""
+    mark, style = MARKS[worker.state]
+    leases = "killed; its leases run out" if work.held else "killed; its jobs were taken back"
+    says = {"alive": f"holds {work.held}", "killed": leases, "ended": "drained"}[worker.state]
     return [
         Text(),
-        Text("●", "green") if worker.is_alive else Text("✗", "bold red"),
-        Text(worker.name, "bold" if worker.is_alive else "dim"),
+        Text(mark, style),
+        Text(worker.name),
         Text(f"pid {worker.pid}", "dim"),
-        Text(f"{work.completed} jobs done"),
-        Text(holds if worker.is_alive else f"killed  {holds}", "" if worker.is_alive else "red"),
+        Text(f"{work.completed:>4} jobs done"),
+        Text(says, style if worker.state == "killed" else ""),
     ]

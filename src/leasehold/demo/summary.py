@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import quantiles
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from leasehold.demo.observer import RecoveredJob, RunJob
 from leasehold.demo.stdlib_census.handlers import Interpreter
 from leasehold.demo.stdlib_census.measures import FileMeasures, Totals, total
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 class Pickup(msgspec.Struct, frozen=True):
@@ -64,6 +68,12 @@ class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
     totals: Totals
     report: str
     seconds: float
+
+    def view(self) -> Sequence[RenderableType]:
+        """The report for people."""
+        from leasehold.demo.view import view_demo  # noqa: PLC0415
+
+        return view_demo(self)
 
     @property
     def interpreter_line(self) -> str:
@@ -153,7 +163,7 @@ def pickup_of(jobs: Sequence[RunJob]) -> Pickup:
     if len(waits) < 2:
         return Pickup(len(waits), *(waits * 2 or [0.0, 0.0]))
     percentiles = quantiles(waits, n=100, method="inclusive")
-    return Pickup(len(waits), percentiles[49], percentiles[98])
+    return Pickup(len(waits), round(percentiles[49], 3), round(percentiles[98], 3))
 
 
 def span_of(jobs: Sequence[RunJob]) -> float:

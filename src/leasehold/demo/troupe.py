@@ -9,19 +9,25 @@ import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
 import trio
 
 from leasehold.demo.failure import DemoFailed
 
 LEASE_SECONDS = 4.0
-END_SECONDS = 8.0
+DRAIN_SECONDS = 8.0
+ABORT_SECONDS = 0.5
+INTERRUPT_SECONDS = 4.0
 TAIL_LINES = 12
 COMMANDS: Mapping[str, Sequence[str]] = {
     "gateway": ["gateway"],
     "scheduler": ["run", "scheduler"],
     "reaper": ["run", "reaper"],
 }
+
+
+PlayerState = Literal["alive", "killed", "ended"]
 
 
 class Player:
@@ -37,6 +43,10 @@ class Player:
     def is_alive(self) -> bool:
         return self.process.poll() is None
 
+    @property
+    def state(self) -> PlayerState:
+        return "alive" if self.is_alive else "killed" if self.is_killed else "ended"
+
     async def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
         self.is_killed = True
@@ -45,10 +55,11 @@ class Player:
 
 
 class Troupe:
-    """All processes. They end when `stop` is called, or with us however we end."""
+    """All processes. They end when `stop` is called, or with us however we end. `logs` is a folder to be made."""
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
+        logs.mkdir()
         self.players: dict[str, Player] = {}
 
     @property
@@ -78,33 +89,37 @@ class Troupe:
                 end = describe_end(player.process.returncode)
                 raise DemoFailed(f"{player.name} ended ({end}); its last lines:\n{tail(player.log)}")
 
-    async def stop(self) -> list[str]:
-        """SIGTERM to all, SIGKILL to those that take too long; returns those that did not end well."""
-        for player in self.players.values():
-            if player.is_alive:
+    async def stop(self, drain_seconds: float) -> list[str]:
+        """Have all drain for so long, then interrupt them, then kill them; returns those that did not end well."""
+        # The first SIGTERM drains a process, the second ends what still runs in it.
+        for seconds in (drain_seconds, INTERRUPT_SECONDS):
+            for player in self._alive():
                 player.process.terminate()
-        with trio.move_on_after(END_SECONDS):
-            for player in self.players.values():
-                await player.process.wait()
+            with trio.move_on_after(seconds):
+                for player in self._alive():
+                    await player.process.wait()
+        too_slow = self._alive()
+        for player in too_slow:
+            await player.kill()
         for player in self.players.values():
-            if player.is_alive:
-                await player.kill()
-                player.is_killed = False
             if player.process.stdin is not None:
                 await player.process.stdin.aclose()
-        return [each.name for each in self.players.values() if not each.is_killed and each.process.returncode != 0]
+        ended = [player for player in self.players.values() if not player.is_killed]
+        return [player.name for player in (*too_slow, *ended) if player.process.returncode != 0]
+
+    def _alive(self) -> list[Player]:
+        return [player for player in self.players.values() if player.is_alive]
 
 
 @asynccontextmanager
 async def open_troupe(logs: Path) -> AsyncGenerator[Troupe]:
     """A troupe whose processes are gone when the block ends, however it ends."""
-    logs.mkdir()
     troupe = Troupe(logs)
     try:
         yield troupe
     finally:
         with trio.CancelScope(shield=True):
-            await troupe.stop()
+            await troupe.stop(ABORT_SECONDS)
 
 
 def plan_environment(dsn: str, queue: str, port: int, given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -118,7 +133,7 @@ def plan_environment(dsn: str, queue: str, port: int, given: Mapping[str, str] |
         "RENEW_SECONDS": "1.3",
         "POLL_SECONDS": "1",
         "HEARTBEAT_SECONDS": "1",
-        "DRAIN_SECONDS": "5",
+        "DRAIN_SECONDS": str(DRAIN_SECONDS),
         # The census is meant to keep every processor busy.
         "CPU_BACKOFF": "1",
         "MEMORY_BACKOFF": "1",

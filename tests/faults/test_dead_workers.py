@@ -1,0 +1,100 @@
+"""A worker that dies, stands still or hangs."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.support.fleet import Fleet, open_fleet
+from tests.support.processes import StartProcess
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.acceptance
+
+LEASE = 5.0
+
+
+async def test_a_killed_workers_jobs_run_again_within_the_lease_and_two_seconds(
+    database_url: str, start_process: StartProcess
+) -> None:
+    settings = {"LEASEHOLD_LEASE_SECONDS": str(LEASE), "LEASEHOLD_RENEW_SECONDS": "1.5"}
+    async with open_fleet(database_url, start_process, **settings) as fleet:
+        victim = await fleet.worker("victim")
+        jobs = [await fleet.client.enqueue("hold_first", {"seconds": 600}) for _ in range(3)]
+        for job in jobs:
+            await fleet.job(job, "running")
+        fleet.run("reaper")
+        await fleet.worker("heir", LEASEHOLD_SLOTS="5")
+        await fleet.idle("heir")
+        killed_at = await fleet.value("select clock_timestamp()")
+        victim.kill()
+        for job in jobs:
+            record = await fleet.job(job, "completed", timeout=LEASE + 10)
+            assert record.attempt == 2
+            assert record.output == 2
+            assert record.worker_id == "heir"
+            assert record.claimed_at is not None
+            assert (record.claimed_at - killed_at).total_seconds() < LEASE + 2
+            assert await fleet.completions(job) == 1
+            events = [entry.event for entry in await fleet.client.timeline(job)]
+            assert events == ["created", "claimed", "started", "reaped", "claimed", "started", "completed"]
+
+
+async def test_a_zombie_is_refused_and_goes_on_as_a_worker(fleet: Fleet) -> None:
+    zombie = await fleet.worker("zombie", LEASEHOLD_QUEUES="default,zombie")
+    job = await fleet.client.enqueue("hold_first", {"seconds": 3})
+    await fleet.job(job, "running")
+    zombie.signal(signal.SIGSTOP)
+    fleet.run("reaper")
+    await fleet.worker("heir", LEASEHOLD_QUEUES="default")
+    record = await fleet.job(job, "completed")
+    assert (record.worker_id, record.attempt, record.output) == ("heir", 2, 2)
+
+    zombie.signal(signal.SIGCONT)
+    await zombie.until_line(f"job {job}")
+    later = await fleet.client.enqueue("quick", queue="zombie")
+    assert (await fleet.job(later, "completed")).worker_id == "zombie"
+    assert await fleet.completions(job) == 1
+    assert (await fleet.client.get(job)).worker_id == "heir"
+    assert "lease lost" in zombie.output or "outcome refused" in zombie.output
+
+
+async def test_a_handler_that_blocks_the_event_loop_for_three_leases_keeps_its_job(fleet: Fleet) -> None:
+    worker = await fleet.worker("blocked")
+    fleet.run("reaper")
+    job = await fleet.client.enqueue("block_loop", {"seconds": 6})
+    record = await fleet.job(job, "completed", timeout=30)
+    assert (record.attempt, record.output) == (1, "blocked")
+    told = await worker.until_line("blocked the event loop")
+    assert f"job {job} (block_loop)" in told
+    assert "time.sleep(seconds)" in worker.output
+
+
+async def test_a_handler_that_takes_its_process_down_is_tried_by_others_until_its_attempts_are_used_up(
+    fleet: Fleet,
+) -> None:
+    fleet.run("reaper")
+    job = await fleet.client.enqueue("kill_worker", max_attempts=2)
+    for victim in ("first", "second"):
+        process = await fleet.worker(victim)
+        assert await process.until_exit() == -signal.SIGABRT
+    record = await fleet.job(job, "failed")
+    assert record.attempt == 2
+    assert record.error["type"] == "LeaseExpired"
+
+
+async def test_two_reapers_take_a_job_back_once(fleet: Fleet) -> None:
+    victim = await fleet.worker("victim", LEASEHOLD_SLOTS="20")
+    jobs = [await fleet.client.enqueue("hold_first", {"seconds": 600}) for _ in range(20)]
+    for job in jobs:
+        await fleet.job(job, "running")
+    fleet.run("reaper")
+    fleet.run("reaper")
+    victim.kill()
+
+    async def all_back() -> bool:
+        return await fleet.value("select count(*) from leasehold.jobs where state = 'pending'") == len(jobs)
+
+    await eventually(all_back)
+    assert await fleet.value("select count(*) from leasehold.job_events where event = 'reaped'") == len(jobs)

@@ -1,0 +1,81 @@
+"""`leasehold demo` as people run it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Generator
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from leasehold.demo.summary import DemoReport
+from tests.conftest import Psql
+from tests.support.folders import short_folder
+from tests.support.processes import StartProcess
+
+pytestmark = pytest.mark.acceptance
+
+
+@pytest.fixture
+def scene() -> Generator[dict[str, str]]:
+    """An environment in which temporary files go where the test removes them."""
+    with short_folder() as folder:
+        yield {"TMPDIR": str(folder)}
+
+
+def processes_in(folder: Path) -> list[psutil.Process]:
+    """Those whose current folder is in it, as that of Postgres is, or that are told of it, as ours are."""
+    return [each for each in psutil.process_iter() if belongs_to(each, str(folder))]
+
+
+def belongs_to(process: psutil.Process, folder: str) -> bool:
+    try:
+        return process.cwd().startswith(folder) or folder in process.environ().get("LEASEHOLD_DATABASE_URL", "")
+    except psutil.Error:
+        return False
+
+
+def test_the_demo_keeps_its_promises_and_leaves_no_process(
+    start_process: StartProcess, scene: dict[str, str], tmp_path: Path
+) -> None:
+    demo = start_process(["demo", "--output", "json"], scene, cwd=tmp_path)
+    assert demo.wait(120) == 0, demo.output
+    report = msgspec.json.decode(demo.stdout, type=DemoReport)
+    assert [check.name for check in report.checks if not check.passed] == []
+    assert report.passed
+    assert (report.lost, report.retries) == (0, 2)
+    assert report.recovery.jobs > 0
+    assert report.recovery.last_seconds < 4.0 + 2.0
+    assert report.seconds < 60
+    folder = Path(report.report).parent
+    assert "## Most complex functions" in (folder / "report.md").read_text()
+    assert not (folder / "postgres").exists()
+    assert processes_in(folder) == []
+
+
+def test_a_demo_that_is_told_to_end_ends_everything(
+    start_process: StartProcess, scene: dict[str, str], tmp_path: Path
+) -> None:
+    demo = start_process(["demo"], scene, cwd=tmp_path)
+    line = demo.wait_for_line("embedded Postgres in ", 60)
+    folder = Path(line.partition(" in ")[2]).parent
+    demo.wait_for_line("SIGKILL to ", 60)
+    assert len(processes_in(folder)) >= 6
+    demo.signal(signal.SIGTERM)
+    assert demo.wait(30) == 130
+    assert "SIGTERM: ending all processes" in demo.stderr
+    assert processes_in(folder) == []
+    assert not folder.exists()
+
+
+def test_on_a_configured_database_an_interrupted_demo_leaves_no_job_waiting(
+    start_process: StartProcess, scene: dict[str, str], database_url: str, psql: Psql, tmp_path: Path
+) -> None:
+    demo = start_process(["demo"], {**scene, "LEASEHOLD_DATABASE_URL": database_url}, cwd=tmp_path)
+    demo.wait_for_line("the configured database", 60)
+    demo.wait_for_line("fanned out", 60)
+    demo.signal(signal.SIGINT)
+    assert demo.wait(30) == 130
+    assert psql(database_url, "select count(*) from leasehold.jobs where kind like 'census.%'") == "0"

@@ -1,0 +1,76 @@
+"""A few real actor processes on one database, and what a test wants to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from leasehold.client import Client
+from leasehold.database import Database, open_database
+from leasehold.records import JobRecord
+from tests.support.processes import LeaseholdProcess, StartProcess
+from tests.support.waiting import eventually
+
+APP = "tests.support.fault_app:app"
+
+
+class Fleet:
+    """Starts actors with short times and asks the database about their jobs."""
+
+    def __init__(self, database: Database, start: StartProcess, settings: dict[str, str]) -> None:
+        self.database = database
+        self.client = Client(database)
+        self._start = start
+        self._settings = settings
+
+    async def worker(self, worker_id: str, **settings: str) -> LeaseholdProcess:
+        """A worker that has looked for jobs."""
+        process = self.run("worker", LEASEHOLD_WORKER_ID=worker_id, LEASEHOLD_APP=APP, **settings)
+        await process.until_line("starting worker")
+        return process
+
+    def run(self, *actors: str, **settings: str) -> LeaseholdProcess:
+        """A process of these actors."""
+        env = {"LEASEHOLD_DATABASE_URL": self.database.dsn, **self._settings, **settings}
+        return self._start(["run", *actors, "--log-format", "text"], env)
+
+    async def job(self, job_id: int, *states: str, timeout: float = 20.0) -> JobRecord:
+        """The job, once it is in one of these states."""
+
+        async def probe() -> JobRecord | None:
+            record = await self.client.get(job_id)
+            return record if record.state in states else None
+
+        return await eventually(probe, timeout)
+
+    async def value(self, sql: str, *args: Any) -> Any:
+        """The first column of the first row."""
+        return (await self.database.fetch(sql, *args))[0][0]
+
+    async def completions(self, job_id: int) -> int:
+        """How many completions of a job were accepted. One is right."""
+        return await self.value("select count(*) from leasehold.finished_jobs where id = $1", job_id)
+
+    async def idle(self, worker_id: str, timeout: float = 20.0) -> None:
+        """Until the worker has found nothing to do."""
+
+        async def probe() -> bool:
+            return bool(
+                await self.database.fetch(
+                    "select from leasehold.workers where worker_id = $1 and idle and state = 'ready'", worker_id
+                )
+            )
+
+        await eventually(probe, timeout)
+
+
+@asynccontextmanager
+async def open_fleet(database_url: str, start: StartProcess, **settings: str) -> AsyncGenerator[Fleet]:
+    """A fleet with a lease of two seconds unless `settings` (environment variables) say otherwise."""
+    quick = {
+        "LEASEHOLD_LEASE_SECONDS": "2", "LEASEHOLD_RENEW_SECONDS": "0.5", "LEASEHOLD_POLL_SECONDS": "0.5",
+        "LEASEHOLD_HEARTBEAT_SECONDS": "1", "LEASEHOLD_DRAIN_SECONDS": "20",
+    }  # fmt: skip
+    async with open_database(database_url, timeout=10.0) as database:
+        yield Fleet(database, start, {**quick, **settings})

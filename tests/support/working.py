@@ -1,0 +1,130 @@
+"""Actors in the test's own process, on a real database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+
+from leasehold.actors.reaper import Reaper
+from leasehold.actors.scheduler import Scheduler
+from leasehold.actors.supervisor import Actor, supervise
+from leasehold.actors.worker import Worker
+from leasehold.app import App
+from leasehold.client import Client
+from leasehold.database import Database, open_database
+from leasehold.notify.listener import Listener
+from leasehold.notify.switchboard import Switchboard
+from leasehold.records import JobRecord
+from leasehold.settings import Settings
+from tests.support.waiting import eventually, until
+
+FINISHED = ("completed", "failed", "cancelled")
+
+
+def quick_settings(**changes: Any) -> Settings:
+    """Settings whose times suit a test."""
+    given: dict[str, Any] = {
+        "lease_seconds": 3.0, "renew_seconds": 0.5, "poll_seconds": 0.5, "heartbeat_seconds": 1.0, "notify": True,
+    }  # fmt: skip
+    return Settings(**{**given, **changes})
+
+
+class Working:
+    """A worker that runs, and a client beside it."""
+
+    def __init__(self, database: Database, switchboard: Switchboard, worker: Worker) -> None:
+        self.database = database
+        self.switchboard = switchboard
+        self.worker = worker
+        self.client = Client(database)
+        self.ended = trio.Event()
+
+    async def ready(self) -> None:
+        """Until the worker has looked for jobs and found none."""
+
+        async def is_idle() -> bool:
+            rows = await self.database.fetch(
+                "select 1 from leasehold.workers where idle and incarnation = $1", self.worker.claimer.incarnation
+            )
+            return bool(rows)
+
+        await eventually(is_idle)
+
+    async def finished(self, job_id: int, timeout: float = 10.0) -> JobRecord:
+        """The job, once it has finished."""
+        return await self.in_state(job_id, *FINISHED, timeout=timeout)
+
+    async def in_state(self, job_id: int, *states: str, timeout: float = 10.0) -> JobRecord:
+        """The job, once it is in one of these states."""
+
+        async def probe() -> JobRecord | None:
+            job = await self.client.get(job_id)
+            return job if job.state in states else None
+
+        return await eventually(probe, timeout)
+
+    async def run(self, kind: str, args: dict[str, Any] | None = None, **options: Any) -> JobRecord:
+        """Enqueue a job and wait for its end."""
+        return await self.finished(await self.client.enqueue(kind, args, **options))
+
+    async def stopped(self, timeout: float = 10.0) -> None:
+        """Until the worker has ended."""
+        with trio.fail_after(timeout):
+            await self.ended.wait()
+
+
+@asynccontextmanager
+async def working(
+    database_url: str,
+    app: App,
+    *,
+    beside: Sequence[Callable[[Database, Switchboard], Actor]] = (),
+    worker_id: str = "w1",
+    **settings: Any,
+) -> AsyncGenerator[Working]:
+    """A worker that serves `app`, interrupted at the end of the block if it still runs."""
+    chosen = quick_settings(**settings)
+    async with (
+        open_database(database_url, application_name=f"test {worker_id}", timeout=5.0) as database,
+        database.lane("dispatcher") as claims,
+        database.lane("settler") as outcomes,
+        trio.open_nursery() as nursery,
+    ):
+        switchboard = Switchboard()
+        worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id)
+        running = Working(database, switchboard, worker)
+        if chosen.notify:
+            nursery.start_soon(supervise, Listener(database, switchboard))
+        for make in beside:
+            nursery.start_soon(supervise, make(database, switchboard))
+        nursery.start_soon(_run, running)
+        try:
+            yield running
+        finally:
+            with trio.CancelScope(shield=True):
+                worker.interrupt()
+                await running.stopped()
+        nursery.cancel_scope.cancel()
+
+
+async def _run(running: Working) -> None:
+    try:
+        await supervise(running.worker)
+    finally:
+        running.ended.set()
+
+
+def a_reaper(database: Database, switchboard: Switchboard) -> Reaper:
+    """A reaper over the pool."""
+    return Reaper(database, switchboard, poll_seconds=0.5)
+
+
+def a_scheduler(database: Database, switchboard: Switchboard) -> Scheduler:
+    """A scheduler over the pool."""
+    return Scheduler(database, switchboard, poll_seconds=0.5)
+
+
+__all__ = ["Working", "a_reaper", "a_scheduler", "quick_settings", "until", "working"]
