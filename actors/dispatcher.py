@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 from time import monotonic
 from uuid import UUID
@@ -21,6 +22,7 @@ log = logging.getLogger("leasehold.dispatcher")
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
 MOST_CLAIMED = 10_000
+UNHEARD_AFTER = 0.5
 MOST_NAMED = 10
 
 
@@ -30,7 +32,7 @@ class DispatcherStatistics(msgspec.Struct, frozen=True):
     Attributes:
         claimed: jobs. claims: statements. empty_claims: those that found nothing.
         wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found although nobody had rung for
-            them, while this worker was idle and listening.
+            them, while this worker had been idle and listening for half a second.
         handed_back: claimed jobs given back unstarted. leaked: found by reconciliation.
     """
 
@@ -64,8 +66,9 @@ class Dispatcher:
     name = "dispatcher"
 
     def __init__(
-        self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float
-    ) -> None:
+        self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float,
+        is_listening: Callable[[], bool],
+    ) -> None:  # fmt: skip
         self._lane = lane
         self._claimer = claimer
         self._app = app
@@ -75,6 +78,8 @@ class Dispatcher:
         self._rate = Rate(monotonic())
         self._signal = Signal()
         self._rung = False
+        self._is_listening = is_listening
+        self._unheard = False
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
         self._draining = False
         self._kind_leases = msgspec.json.encode(
@@ -99,6 +104,10 @@ class Dispatcher:
         """Claim nothing more."""
         self._draining = True
         self._signal.set()
+
+    async def warm_up(self) -> None:
+        """Connect, so that the first claim does not wait for it. Raises DatabaseUnavailable."""
+        await self._lane.call("held_jobs", self._claimer.incarnation)
 
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
@@ -128,6 +137,7 @@ class Dispatcher:
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
         was_rung, self._rung = self._rung, False
+        was_unheard, self._unheard = self._unheard, False
         claimer = self._claimer
         rows = await self._lane.call(
             "claim_jobs", incarnation=claimer.incarnation, worker_id=claimer.worker_id, queues=list(claimer.queues),
@@ -136,6 +146,7 @@ class Dispatcher:
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
+        self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
             self._poll.reset()
             jobs = [Held(row, self._app.find(row["kind"]), asked_at, claimer.renew_seconds) for row in rows]
@@ -154,6 +165,8 @@ class Dispatcher:
             self._counts["wake_ups"] += self._rung
         elif seconds < poll:
             self._poll.reset()
+        else:
+            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening()
 
     async def _hand_back_stuck(self) -> None:
         """Give back what was fetched ahead when every slot turned out to be busy for long."""

@@ -12,6 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic
 from uuid import UUID
 
@@ -73,35 +74,56 @@ class Keeper:
         self._lost = lost
         self._pulse = pulse
         self._stopping = False
+        self._cancel_thread: Callable[[], object] = bool
         self._blocked_reported = 0.0
         self._counts = {"renewed": 0, "lost": 0, "statements": 0, "loop_blocked": 0}
 
     async def run(self) -> None:
-        """Keep leases until cancelled. Raises what the thread raised."""
+        """Keep leases until cancelled; the thread has ended then. Raises what the thread raised."""
         self._stopping = False
         portal = trio.lowlevel.current_trio_token()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._end_with_us)
+            await trio.to_thread.run_sync(self._thread, portal, limiter=trio.CapacityLimiter(1))
+            nursery.cancel_scope.cancel()
+
+    async def _end_with_us(self) -> None:
         try:
-            await trio.to_thread.run_sync(self._thread, portal, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1))
+            await trio.sleep_forever()
         finally:
             self._stopping = True
+            with suppress(trio.RunFinishedError):
+                self._cancel_thread()
 
     def _thread(self, portal: trio.lowlevel.TrioToken) -> None:
         # An empty context: the asyncio loop of the worker's thread must not be found here.
         contextvars.Context().run(trio.run, self._keep, portal)
 
     async def _keep(self, portal: trio.lowlevel.TrioToken) -> None:
+        with trio.CancelScope() as scope:
+            token = trio.lowlevel.current_trio_token()
+            self._cancel_thread = lambda: token.run_sync_soon(scope.cancel)
+            if self._stopping:
+                return
+            async with (
+                open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS) as database,
+                database.lane("lease keeper") as lane,
+            ):
+                await self._renew_until_cancelled(lane, portal)
+
+    async def _renew_until_cancelled(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
         backoff = Backoff()
-        async with (
-            open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS) as database,
-            database.lane("lease keeper") as lane,
-        ):
-            while not self._stopping:
-                try:
-                    await self.renew_due(lane, portal)
-                    await trio.sleep(TICK_SECONDS)
-                except DatabaseUnavailable as error:
-                    log.warning("cannot renew leases: %s", error)
-                    await trio.sleep(backoff.wait(monotonic()))
+        while True:
+            wait = TICK_SECONDS
+            try:
+                await self.renew_due(lane, portal)
+            except DatabaseUnavailable as error:
+                wait = backoff.wait(monotonic())
+                log.warning("cannot renew leases, again in %.1f s: %s", wait, error)
+            slept_at = monotonic()
+            await trio.sleep(wait)
+            # Where this thread overslept as well, it was the whole process that stood still.
+            if monotonic() - slept_at < wait + BLOCKED_AFTER / 2:
                 self._report_blocked_loop()
 
     async def renew_due(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
@@ -145,7 +167,7 @@ class Keeper:
             running = [held for held in list(self._holdings.values()) if held.started is not None]
             log.error(
                 "a handler has blocked the event loop for %.1f s (its lease is kept); running: %s; it is at:\n%s",
-                silent, ", ".join(f"job {h.id} ({h.kind.name})" for h in running), _stack_of(self._pulse.thread),
+                silent, ", ".join(f"job {h.id} ({h.row['kind']})" for h in running), _stack_of(self._pulse.thread),
                 extra={"job_ids": [held.id for held in running]},
             )  # fmt: skip
 

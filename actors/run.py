@@ -28,6 +28,8 @@ from leasehold.settings import Settings
 
 log = logging.getLogger("leasehold.actors")
 
+FORCE_SECONDS = 10.0
+
 ACTORS = ("worker", "scheduler", "reaper")
 
 
@@ -52,7 +54,8 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
     """Run actors until they are told to stop.
 
     SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second one
-    interrupts running handlers and hands their jobs back.
+    interrupts running handlers and hands their jobs back; the process ends ten seconds later at the latest, and a
+    handler that cannot be interrupted is left to its lease. A third one ends the process on the spot.
 
     Args:
         names: of `worker`, `scheduler`, `reaper` (which brings the janitor).
@@ -103,6 +106,7 @@ async def _run(actors: Sequence[Drainable], database: Database, settings: Settin
         if settings.notify:
             helpers.start_soon(supervise, Listener(database, switchboard))
         await helpers.start(ending.listen)
+        log.info("running %s", ", ".join(actor.name for actor in actors))
         async with trio.open_nursery() as nursery:
             for actor in actors:
                 nursery.start_soon(supervise, actor)
@@ -133,7 +137,9 @@ class Ending:
             for actor in self._actors:
                 if isinstance(actor, Worker):
                     actor.interrupt()
-            await anext(signals)
+            with trio.move_on_after(FORCE_SECONDS):
+                await anext(signals)
+            log.warning("ending although not everything could be interrupted; the leases will run out")
             os._exit(1)
 
 

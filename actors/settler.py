@@ -76,6 +76,10 @@ class Settler:
         """Wait while too many outcomes are unwritten."""
         await self._room.wait()
 
+    async def warm_up(self) -> None:
+        """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
+        await self._lane.call("complete_jobs", self._incarnation, [], [], [], [])
+
     async def run(self) -> None:
         """Write outcomes until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was."""
         while True:

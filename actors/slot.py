@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import trio
@@ -92,7 +92,7 @@ def _without_cancellation(error: BaseException) -> BaseException | None:
     if trio.current_effective_deadline() > float("-inf"):
         return error
     if isinstance(error, BaseExceptionGroup):
-        return error.split(trio.Cancelled)[1]
+        return cast("BaseExceptionGroup[BaseException]", error).split(trio.Cancelled)[1]
     return None if isinstance(error, trio.Cancelled) else error
 
 

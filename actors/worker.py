@@ -17,8 +17,9 @@ import trio
 
 from leasehold.actors.backlog import Backlog
 from leasehold.actors.dispatcher import Claimer, Dispatcher
-from leasehold.actors.held import Held, Holdings
+from leasehold.actors.held import Held, Holdings, drop
 from leasehold.actors.keeper import Keeper, Pulse
+from leasehold.actors.outcome import Released
 from leasehold.actors.presence import Presence
 from leasehold.actors.settler import Settler
 from leasehold.actors.sibling import Watcher
@@ -35,6 +36,7 @@ log = logging.getLogger("leasehold.worker")
 
 JOBS_PER_TURN = 10
 FLUSH_SECONDS = 5.0
+HAND_BACK_SECONDS = 2.0
 
 
 class Worker:
@@ -58,10 +60,15 @@ class Worker:
         self._settings = settings
         self._backlog = Backlog()
         self._pulse = Pulse()
+        self._claiming = trio.CancelScope()
+        self._interrupted = False
         self.claimer = Claimer(
             incarnation, worker_id, settings.queues, settings.slots, settings.lease_seconds, settings.renew_seconds
         )
-        self.dispatcher = Dispatcher(claim_lane, self.claimer, app, self._backlog, self.holdings, settings.poll_seconds)
+        self.dispatcher = Dispatcher(
+            claim_lane, self.claimer, app, self._backlog, self.holdings, settings.poll_seconds,
+            lambda: switchboard.listening,
+        )  # fmt: skip
         self.settler = Settler(settle_lane, incarnation, self.holdings, self.dispatcher.job_ended)
         self.keeper = Keeper(database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse)
         self.presence = Presence(
@@ -84,7 +91,9 @@ class Worker:
         self.dispatcher.drain()
 
     def interrupt(self) -> None:
-        """End now: cancel what runs."""
+        """End now: cancel what runs, hand back what does not, and do not wait long for a database that is away."""
+        self._interrupted = True
+        self._claiming.deadline = trio.current_time() + HAND_BACK_SECONDS
         self.drain()
         for held in list(self.running()):
             held.lose(SHUTDOWN)
@@ -92,6 +101,8 @@ class Worker:
     async def run(self) -> None:
         """Work until drained. Raises ActorFailed."""
         await self.presence.register()
+        await self.dispatcher.warm_up()
+        await self.settler.warm_up()
         log.info(
             "starting worker %s for queues %s with %d slots",
             self.claimer.worker_id, ", ".join(self.claimer.queues) or "(all)", self.claimer.slots,
@@ -101,11 +112,16 @@ class Worker:
             for actor in (self.settler, self.keeper, self.presence, Watcher(self.running, self._pulse, helpers)):
                 helpers.start_soon(supervise, actor)
             async with trio.open_nursery() as workers:
-                workers.start_soon(supervise, self.dispatcher)
+                workers.start_soon(self._dispatch)
                 for slot in self._slots:
                     workers.start_soon(self._serve, slot)
             await self._finish()
             helpers.cancel_scope.cancel()
+
+    async def _dispatch(self) -> None:
+        with self._claiming:
+            await supervise(self.dispatcher)
+        self._backlog.close()
 
     async def _serve(self, slot: Slot) -> None:
         """Run jobs in a slot until the backlog is closed. Lets the other tasks turn every few jobs."""
@@ -118,7 +134,12 @@ class Worker:
                 held = await self._backlog.take()
                 if held is None:
                     return
+                if self._interrupted:
+                    self.settler.put(Released(held))
+                    continue
                 await slot.run_job(held)
+                if not held.settling:
+                    drop(self.holdings, held)
             self.dispatcher.slot_freed()
             await trio.lowlevel.checkpoint()
 

@@ -7,12 +7,12 @@
 -- Tables      jobs (row lock)
 -- Callers     users' own SQL
 create or replace function leasehold.assert_lease(job_id bigint, attempt integer, incarnation uuid) returns void language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
     perform from leasehold.jobs j
       where j.id = assert_lease.job_id and j.attempt = assert_lease.attempt and j.incarnation = assert_lease.incarnation
-        and j.state in ('claimed', 'running') and j.lease_expires_at > leasehold.clock()
+        and j.lease_expires_at > leasehold.clock()
         for share of j;
     if not found then
         raise exception using errcode = 'LH003',

@@ -117,7 +117,7 @@ begin
                 select c.place,
                        row_number() over (partition by c.key order by j.priority desc, j.run_at, j.id) = 1
                        and (select h.id from leasehold.jobs h
-                             where h.key = c.key and h.state in ('claimed', 'running') limit 1) is null as is_free
+                             where h.key = c.key and h.incarnation is not null limit 1) is null as is_free
                   from unnest(v_keyed, v_keys) c(place, key)
                   join leasehold.jobs j on j.ctid = c.place
                  where c.key is not null

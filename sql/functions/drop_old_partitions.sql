@@ -1,12 +1,14 @@
 -- Purpose     Forget finished jobs and events that are older than `keep_days`, a whole day at a time; and idempotency
---             keys and stopped workers of the same age.
+--             keys and stopped workers of the same age. What somebody else has in use, or is doing already, is left for
+--             the next call, so that nobody queues up behind this one.
 -- Parameters  keep_days: at least 1
 -- Returns     how many partitions were dropped
 -- Errors      LH001 keep_days out of range
--- Tables      an advisory lock, then finished_jobs and job_events (short exclusive locks), idempotency_keys, workers
+-- Tables      an advisory lock, idempotency_keys, workers, then finished_jobs and job_events (short exclusive locks,
+--             waited for 0.2 s at the most)
 -- Callers     the janitor
 create or replace function leasehold.drop_old_partitions(keep_days integer) returns integer language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set lock_timeout = '200ms' as $$
 declare
     v_dropped integer := 0;
     v_name    text;
@@ -15,20 +17,26 @@ begin
     if drop_old_partitions.keep_days is null or keep_days < 1 then
         raise exception using errcode = 'LH001', message = format('keep_days must be 1 or more, not %s', coalesce(keep_days::text, 'null'));
     end if;
-    perform pg_advisory_xact_lock(hashtextextended('leasehold partitions', 0));
+    if not pg_try_advisory_xact_lock(hashtextextended('leasehold partitions', 0)) then
+        return 0;
+    end if;
+    delete from leasehold.finished_jobs_default where finished_at < v_limit;
+    delete from leasehold.job_events_default where at < v_limit;
+    delete from leasehold.idempotency_keys where created_at < v_limit;
+    delete from leasehold.workers where coalesce(stopped_at, heartbeat_at) < v_limit;
     for v_name in
         select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
          where i.inhparent in ('leasehold.finished_jobs'::regclass, 'leasehold.job_events'::regclass)
            and c.relname ~ '_\d{8}$' and to_date(right(c.relname, 8), 'YYYYMMDD') < v_limit
          order by 1
     loop
-        execute format('drop table leasehold.%I', v_name);
+        begin
+            execute format('drop table leasehold.%I', v_name);
+        exception when lock_not_available then
+            return v_dropped;
+        end;
         v_dropped := v_dropped + 1;
     end loop;
-    delete from leasehold.finished_jobs_default where finished_at < v_limit;
-    delete from leasehold.job_events_default where at < v_limit;
-    delete from leasehold.idempotency_keys where created_at < v_limit;
-    delete from leasehold.workers where coalesce(stopped_at, heartbeat_at) < v_limit;
     return v_dropped;
 end
 $$;

@@ -9,7 +9,7 @@
 -- Callers     clients, enqueue_job
 create or replace function leasehold.enqueue_jobs(jobs jsonb, notify boolean default true)
 returns table (job_id bigint, is_new boolean) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     c_no_name   constant jsonpath := '$ ? ((@.kind.type() != "string" && @.kind.type() != "null")
@@ -66,11 +66,12 @@ begin
          order by w.doc ->> 'idempotency_key', w.position
         on conflict do nothing;
 
-        select array_agg(coalesce(k.job_id, v_ids[w.position]) order by w.position),
-               array_agg(coalesce(k.job_id = v_ids[w.position], true) order by w.position)
+        select array_agg(coalesce(k.job_id, v_ids[k.position]) order by k.position),
+               array_agg(coalesce(k.job_id = v_ids[k.position], true) order by k.position)
           into v_ids, v_new
-          from jsonb_array_elements(enqueue_jobs.jobs) with ordinality w(doc, position)
-          left join leasehold.idempotency_keys k on k.idempotency_key = w.doc ->> 'idempotency_key';
+          from (select w.position, (select u.job_id from leasehold.idempotency_keys u
+                                     where u.idempotency_key = w.doc ->> 'idempotency_key') as job_id
+                  from jsonb_array_elements(enqueue_jobs.jobs) with ordinality w(doc, position)) k;
     end if;
 
     with wanted as materialized (
@@ -93,7 +94,7 @@ begin
                     when w.is_follower then 'waiting'
                     when (select o.id from leasehold.jobs o where o.key = w.key and o.state in ('pending', 'waiting') limit 1) is not null
                     then 'waiting'
-                    when (select h.id from leasehold.jobs h where h.key = w.key and h.state in ('claimed', 'running') limit 1) is not null
+                    when (select h.id from leasehold.jobs h where h.key = w.key and h.incarnation is not null limit 1) is not null
                     then 'waiting'
                     else 'pending' end,
                w.kind, w.queue, w.key, w.args, w.metadata

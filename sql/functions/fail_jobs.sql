@@ -13,7 +13,7 @@ create or replace function leasehold.fail_jobs(
     discard boolean[] default null, retry_in double precision[] default null, initial double precision[] default null,
     multiplier double precision[] default null, cap double precision[] default null
 ) returns table (job_id bigint, outcome text, reason text, run_at timestamptz) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now     timestamptz := leasehold.clock();
@@ -32,23 +32,23 @@ begin
                                      fail_jobs.retry_in, fail_jobs.initial, fail_jobs.multiplier, fail_jobs.cap)
                        f(id, attempt, error, ran_for, discard, retry_in, initial, multiplier, cap) order by f.id) f
           join leasehold.jobs j on j.id = f.id
-         where j.attempt = f.attempt and j.incarnation = fail_jobs.incarnation
+         where j.attempt = f.attempt and j.incarnation = fail_jobs.incarnation and j.id = any (fail_jobs.job_ids)
            for update of j
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
         select j.id, v_now, 'attempt_failed', j.attempt, j.claimed_at,
                coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, v.ran_for), 3155760000)))), j.worker_id, v.error ->> 'message', v.error
-          from verdict v join leasehold.jobs j on j.id = v.id
+          from verdict v join leasehold.jobs j on j.id = v.id and j.id = any (fail_jobs.job_ids)
          where not v.is_last
     ), again as (
         update leasehold.jobs j
            set state = case when v.run_at > v_now then 'scheduled' when j.key is null then 'pending' else 'waiting' end,
                run_at = v.run_at, error = v.error, claimed_at = null, started_at = null, heartbeat_at = null,
                lease_expires_at = null, incarnation = null, worker_id = null
-          from verdict v where j.id = v.id and not v.is_last
+          from verdict v where j.id = v.id and not v.is_last and j.id = any (fail_jobs.job_ids)
         returning j.id, j.state, j.run_at, j.key, j.queue
     ), ended as (
-        delete from leasehold.jobs j using verdict v where j.id = v.id and v.is_last
+        delete from leasehold.jobs j using verdict v where j.id = v.id and v.is_last and j.id = any (fail_jobs.job_ids)
         returning j.*, v.error as last_error, v.ran_for
     ), moved as (
         insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, heartbeat_at, finished_at, incarnation,

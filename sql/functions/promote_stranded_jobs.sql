@@ -24,8 +24,8 @@ begin
     select array_agg(s.key) into v_keys
       from (select w.key from waiting w
              where (select j.id from leasehold.jobs j where j.key = w.key and j.state = 'waiting' limit 1) is not null
-               and (select p.id from leasehold.jobs p where p.key = w.key and p.state = 'pending' limit 1) is null
-               and (select h.id from leasehold.jobs h where h.key = w.key and h.state in ('claimed', 'running') limit 1) is null
+               and (select p.id from leasehold.jobs p where p.key = w.key and p.state in ('pending', 'waiting') and p.state < 'waiting' limit 1) is null
+               and (select h.id from leasehold.jobs h where h.key = w.key and h.incarnation is not null limit 1) is null
              limit 1000) s
      where pg_try_advisory_xact_lock(leasehold.key_lock(s.key));
     if v_keys is null then

@@ -18,6 +18,7 @@ begin
     perform pg_advisory_xact_lock(locks.number)
        from (select distinct leasehold.key_lock(k.key) as number from unnest(promote_waiting_jobs.keys) k(key) order by 1) locks;
 
+    -- Asked one key at a time, in words that fit one index only: a plan made for an empty table must do for a full one.
     with best as materialized (
         select w.place
           from (select distinct u.key from unnest(promote_waiting_jobs.keys) u(key)) k
@@ -25,8 +26,8 @@ begin
                select j.ctid as place from leasehold.jobs j
                 where j.key = k.key and j.state = 'waiting'
                 order by j.priority desc, j.run_at, j.id limit 1 for update skip locked) w
-         where (select h.id from leasehold.jobs h where h.key = k.key and h.state in ('claimed', 'running') limit 1) is null
-           and (select p.id from leasehold.jobs p where p.key = k.key and p.state = 'pending' limit 1) is null
+         where (select h.id from leasehold.jobs h where h.key = k.key and h.incarnation is not null limit 1) is null
+           and (select p.id from leasehold.jobs p where p.key = k.key and p.state in ('pending', 'waiting') and p.state < 'waiting' limit 1) is null
     ), promoted as (
         update leasehold.jobs j set state = 'pending'
          where j.ctid = any (array(select place from best))

@@ -5,7 +5,7 @@
 -- Tables      finished_jobs, jobs (read)
 -- Callers     cancel_job, retry_job
 create or replace function leasehold.refuse_finished_job(job_id bigint, wish text) returns void language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     v_state text := (select f.state from leasehold.finished_jobs f where f.id = refuse_finished_job.job_id

@@ -10,18 +10,18 @@
 create or replace function leasehold.renew_leases(
     incarnation uuid, job_ids bigint[], attempts integer[], leases double precision[], ran_for double precision[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();
     v_ids bigint[];
 begin
     with mine as materialized (
-        select j.ctid as place, r.lease, r.ran_for
+        select j.id, r.lease, r.ran_for
           from (select * from unnest(renew_leases.job_ids, renew_leases.attempts, renew_leases.leases, renew_leases.ran_for)
                        r(id, attempt, lease, ran_for) order by r.id) r
           join leasehold.jobs j on j.id = r.id
-         where j.attempt = r.attempt and j.incarnation = renew_leases.incarnation
+         where j.attempt = r.attempt and j.incarnation = renew_leases.incarnation and j.id = any (renew_leases.job_ids)
            for update of j skip locked
     ), renewed as (
         update leasehold.jobs j
@@ -29,7 +29,7 @@ begin
                state = case when m.ran_for is null then j.state else 'running' end,
                started_at = case when m.ran_for is null then j.started_at
                                  else coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => m.ran_for))) end
-          from mine m where j.ctid = m.place
+          from mine m where j.id = m.id and j.id = any (renew_leases.job_ids)
         returning j.id
     )
     select array_agg(r.id) into v_ids from renewed r;

@@ -8,7 +8,7 @@
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now    timestamptz := leasehold.clock();
@@ -22,14 +22,14 @@ begin
           from (select * from unnest(return_jobs.job_ids, return_jobs.attempts, return_jobs.delays, return_jobs.reasons)
                        r(id, attempt, delay, reason) order by r.id) r
           join leasehold.jobs j on j.id = r.id
-         where j.attempt = r.attempt and j.incarnation = return_jobs.incarnation
+         where j.attempt = r.attempt and j.incarnation = return_jobs.incarnation and j.id = any (return_jobs.job_ids)
            for update of j
     ), put_back as (
         update leasehold.jobs j
            set state = case when c.is_later then 'scheduled' when j.key is null then 'pending' else 'waiting' end,
                run_at = case when c.is_later then c.run_at else j.run_at end, spared_attempts = j.spared_attempts + 1,
                claimed_at = null, started_at = null, heartbeat_at = null, lease_expires_at = null, incarnation = null, worker_id = null
-          from chosen c where j.id = c.id
+          from chosen c where j.id = c.id and j.id = any (return_jobs.job_ids)
         returning j.id, j.attempt, j.key, j.queue, c.reason, c.worker_id, c.claimed_at, c.started_at
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message)

@@ -7,7 +7,7 @@
 -- Callers     other languages
 create or replace function leasehold.start_jobs(incarnation uuid, job_ids bigint[], attempts integer[])
 returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();
@@ -17,6 +17,7 @@ begin
         update leasehold.jobs j set state = 'running', started_at = coalesce(j.started_at, v_now)
           from (select * from unnest(start_jobs.job_ids, start_jobs.attempts) s(id, attempt) order by s.id) s
          where j.id = s.id and j.attempt = s.attempt and j.incarnation = start_jobs.incarnation
+           and j.id = any (start_jobs.job_ids)
         returning j.id
     )
     select array_agg(s.id) into v_ids from started s;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import trio
@@ -42,6 +43,4 @@ async def block_loop(seconds: float) -> str:
 @app.kind()
 def kill_worker() -> None:
     """Take the whole process down."""
-    import os  # noqa: PLC0415
-
     os.abort()

@@ -58,9 +58,7 @@ class Proxy:
             return await trio.open_unix_socket(f"{self._socket_folder}/.s.PGSQL.{self._port}")
         return await trio.open_tcp_stream(self._host, self._port)
 
-    async def _pump(
-        self, source: trio.SocketStream, sink: trio.SocketStream, cut: Mode, nursery: trio.Nursery
-    ) -> None:
+    async def _pump(self, source: trio.SocketStream, sink: trio.SocketStream, cut: Mode, nursery: trio.Nursery) -> None:
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError, OSError):
             async for chunk in source:
                 await self._moving.wait()

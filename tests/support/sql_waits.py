@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-import trio
-
 from leasehold.database import Caller, Database, Lane
+from tests.support.waiting import eventually
 
-LOOK_EVERY = 0.005
 PATIENCE = 20.0
 
 
@@ -19,9 +17,11 @@ async def until_waiting(caller: Caller, lane_name: str) -> None:
         "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' "
         "and application_name = 'leasehold ' || $1"
     )
-    with trio.fail_after(PATIENCE):
-        while (await caller.fetch(question, lane_name))[0][0] == 0:
-            await trio.sleep(LOOK_EVERY)
+
+    async def probe() -> bool:
+        return (await caller.fetch(question, lane_name))[0][0] > 0
+
+    await eventually(probe, PATIENCE)
 
 
 @asynccontextmanager

@@ -236,6 +236,18 @@ def _wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException)
     return error is raised
 
 
-async def run_asyncio(function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
+async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:
     """Run a handler that was written for asyncio. Needs a loop, which every open database provides."""
-    return await cross(function, *args, **named)
+    refused: list[BaseException] = []
+
+    # asyncio would let these two out of the handler and end the loop that everybody uses.
+    async def contained() -> list[T]:
+        try:
+            return [await function()]
+        except (KeyboardInterrupt, SystemExit) as error:
+            refused.append(error)
+            return []
+
+    for value in await cross(contained):
+        return value
+    raise refused[0]
