@@ -1,0 +1,37 @@
+"""Calls that the type checker has to refuse, each marked with the rule that says so, and calls that it must accept."""
+
+from __future__ import annotations
+
+from leasehold import App, Job, NewJob
+
+app = App()
+
+
+@app.kind()
+async def with_job(job: Job, address: str, copies: int = 1) -> str:
+    return f"{job.id} {address} {copies}"
+
+
+@app.kind()
+async def without_job(address: str) -> str:
+    return address
+
+
+@app.kind(runs="thread")
+def in_a_thread(job: Job, numbers: list[int]) -> int:
+    return sum(numbers) + job.attempt
+
+
+accepted: list[NewJob] = [
+    with_job.new("a@example.org"),
+    with_job.new(address="a@example.org", copies=2),
+    without_job.new(address="a@example.org"),
+    in_a_thread.new(numbers=[1, 2]),
+]
+
+with_job.new(address=7)  # refused: reportArgumentType
+with_job.new(adress="a@example.org")  # refused: reportCallIssue
+with_job.new()  # refused: reportCallIssue
+without_job.new(address="a@example.org", copies=2)  # refused: reportCallIssue
+in_a_thread.new(numbers=["one"])  # refused: reportArgumentType
+in_a_thread.new(numbers=[1], job=1)  # refused: reportCallIssue
