@@ -16,12 +16,12 @@ import trio
 from leasehold.actors.janitor import Janitor
 from leasehold.actors.reaper import Reaper
 from leasehold.actors.scheduler import Scheduler
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.supervisor import culprit, supervise
 from leasehold.actors.worker import Worker
 from leasehold.app import App
 from leasehold.builtin import builtin_app
 from leasehold.database import Database, open_database
-from leasehold.errors import BadInput
+from leasehold.errors import ActorFailed, BadInput
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
@@ -66,18 +66,30 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
         The exit code: 0 after draining, 1 after an interruption.
 
     Raises:
-        BadInput: an unknown name. ActorFailed: see `supervise`. DatabaseUnavailable: at the start.
+        BadInput: an unknown name, or an app without handlers. ActorFailed: see `supervise`. DatabaseUnavailable: at the start.
     """
     unknown = set(names) - set(ACTORS)
     if unknown or not names:
         raise BadInput(f"unknown actor {', '.join(sorted(unknown)) or '(none named)'}; there are: {', '.join(ACTORS)}")
+    if "worker" in names and app is not None and not app.served_kinds and app.default is None:
+        raise BadInput("the app has no handler; register kinds with @app.kind() before the worker starts")
+    try:
+        return await _run_together(names, settings, app or builtin_app())
+    except ExceptionGroup as group:
+        failure = culprit(group)
+        if isinstance(failure, ActorFailed):
+            raise failure from failure.__cause__
+        raise
+
+
+async def _run_together(names: Sequence[str], settings: Settings, app: App) -> int:
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings.database_url or "", application_name=label))
         switchboard = Switchboard()
         actors: list[Drainable] = []
         for name in names:
-            actors += await _make(name, stack, database, settings, app or builtin_app(), switchboard)
+            actors += await _make(name, stack, database, settings, app, switchboard)
         return await _run(actors, database, settings, switchboard)
 
 

@@ -39,22 +39,19 @@ async def supervise(actor: Actor) -> None:
         try:
             await actor.run()
             return
-        except (DatabaseUnavailable, ExceptionGroup) as error:
-            if not _is_database_trouble(error):
-                raise ActorFailed(f"{actor.name} failed: {_culprit(error)!r}") from error
-            wait = backoff.wait(monotonic())
-            log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, _culprit(error))
         except Exception as error:
-            raise ActorFailed(f"{actor.name} failed: {error!r}") from error
+            cause = culprit(error)
+            if isinstance(cause, ActorFailed):
+                raise cause from cause.__cause__
+            if not isinstance(cause, DatabaseUnavailable):
+                raise ActorFailed(f"{actor.name} failed: {cause!r}") from cause
+            wait = backoff.wait(monotonic())
+            log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, cause)
         await trio.sleep(wait)
 
 
-def _is_database_trouble(error: BaseException) -> bool:
-    return all(isinstance(leaf, DatabaseUnavailable) for leaf in _leaves(error))
-
-
-def _culprit(error: BaseException) -> BaseException:
-    """The first failure that is not the database's fault, else the first."""
+def culprit(error: BaseException) -> BaseException:
+    """What is behind an error that nurseries have wrapped: the first that is not the database's fault, else the first."""
     leaves = _leaves(error)
     return next((leaf for leaf in leaves if not isinstance(leaf, DatabaseUnavailable)), leaves[0])
 

@@ -71,14 +71,19 @@ async def _trio_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
             sender.send_nowait(None)
 
     doorbell = Doorbell(receiver.receive, wake, partial(trio.sleep, PAUSE_SECONDS))
+    raised: Exception | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(doorbell.answer, caller)
         try:
             yield doorbell
+        except Exception as error:
+            raised = error  # raised below, where the nursery does not wrap it in a group
         finally:
             nursery.cancel_scope.cancel()
             sender.close()
             receiver.close()
+    if raised is not None:
+        raise raised
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ create or replace function leasehold.claim_jobs(
 ) returns table (job_id bigint, attempt integer, max_attempts integer, kind text, queue text, key text, priority integer,
                  args jsonb, metadata jsonb, created_at timestamptz, run_at timestamptz, lease_seconds double precision)
 language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now     timestamptz := leasehold.clock();

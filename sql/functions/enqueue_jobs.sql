@@ -9,7 +9,7 @@
 -- Callers     clients, enqueue_job
 create or replace function leasehold.enqueue_jobs(jobs jsonb, notify boolean default true)
 returns table (job_id bigint, is_new boolean) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     c_no_name   constant jsonpath := '$ ? ((@.kind.type() != "string" && @.kind.type() != "null")

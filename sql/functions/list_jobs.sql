@@ -9,7 +9,7 @@ create or replace function leasehold.list_jobs(
     state text default null, queue text default null, kind text default null, key text default null,
     before_id bigint default null, page_size integer default 50
 ) returns setof leasehold.all_jobs language plpgsql stable
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 begin
     if coalesce(list_jobs.page_size, 0) not between 1 and 1000 then

@@ -7,7 +7,7 @@
 -- Callers     the scheduler, claim_jobs
 create or replace function leasehold.make_jobs_due(batch integer default 1000, notify boolean default true)
 returns integer language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     v_now    timestamptz := leasehold.clock();

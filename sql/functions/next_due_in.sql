@@ -5,7 +5,7 @@
 -- Tables      jobs (read, one index entry)
 -- Callers     the scheduler, the dispatcher
 create or replace function leasehold.next_due_in() returns double precision language sql volatile
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 select greatest(0, extract(epoch from j.run_at - leasehold.clock()))::double precision
   from leasehold.jobs j where j.state = 'scheduled' order by j.run_at limit 1
 $$;

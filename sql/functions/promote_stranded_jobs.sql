@@ -7,7 +7,7 @@
 -- Tables      advisory locks of the keys (only tried), as promote_waiting_jobs
 -- Callers     claim_jobs when it finds too little, the reaper
 create or replace function leasehold.promote_stranded_jobs(most_keys integer default 100000) returns integer language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_keys text[];

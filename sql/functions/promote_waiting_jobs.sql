@@ -9,7 +9,7 @@
 -- Callers     complete_jobs, fail_jobs, reschedule_jobs, reap_jobs, cancel_job, retry_job, make_jobs_due, promote_stranded_jobs
 create or replace function leasehold.promote_waiting_jobs(keys text[], notify boolean default true)
 returns integer language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_queues   text[];

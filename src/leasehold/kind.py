@@ -18,6 +18,8 @@ R = TypeVar("R")
 
 Runs = Literal["trio", "asyncio", "thread"]
 
+LONGEST_LEASE = 86_400.0
+
 
 class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What one kind wants; None leaves it to the worker or the database.
@@ -26,7 +28,7 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
         queue: where its jobs go unless the producer says otherwise.
         priority: likewise.
         max_attempts: likewise.
-        lease: seconds a claim or renewal holds.
+        lease: seconds a claim or renewal holds; a day at the most, since it is renewed while the handler runs.
         timeout: seconds a handler may run before it is cancelled and the attempt fails.
         retry: back-off between attempts.
     """
@@ -39,10 +41,10 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
     retry: RetryPolicy = RetryPolicy()
 
     def __post_init__(self) -> None:
-        for name in ("lease", "timeout"):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise BadInput(f"{name} must be more than 0 seconds, not {value}")
+        if self.lease is not None and not 0 < self.lease <= LONGEST_LEASE:
+            raise BadInput(f"lease must be more than 0 and at most {LONGEST_LEASE} seconds, not {self.lease}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise BadInput(f"timeout must be more than 0 seconds, not {self.timeout}")
 
 
 class Kind(Generic[P, R]):
@@ -55,7 +57,10 @@ class Kind(Generic[P, R]):
         self.options = options
         self.takes_job = takes_job(function)
         self.args_type = args_type(function)
-        self._decoder = msgspec.json.Decoder(self.args_type)
+        try:
+            self._decoder = msgspec.json.Decoder(self.args_type)
+        except TypeError as error:
+            raise InvalidArgs(f"handler {name}: its args cannot be told from JSON: {error}") from error
         self._fields = self.args_type.__struct_fields__
 
     def __repr__(self) -> str:

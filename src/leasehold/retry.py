@@ -25,7 +25,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     cap: float = 300.0
 
     def __post_init__(self) -> None:
-        if self.initial < 0 or self.cap < 0 or self.multiplier < 1:
+        if not (self.initial >= 0 and self.cap >= 0 and self.multiplier >= 1):
             raise BadInput(f"initial and cap must be 0 or more and multiplier 1 or more, not {self}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from leasehold.database import Caller
+from tests.support.sql_jobs import Scripted
 
 WATCH = """
 create table public.audit (
@@ -33,7 +34,7 @@ ALLOWED: dict[str | None, set[str | None]] = {
 }
 
 
-async def watch(caller: Caller) -> None:
+async def watch(caller: Scripted) -> None:
     """From now on every change is noted."""
     await caller.execute(WATCH)
 

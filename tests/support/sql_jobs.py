@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from leasehold.database import Caller, Row
+from leasehold.database import Caller, Database, Lane, Row, Transaction
+
+Scripted = Database | Lane | Transaction  # what also runs scripts of several statements
 
 
 async def enqueue(caller: Caller, kind: str = "echo", **fields: object) -> int:
     """Enqueue one job; `fields` as in enqueue_job."""
-    job_id = await caller.call_value("enqueue_job", kind, **fields)
+    job_id = await caller.call_value("enqueue_job", kind, timeout=None, **fields)
     assert isinstance(job_id, int)
     return job_id
 
@@ -64,7 +66,7 @@ async def snapshot(caller: Caller) -> tuple[list[str], ...]:
     return tuple(found)
 
 
-async def empty(caller: Caller) -> None:
+async def empty(caller: Scripted) -> None:
     """Forget everything; ids start at 1 again."""
     await caller.execute(
         "delete from leasehold.jobs; delete from leasehold.finished_jobs; delete from leasehold.job_events;"

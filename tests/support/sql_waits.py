@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
-from leasehold.database import Caller, Database, Lane
+from leasehold.database import Caller, Database, Lane, Transaction
+from tests.support.sql_jobs import Scripted
 from tests.support.waiting import eventually
 
 PATIENCE = 20.0
@@ -32,6 +33,19 @@ async def open_transaction(database: Database, name: str) -> AsyncGenerator[Lane
         yield lane
 
 
-async def freeze(caller: Caller, at: str) -> None:
+async def freeze(caller: Scripted, at: str) -> None:
     """Set the clock of this connection (a lane or a transaction, not a pool)."""
     await caller.execute(f"set leasehold.frozen_clock = '{at}'")
+
+
+class _UndoneError(Exception):
+    """Ends a transaction that was never to commit."""
+
+
+@asynccontextmanager
+async def rolled_back(database: Database) -> AsyncGenerator[Transaction]:
+    """A transaction that is rolled back with the block, as when the caller's own code fails."""
+    with suppress(_UndoneError):
+        async with database.transaction() as transaction:
+            yield transaction
+            raise _UndoneError

@@ -46,7 +46,9 @@ async def measured(lane: Caller) -> AsyncGenerator[Work]:
     yield work
     after = await _read(lane)
     for name, (kind, *now) in after.items():
-        scans, returned, fetched, pages, updates, hot_updates = (n - b for n, b in zip(now, before[name][1:], strict=True))
+        scans, returned, fetched, pages, updates, hot_updates = (
+            n - b for n, b in zip(now, before[name][1:], strict=True)
+        )
         work.pages += pages
         if name == "jobs":
             work.seq_scans += scans

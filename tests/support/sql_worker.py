@@ -62,7 +62,10 @@ class SqlWorker:
         return refusals(await self.caller.call("start_jobs", self.incarnation, *identities(jobs)))
 
     async def complete(
-        self, jobs: Sequence[Row], outputs: Sequence[object] | None = None, ran_for: Sequence[float | None] | None = None
+        self,
+        jobs: Sequence[Row],
+        outputs: Sequence[object] | None = None,
+        ran_for: Sequence[float | None] | None = None,
     ) -> Refusals:
         encoded = [json.dumps(output) for output in outputs] if outputs is not None else [None] * len(jobs)
         seconds = list(ran_for) if ran_for is not None else [None] * len(jobs)
@@ -72,7 +75,7 @@ class SqlWorker:
     async def fail(self, jobs: Sequence[Row], error: Json = BOOM, **arrays: Sequence[object]) -> dict[int, Row]:
         """`arrays`: ran_for, discard, retry_in, initial, multiplier, cap, each as long as jobs."""
         errors = [json.dumps(error)] * len(jobs)
-        rows = await self.caller.call("fail_jobs", self.incarnation, *identities(jobs), errors, **arrays)
+        rows = await self.caller.call("fail_jobs", self.incarnation, *identities(jobs), errors, timeout=None, **arrays)
         return {row["job_id"]: row for row in rows}
 
     async def renew(

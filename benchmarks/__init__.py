@@ -1,0 +1,1 @@
+"""How fast it is, with a raw asyncpg floor beside every figure. Run `python -m benchmarks`; see docs/benchmarks.md."""

@@ -1,0 +1,47 @@
+"""The ways to enqueue one job: plain SQL, the Python client, HTTP."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+
+import aiohttp
+
+from benchmarks.processes import running_gateway
+from benchmarks.server import Connection
+from leasehold import open_client
+
+KIND = "clock_in"
+
+Enqueue = Callable[[], Awaitable[int]]
+
+
+def by_sql(connection: Connection, delay: float | None = None) -> Enqueue:
+    """As `psql` does it: one statement that commits by itself. `delay` in seconds."""
+    statement = f"select leasehold.enqueue_job('{KIND}', delay => make_interval(secs => $1))"
+    return lambda: connection.fetchval(statement, delay)
+
+
+@asynccontextmanager
+async def all_callers(dsn: str, connection: Connection) -> AsyncGenerator[Mapping[str, Enqueue]]:
+    """Name → enqueue one job and return its id when it is committed."""
+    port = _free_port()
+    async with (
+        open_client(dsn, pool_size=1) as client,
+        running_gateway(dsn, port) as url,
+        aiohttp.ClientSession() as session,
+    ):
+
+        async def by_http() -> int:
+            async with session.post(f"{url}/api/jobs", json={"kind": KIND}) as response:
+                response.raise_for_status()
+                return int((await response.json())["id"])
+
+        yield {"SQL": by_sql(connection), "the Python client": lambda: client.enqueue(KIND), "HTTP": by_http}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

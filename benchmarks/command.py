@@ -1,0 +1,63 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.catalogue import BENCHMARKS
+from benchmarks.figures import Result, Size
+from benchmarks.machine import describe
+from benchmarks.report import Report, print_report, write_report
+from benchmarks.server import Server, open_server
+from benchmarks.server import run as in_asyncio
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and report. Returns the exit code: 0 whether or not goals are met."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast it is, beside raw asyncpg.")
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(BENCHMARKS)}; all if none is named")
+    parser.add_argument("--quick", action="store_const", const="quick", dest="size", help="less than a minute, rough")
+    parser.add_argument("--tiny", action="store_const", const="tiny", dest="size", help="only to see whether it runs")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="where the JSON goes; benchmarks/results/… if not given"
+    )
+    options = parser.parse_args(arguments)
+    unknown = set(options.names) - BENCHMARKS.keys()
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    with open_server(os.environ.get("DATABASE_URL")) as server:
+        report = run(server, options.names or list(BENCHMARKS), options.size or "full")
+    print_report(report, Console())
+    path = options.json or RESULTS / f"{report.started_at.replace(':', '')}-{report.size}.json"
+    write_report(report, path)
+    say(f"written to {path}")
+    return 0
+
+
+def run(server: Server, names: Sequence[str], size: Size) -> Report:
+    """Measure on this server; progress goes to standard error."""
+    started_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    started = time.monotonic()
+    results: dict[str, Result] = {}
+    with server.template():
+        machine = in_asyncio(describe(server))
+        for name in names:
+            say(f"{name} …")
+            results[name] = in_asyncio(BENCHMARKS[name](server, size, lambda text: say(f"  {text}")))
+    seconds = round(time.monotonic() - started, 1)
+    return Report(started_at=started_at, size=size, machine=machine, seconds=seconds, results=results)
+
+
+def say(text: str) -> None:
+    """Progress."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,157 @@
+"""Draining pre-enqueued no-op jobs: everything that a job costs besides its handler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+
+import msgspec
+
+from benchmarks.figures import Figure, Result, Say, Size, middle
+from benchmarks.filling import ARGS, QUEUE, fill, fill_narrow
+from benchmarks.floors import FloorRun, drain_narrow, drain_with_functions
+from benchmarks.meter import Meter
+from benchmarks.processes import running_worker
+from benchmarks.readings import read_counters
+from benchmarks.server import Server, connected
+
+SIZES = {"full": (100_000, 3), "quick": (30_000, 1), "tiny": (2_000, 1)}
+SLOTS = 10
+
+SPAN = """
+select count(*)::float8 / extract(epoch from max(finished_at) - min(claimed_at))::float8
+  from leasehold.finished_jobs where state = 'completed'
+"""
+
+
+class WorkerRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One drain by worker processes.
+
+    Attributes:
+        jobs_per_second: by the database: from the first claimed_at to the last finished_at.
+        wall_jobs_per_second: by our clock: from letting them go until the table was seen empty.
+        cpu_us_per_job: user and system time of all workers. postgres_cpu_us_per_job: of the server, 0 if not ours.
+        wal_bytes_per_job, commits_per_job, row_versions_per_job: of claiming and completing, not of enqueueing.
+        peak_mb: the largest resident memory of a worker, looked at every 50 ms.
+    """
+
+    workers: int
+    jobs_per_second: float
+    wall_jobs_per_second: float
+    cpu_us_per_job: float
+    postgres_cpu_us_per_job: float
+    wal_bytes_per_job: float
+    commits_per_job: float
+    row_versions_per_job: float
+    peak_mb: float
+
+
+class DrainResult(Result, frozen=True, kw_only=True):
+    """All rounds, in the order they ran."""
+
+    jobs: int
+    slots: int
+    functions: Sequence[FloorRun]
+    narrow: Sequence[FloorRun]
+    one: Sequence[WorkerRun]
+    two: Sequence[WorkerRun]
+    laden: Sequence[WorkerRun]
+
+
+async def measure(server: Server, size: Size, say: Say) -> DrainResult:
+    """Rounds of: both floors, one worker process, two; each on a fresh database."""
+    jobs, rounds = SIZES[size]
+    functions: list[FloorRun] = []
+    narrow: list[FloorRun] = []
+    one: list[WorkerRun] = []
+    two: list[WorkerRun] = []
+    laden: list[WorkerRun] = []
+    for number in range(rounds):
+        functions.append(await _functions_floor(server, jobs))
+        narrow.append(await _narrow_floor(server, jobs))
+        one.append(await drain(server, jobs, 1))
+        two.append(await drain(server, jobs, 2))
+        laden.append(await drain(server, jobs, 1, kind="page", args=ARGS))
+        latest = ", ".join(f"{runs[-1].jobs_per_second:,.0f}" for runs in (functions, narrow, one, two, laden))
+        say(f"round {number + 1} of {rounds}: functions, narrow floor, one worker, two, laden: {latest} jobs/s")
+    speed = Figure(
+        name="the SQL functions alone, against a narrow table",
+        value=middle([run.jobs_per_second for run in functions]),
+        unit="jobs/s",
+        floor=middle([run.jobs_per_second for run in narrow]),
+    )
+    figures = [
+        *_figures("one worker", one, functions, goal=30_000),
+        *_figures("two workers", two, functions),
+        *_figures("one worker, 200 bytes of args and of output", laden),
+        speed,
+    ]
+    return DrainResult(
+        figures=figures, jobs=jobs, slots=SLOTS, functions=functions, narrow=narrow, one=one, two=two, laden=laden
+    )
+
+
+async def drain(server: Server, jobs: int, workers: int, **what: str) -> WorkerRun:
+    """One drain of what `fill` makes. The queue is paused until the workers are up: starting Python is not measured."""
+    async with server.database() as dsn:
+        async with connected(dsn) as connection:
+            await connection.execute("select leasehold.pause_queue($1)", QUEUE)
+            await fill(connection, jobs, **what)
+        before = await read_counters(server, dsn)
+        async with AsyncExitStack() as stack:
+            processes = [
+                await stack.enter_async_context(running_worker(dsn, "--slots", str(SLOTS))) for _ in range(workers)
+            ]
+            connection = await stack.enter_async_context(connected(dsn))
+            meter = Meter(server, connection, processes)
+            await meter.start()
+            await connection.execute("select leasehold.resume_queue($1)", QUEUE)
+            await meter.watch()
+            spent = await meter.stop()
+        after = (await read_counters(server, dsn)).since(before)
+        async with connected(dsn) as connection:
+            speed = float(await connection.fetchval(SPAN))
+        ours = meter.asked + sum(process.asked for process in processes)
+        return WorkerRun(
+            workers=workers,
+            jobs_per_second=speed,
+            wall_jobs_per_second=jobs / spent.seconds,
+            cpu_us_per_job=spent.cpu_seconds / jobs * 1e6,
+            postgres_cpu_us_per_job=spent.postgres_cpu_seconds / jobs * 1e6,
+            wal_bytes_per_job=spent.wal_bytes / jobs,
+            commits_per_job=(after.commits - ours) / jobs,
+            row_versions_per_job=after.row_versions / jobs,
+            peak_mb=meter.peak_mb,
+        )
+
+
+async def _functions_floor(server: Server, jobs: int) -> FloorRun:
+    async with server.database() as dsn, connected(dsn) as claims, connected(dsn) as completes:
+        await fill(claims, jobs)
+        return await drain_with_functions(claims, completes)
+
+
+async def _narrow_floor(server: Server, jobs: int) -> FloorRun:
+    async with server.database() as dsn, connected(dsn) as claims, connected(dsn) as completes:
+        await fill_narrow(claims, jobs)
+        return await drain_narrow(claims, completes)
+
+
+def _figures(
+    who: str, runs: Sequence[WorkerRun], floors: Sequence[FloorRun] = (), *, goal: float | None = None
+) -> list[Figure]:
+    def of(field: str) -> float:
+        return middle([getattr(run, field) for run in runs])
+
+    speed = middle([each.jobs_per_second for each in floors]) if floors else None
+    cpu = middle([each.cpu_us_per_job for each in floors]) if floors else None
+    return [
+        Figure(name=who, value=of("jobs_per_second"), unit="jobs/s", floor=speed, at_least=goal),
+        Figure(name=f"{who}, by the wall clock", value=of("wall_jobs_per_second"), unit="jobs/s", floor=speed),
+        Figure(name=f"{who}, CPU of the workers", value=of("cpu_us_per_job"), unit="µs/job", floor=cpu),
+        Figure(name=f"{who}, CPU of Postgres", value=of("postgres_cpu_us_per_job"), unit="µs/job"),
+        Figure(name=f"{who}, WAL", value=of("wal_bytes_per_job"), unit="bytes/job"),
+        Figure(name=f"{who}, commits", value=of("commits_per_job"), unit="/job"),
+        Figure(name=f"{who}, row versions", value=of("row_versions_per_job"), unit="/job"),
+        Figure(name=f"{who}, peak memory", value=of("peak_mb"), unit="MB"),
+    ]

@@ -1,0 +1,121 @@
+"""The Postgres that is measured, with a fresh, migrated database for each measurement."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import psutil
+import trio
+
+from leasehold.embedded import embedded_postgres
+from leasehold.migrations import migrate
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).resolve().parent.parent
+DRIVER: Any = asyncpg
+
+
+class Connection(Protocol):
+    """What is used here of a raw asyncpg connection, which has no types of its own."""
+
+    async def fetch(self, query: str, *args: object) -> list[Any]: ...
+    async def fetchval(self, query: str, *args: object) -> Any: ...
+    async def execute(self, query: str, *args: object) -> str: ...
+    async def add_listener(self, channel: str, callback: Callable[..., object]) -> None: ...
+
+
+class Server:
+    """A running Postgres whose user may create databases. `pid` is that of its postmaster, where it is ours."""
+
+    def __init__(self, dsn: str, pid: int | None = None) -> None:
+        self.dsn = dsn
+        self.pid = pid
+        self._prefix = f"leasehold_bench_{os.getpid()}"
+        self._numbers = itertools.count(1)
+
+    def dsn_of(self, database: str) -> str:
+        """The connection string of one of its databases."""
+        return urlunsplit(urlsplit(self.dsn)._replace(path=f"/{database}"))
+
+    @contextmanager
+    def template(self) -> Generator[None]:
+        """Makes the migrated database that all others are copied from. Call it before there is an event loop."""
+        name = f"{self._prefix}_template"
+        run(self._command(f'create database "{name}"'))
+        try:
+            trio.run(migrate, self.dsn_of(name))
+            yield
+        finally:
+            run(self._command(f'drop database if exists "{name}" with (force)'))
+
+    @asynccontextmanager
+    async def database(self) -> AsyncGenerator[str]:
+        """A fresh, migrated database; yields its connection string."""
+        name = f"{self._prefix}_{next(self._numbers)}"
+        await self._command(f'create database "{name}" template "{self._prefix}_template"')
+        try:
+            await self._command("select leasehold.ensure_partitions(1)", name)
+            yield self.dsn_of(name)
+        finally:
+            await self._command(f'drop database "{name}" with (force)')
+
+    def cpu_seconds(self) -> float:
+        """CPU that the server and its present children have used; 0 where the server is somebody else's."""
+        if self.pid is None:
+            return 0.0
+        postmaster = psutil.Process(self.pid)
+        total = 0.0
+        for process in [postmaster, *postmaster.children()]:
+            try:
+                times = process.cpu_times()
+            except psutil.NoSuchProcess:
+                continue
+            total += times.user + times.system
+        return total
+
+    async def _command(self, statement: str, database: str | None = None) -> None:
+        async with connected(self.dsn_of(database) if database else self.dsn) as connection:
+            await connection.execute(statement)
+
+
+@asynccontextmanager
+async def connected(dsn: str) -> AsyncGenerator[Connection]:
+    """A raw asyncpg connection."""
+    connection = await DRIVER.connect(dsn, timeout=60, command_timeout=600)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+@contextmanager
+def open_server(dsn: str | None) -> Generator[Server]:
+    """The server at `dsn`, or Postgres of our own in a temporary folder, with the settings that users get."""
+    if dsn:
+        yield Server(dsn)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="leasehold-bench-")).resolve()
+    folder.chmod(0o755)  # where we are root, Postgres is another user
+    try:
+        with embedded_postgres(folder / "postgres") as postgres:
+            pid = int((postgres.data_folder / "data" / "postmaster.pid").read_text().split("\n", 1)[0])
+            yield Server(postgres.dsn, pid)
+    finally:
+        shutil.rmtree(folder)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run`, on asyncio's own loop: once trio-asyncio is imported, that would take trio-asyncio's slower one."""
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        return runner.run(work)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from uuid import uuid4
+
+import trio
+
+from leasehold.actors.dispatcher import Claimer
+from leasehold.actors.presence import Presence, package_version
+from leasehold.actors.supervisor import supervise
+from leasehold.client import Client
+from leasehold.database import Database
+from leasehold.records import WorkerRecord
+from tests.support.waiting import eventually
+
+
+def presence_of(database: Database, claimer: Claimer, seconds: float = 60.0) -> Presence:
+    return Presence(database, claimer, ["echo"], seconds, lambda: 2, lambda: True)
+
+
+def a_claimer() -> Claimer:
+    return Claimer(uuid4(), "w1", ("mail",), 3, 60.0, 20.0)
+
+
+async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -> None:
+    client, claimer = Client(database), a_claimer()
+    presence = presence_of(database, claimer)
+    await presence.register()
+    [shown] = await client.workers()
+    assert (shown.worker_id, shown.incarnation, shown.queues, shown.kinds) == (
+        "w1",
+        claimer.incarnation,
+        ["mail"],
+        ["echo"],
+    )
+    assert (shown.slots, shown.state, shown.version) == (3, "ready", package_version())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+
+        async def beaten() -> WorkerRecord | None:
+            [now] = await client.workers()
+            return now if now.heartbeat_at > shown.heartbeat_at and now.active_jobs == 2 else None
+
+        await eventually(beaten)
+        presence.drain()
+
+        async def draining() -> bool:
+            return [worker.state for worker in await client.workers()] == ["draining"]
+
+        await eventually(draining)
+        nursery.cancel_scope.cancel()
+    await presence.leave()
+    assert await client.workers() == []
+
+
+async def test_a_worker_whose_row_was_deleted_registers_again(database: Database) -> None:
+    client, claimer = Client(database), a_claimer()
+    presence = presence_of(database, claimer)
+    await presence.register()
+    await database.fetch("delete from leasehold.workers")
+    await presence.beat()
+    assert [worker.incarnation for worker in await client.workers()] == [claimer.incarnation]
+
+
+async def test_two_starts_under_one_name_are_two_workers(database: Database) -> None:
+    for _ in range(2):
+        await presence_of(database, a_claimer()).register()
+    shown = await Client(database).workers()
+    assert [worker.worker_id for worker in shown] == ["w1", "w1"]
+    assert len({worker.incarnation for worker in shown}) == 2

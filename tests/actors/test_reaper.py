@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+import trio
+
+from leasehold.actors.reaper import Reaper
+from leasehold.actors.supervisor import supervise
+from leasehold.client import Client
+from leasehold.database import Database
+from leasehold.job import NewJob
+from leasehold.notify.channel import Reap
+from leasehold.notify.switchboard import Switchboard
+from tests.support.callers import FragileCaller
+from tests.support.waiting import eventually, until
+
+
+class Reaping:
+    """A reaper that runs, and dead workers' jobs for it."""
+
+    def __init__(self, database: Database, poll_seconds: float) -> None:
+        self.database = database
+        self.client = Client(database)
+        self.switchboard = Switchboard()
+        self.lane = FragileCaller(database)
+        self.reaper = Reaper(self.lane, self.switchboard, poll_seconds)
+
+    async def enqueue(self, count: int = 1, max_attempts: int = 20) -> None:
+        await self.client.enqueue_many([NewJob(kind="echo", max_attempts=max_attempts)] * count)
+
+    async def abandon(self, seconds: float, count: int = 1) -> None:
+        """Claim jobs under a lease of so many seconds that nobody renews."""
+        await self.database.fetch(
+            "select * from leasehold.claim_jobs($1, 'gone', batch => $2, lease => make_interval(secs => $3))",
+            uuid4(), count, seconds,
+        )  # fmt: skip
+
+    async def states(self) -> list[str]:
+        return [job.state for job in await self.client.list()]
+
+    async def back(self, count: int = 1, timeout: float = 5.0) -> None:
+        """Until so many jobs are pending again."""
+
+        async def probe() -> bool:
+            rows = await self.database.fetch("select count(*) from leasehold.jobs where state = 'pending'")
+            return rows[0][0] == count
+
+        await eventually(probe, timeout)
+
+
+@asynccontextmanager
+async def reaping(database: Database, poll_seconds: float = 60.0) -> AsyncGenerator[Reaping]:
+    bundle = Reaping(database, poll_seconds)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, bundle.reaper)
+        yield bundle
+        bundle.reaper.drain()
+        with trio.fail_after(5):
+            while nursery.child_tasks:
+                await trio.lowlevel.checkpoint()
+
+
+async def test_a_lease_is_taken_back_when_it_runs_out_and_not_at_the_next_poll(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    bundle = Reaping(database, 60.0)
+    await bundle.enqueue()
+    await bundle.abandon(0.3)
+    async with reaping(database) as bundle:
+        await bundle.back(timeout=2)
+        assert bundle.reaper.statistics().reaped == 1
+        assert (await bundle.client.timeline(1))[-1].event == "reaped"
+    assert "took back job 1: the lease of attempt 1 on worker gone ran out; now pending" in caplog.text
+
+
+async def test_it_looks_at_once_when_told_to_and_after_missing_notifications(database: Database) -> None:
+    async with reaping(database) as bundle:
+        for wake in (lambda: bundle.switchboard.publish(Reap()), bundle.switchboard.publish_reconnect):
+            rounds = bundle.reaper.statistics().rounds
+            await until(lambda: "next_expiry_in" in bundle.lane.calls)
+            await bundle.enqueue()
+            await bundle.abandon(1e-6)
+            wake()
+            await until(lambda rounds=rounds: bundle.reaper.statistics().rounds > rounds)
+            await bundle.back()
+            await bundle.database.fetch("delete from leasehold.jobs")
+
+
+async def test_a_job_whose_attempts_are_used_up_fails(database: Database) -> None:
+    bundle = Reaping(database, 60.0)
+    await bundle.enqueue(max_attempts=1)
+    await bundle.abandon(1e-6)
+    async with reaping(database) as bundle:
+
+        async def probe() -> bool:
+            return await bundle.states() == ["failed"]
+
+        await eventually(probe)
+        assert (await bundle.client.get(1)).error["type"] == "LeaseExpired"
+
+
+async def test_jobs_stranded_behind_a_key_that_nobody_holds_are_promoted(database: Database) -> None:
+    client = Client(database)
+    for _ in range(2):
+        await client.enqueue("echo", key="customer 7")
+    await database.fetch("delete from leasehold.jobs where state = 'pending'")
+    async with reaping(database) as bundle:
+        await bundle.back()
+        await until(lambda: bundle.reaper.statistics().promoted == 1)
+
+
+async def test_two_reapers_take_each_job_back_once(database: Database) -> None:
+    bundle = Reaping(database, 60.0)
+    await bundle.enqueue(300)
+    await bundle.abandon(1e-6, 300)
+    async with reaping(database) as one, reaping(database) as two:
+        await bundle.back(300)
+        await until(lambda: one.reaper.statistics().reaped + two.reaper.statistics().reaped == 300)
+    assert (await database.fetch("select count(*) from leasehold.job_events where event = 'reaped'"))[0][0] == 300
+    assert (await database.fetch("select max(attempt) from leasehold.jobs"))[0][0] == 1
+
+
+async def test_a_row_that_somebody_has_locked_holds_up_no_other(database: Database) -> None:
+    bundle = Reaping(database, 60.0)
+    await bundle.enqueue(3)
+    await bundle.abandon(1e-6, 3)
+    async with database.transaction() as transaction:
+        await transaction.fetch("select 1 from leasehold.jobs where id = 2 for update")
+        async with reaping(database, poll_seconds=0.05) as bundle:
+            await bundle.back(2)
+    assert await bundle.states() == ["pending", "claimed", "pending"]
+
+
+async def test_a_lost_connection_is_survived(database: Database) -> None:
+    bundle = Reaping(database, 0.05)
+    await bundle.enqueue()
+    async with reaping(database, poll_seconds=0.05) as bundle:
+        bundle.lane.lose_request = {"next_expiry_in"}
+        bundle.lane.lose_reply = {"reap_jobs"}
+        await until(lambda: not bundle.lane.lose_request and not bundle.lane.lose_reply)
+        await bundle.abandon(1e-6)
+        await bundle.back()

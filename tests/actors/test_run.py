@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.actors.run import made_up_id, run_actors
+from leasehold.app import App
+from leasehold.errors import ActorFailed, BadInput, SchemaMismatch
+from leasehold.settings import Settings
+
+
+@pytest.mark.parametrize(("names", "complaint"), [(["worker", "king"], "unknown actor king"), ([], "none named")])
+async def test_an_actor_that_does_not_exist_is_refused_with_those_that_do(names: list[str], complaint: str) -> None:
+    with pytest.raises(BadInput, match=f"{complaint}.*worker, scheduler, reaper"):
+        await run_actors(names, Settings())
+
+
+async def test_a_worker_without_any_handler_is_refused() -> None:
+    with pytest.raises(BadInput, match="no handler"):
+        await run_actors(["worker"], Settings(), app=App())
+
+
+@pytest.mark.parametrize("actor", ["worker", "scheduler", "reaper"])
+async def test_actors_end_with_a_clear_error_where_the_schema_is_missing(empty_database_url: str, actor: str) -> None:
+    settings = Settings(database_url=empty_database_url, notify=False)
+    with trio.fail_after(10), pytest.raises(ActorFailed, match="leasehold migrate") as caught:
+        await run_actors([actor], settings)
+    assert isinstance(caught.value.__cause__, SchemaMismatch)
+
+
+def test_made_up_ids_differ() -> None:
+    assert made_up_id() != made_up_id()

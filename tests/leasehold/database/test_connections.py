@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from leasehold.database import AsyncioDatabase, open_asyncio_database
+from leasehold.errors import DatabaseUnavailable, UnknownJob
+
+BACKEND = "select pg_backend_pid() as pid"
+
+
+def under_asyncio(dsn: str, work: Callable[[AsyncioDatabase], Awaitable[None]], timeout: float = 5.0) -> None:
+    """Run `work` as a plain asyncio program would."""
+
+    async def main() -> None:
+        async with open_asyncio_database(dsn, pool_size=1, timeout=timeout) as database:
+            await work(database)
+
+    asyncio.run(main())
+
+
+def test_calls_and_transactions_work_without_trio(database_url: str) -> None:
+    async def work(database: AsyncioDatabase) -> None:
+        async with database.transaction() as transaction:
+            await transaction.execute("select 1; select 2")
+            assert await transaction.call_value("enqueue_job", "echo", queue="mail") == 1
+        assert (await database.call("get_job", 1))[0]["queue"] == "mail"
+        with pytest.raises(UnknownJob):
+            await cancel_unknown_job(database)
+        assert await database.call_value("get_job", 2) is None
+
+    under_asyncio(database_url, work)
+
+
+async def cancel_unknown_job(database: AsyncioDatabase) -> None:
+    async with database.transaction() as transaction:
+        await transaction.call("enqueue_job", "echo")
+        await transaction.call("cancel_job", 7)
+
+
+def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -> None:
+    async def work(database: AsyncioDatabase) -> None:
+        async with database.transaction():
+            with pytest.raises(DatabaseUnavailable, match="in time"):
+                await asyncio.wait_for(database.fetch("select 1"), 5)
+        assert await database.fetch("select 1")
+
+    under_asyncio(database_url, work, timeout=0.1)
+
+
+def test_a_cancelled_query_leaves_a_usable_pool_and_lane(database_url: str) -> None:
+    async def work(database: AsyncioDatabase) -> None:
+        lane = database.lane("lane")
+        for caller in (database, lane):
+            running = asyncio.ensure_future(caller.fetch("select pg_sleep(30)"))
+            done, _ = await asyncio.wait([running], timeout=0.05)
+            assert not done
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            assert await caller.fetch("select 1")
+        await lane.close()
+        await lane.close()
+
+    under_asyncio(database_url, work)
+
+
+def test_connections_show_who_they_are(database_url: str) -> None:
+    async def work(database: AsyncioDatabase) -> None:
+        lane = database.lane("settler")
+        name = "select application_name from pg_stat_activity where pid = pg_backend_pid()"
+        assert (await database.fetch(name))[0][0] == "leasehold"
+        assert (await lane.fetch(name))[0][0] == "leasehold settler"
+        await lane.close()
+
+    under_asyncio(database_url, work)
+
+
+def test_a_database_that_was_not_opened_says_so() -> None:
+    with pytest.raises(RuntimeError, match="not open"):
+        _ = AsyncioDatabase("postgresql://", "leasehold", 1.0).pool

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import asyncpg
+import pytest
+
+from leasehold import errors
+from leasehold.database.translation import from_postgres, translated
+
+
+class Said:
+    """What asyncpg knows of an error of Postgres."""
+
+    hint = None
+
+    def __init__(self, sqlstate: str | None, text: str = "text of Postgres") -> None:
+        self.sqlstate = sqlstate
+        self.args = (text,)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "error"),
+    [
+        ("LH001", errors.BadInput),
+        ("LH002", errors.UnknownJob),
+        ("LH003", errors.LeaseLost),
+        ("LH004", errors.WrongState),
+        ("LH005", errors.SchemaMismatch),
+        *((state, errors.DatabaseUnavailable) for state in
+          ("08006", "08007", "57P01", "57P02", "57P03", "57014", "53300", "53100", "40001", "40P01", "55P03", "25006")),
+        ("22P05", errors.BadInput),
+        ("54000", errors.BadInput),
+        ("42501", errors.QueryRefused),
+        ("23505", errors.QueryRefused),
+        ("28P01", errors.QueryRefused),
+        ("3D000", errors.QueryRefused),
+        (None, errors.QueryRefused),
+    ],
+)  # fmt: skip
+def test_the_sqlstate_decides(sqlstate: str | None, error: type[errors.LeaseholdError]) -> None:
+    made = from_postgres(Said(sqlstate))
+    assert type(made) is error
+    assert "text of Postgres" in str(made)
+
+
+def test_a_missing_function_of_ours_is_a_schema_mismatch_and_one_of_others_is_not() -> None:
+    ours = from_postgres(Said("42883", "function leasehold.claim_jobs() does not exist"))
+    assert isinstance(ours, errors.SchemaMismatch)
+    assert isinstance(from_postgres(Said("42883", "function theirs() does not exist")), errors.QueryRefused)
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "text"),
+    [
+        (TimeoutError(), errors.DatabaseUnavailable, "in time"),
+        (ConnectionRefusedError("refused"), errors.DatabaseUnavailable, "refused"),
+        (OSError("no route"), errors.DatabaseUnavailable, "no route"),
+        (asyncpg.InterfaceError("connection is closed"), errors.DatabaseUnavailable, "connection is closed"),
+        (asyncpg.InternalClientError("out of step"), errors.DatabaseUnavailable, "out of step"),
+        (asyncpg.DataError("an int is wanted"), errors.BadInput, "an int is wanted"),
+    ],
+)
+def test_trouble_with_the_connection_is_told_from_trouble_with_a_value(
+    raised: Exception, error: type[errors.LeaseholdError], text: str
+) -> None:
+    with pytest.raises(error, match=text) as caught, translated():
+        raise raised
+    assert caught.value.__cause__ is raised
+
+
+def test_other_errors_pass() -> None:
+    with pytest.raises(ZeroDivisionError), translated():
+        _ = 1 / 0

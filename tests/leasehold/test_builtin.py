@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from leasehold.builtin import builtin_app, dummy, echo
+from tests.support.held import held_job
+
+
+def a_job(attempt: int = 1):
+    return held_job(7, attempt=attempt).job(uuid4(), "w1")
+
+
+def test_a_fresh_worker_serves_echo_and_dummy() -> None:
+    assert builtin_app().served_kinds == ["dummy", "echo"]
+
+
+async def test_echo_answers_with_its_args() -> None:
+    assert await echo(a_job(), {"a": [1]}) == {"a": [1]}
+
+
+async def test_dummy_sleeps(autojump_clock: MockClock) -> None:
+    assert await dummy(a_job(), seconds=60) == "dummy 7 done"
+    assert trio.current_time() == 60
+
+
+async def test_dummy_fails_as_often_as_it_is_told() -> None:
+    for attempt in (1, 2):
+        with pytest.raises(RuntimeError, match=f"attempt {attempt}"):
+            await dummy(a_job(attempt), fail_attempts=2)
+    assert await dummy(a_job(3), fail_attempts=2) == "dummy 7 done"

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leasehold.notify.channel import Lost, Notice, Ping, Reap, Tick, Wake, parse_notice
+
+
+@pytest.mark.parametrize(
+    ("payload", "notice"),
+    [
+        ("wake", Wake()),
+        ("wake:mail", Wake("mail")),
+        ("wake:a:b", Wake("a:b")),
+        ("wake:Überlauf 'x'; drop", Wake("Überlauf 'x'; drop")),
+        ("reap", Reap()),
+        ("tick", Tick()),
+        ("lost:42:3:cancelled", Lost(42, 3, "cancelled")),
+        ("ping:abc", Ping("abc")),
+    ],
+)
+def test_what_may_be_said_is_understood(payload: str, notice: Notice) -> None:
+    assert parse_notice(payload) == notice
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        "", ":", "wake:", "Wake", "wake ", " wake", "WAKE:mail", "reap:1", "tick:now", "ping", "ping:", "lost", "lost:1:2",
+        "lost:one:2:x", "lost:-1:2:x", "lost:1:2:3:4", "lost:²:1:x", "lost:99999999999999999999:1:x", '{"wake": true}',
+        "wake:" + "x" * 1000, "drop table leasehold.jobs",
+    ],
+)  # fmt: skip
+def test_nonsense_is_nothing(payload: str) -> None:
+    assert parse_notice(payload) is None
+
+
+@given(st.text(max_size=60) | st.from_regex(r"(wake|reap|tick|lost|ping):?.{0,30}"))
+def test_no_payload_makes_the_parser_raise(payload: str) -> None:
+    parse_notice(payload)

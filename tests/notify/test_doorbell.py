@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from leasehold.client import open_client
+from leasehold.database import Caller, Row
+from leasehold.errors import DatabaseUnavailable
+from leasehold.notify.doorbell import PAUSE_SECONDS, open_doorbell
+
+
+class Bell(Caller):
+    """Remembers for which queues it was rung."""
+
+    def __init__(self) -> None:
+        self.rung: list[list[str]] = []
+        self.fails = False
+        self.heard = asyncio.Event()
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        assert "wake_idle_workers" in sql
+        self.rung.append(list(args[0]))  # pyright: ignore[reportArgumentType, reportUnknownArgumentType]
+        self.heard.set()
+        if self.fails:
+            raise DatabaseUnavailable
+        return []
+
+
+async def test_rings_that_come_together_are_one_and_name_each_queue_once(autojump_clock: MockClock) -> None:
+    bell = Bell()
+    async with open_doorbell(bell) as doorbell:
+        for queue in ("mail", "slow", "mail"):
+            doorbell.ring({queue})
+        await wait_all_tasks_blocked()
+        assert bell.rung == [["mail", "slow"]]
+        for _ in range(100):
+            doorbell.ring({"mail"})
+        await trio.sleep(2 * PAUSE_SECONDS)
+        assert bell.rung == [["mail", "slow"], ["mail"]]
+
+
+async def test_what_is_left_is_rung_for_at_the_end(autojump_clock: MockClock) -> None:
+    bell = Bell()
+    async with open_doorbell(bell) as doorbell:
+        doorbell.ring({"mail"})
+    assert bell.rung == [["mail"]]
+
+
+async def test_without_a_ring_nobody_is_bothered(autojump_clock: MockClock) -> None:
+    bell = Bell()
+    async with open_doorbell(bell):
+        await trio.sleep(60)
+    assert bell.rung == []
+
+
+async def test_a_ring_that_fails_is_left_to_polling_and_the_next_one_is_tried(autojump_clock: MockClock) -> None:
+    bell = Bell()
+    bell.fails = True
+    async with open_doorbell(bell) as doorbell:
+        doorbell.ring({"mail"})
+        await trio.sleep(1)
+        doorbell.ring({"slow"})
+        await trio.sleep(1)
+    assert bell.rung == [["mail"], ["slow"]]
+
+
+def test_under_asyncio_it_rings_as_well() -> None:
+    bell = Bell()
+
+    async def main() -> None:
+        async with open_doorbell(bell) as doorbell:
+            doorbell.ring({"mail", "slow"})
+            await asyncio.wait_for(bell.heard.wait(), 2)
+            doorbell.ring({"last"})
+
+    asyncio.run(main())
+    assert bell.rung == [["mail", "slow"], ["last"]]
+
+
+@pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+def test_a_failure_inside_the_block_comes_out_and_leaves_no_ringer_behind(flavour: str) -> None:
+    error = ValueError("mine")
+
+    async def main() -> None:
+        async with open_doorbell(Bell()) as doorbell:
+            doorbell.ring({"mail"})
+            raise error
+
+    with pytest.raises(ValueError, match="mine") as caught:
+        trio.run(main) if flavour == "trio" else asyncio.run(main())
+    assert caught.value is error
+
+
+async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(database_url: str) -> None:
+    from leasehold.builtin import builtin_app
+    from tests.support.working import working
+
+    async with working(database_url, builtin_app(), poll_seconds=30) as running:
+        await running.ready()
+        async with open_client(database_url) as client:
+            before = running.worker.dispatcher.statistics().wake_ups
+            job = await running.finished(await client.enqueue("echo"))
+            assert job.state == "completed"
+            assert running.worker.dispatcher.statistics().wake_ups > before

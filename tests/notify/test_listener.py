@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+
+from leasehold.actors.supervisor import supervise
+from leasehold.database import Database, Listening
+from leasehold.errors import DatabaseUnavailable
+from leasehold.notify import listener as listener_module
+from leasehold.notify.channel import Lost, Notice, Reap, Tick, Wake
+from leasehold.notify.listener import Listener
+from leasehold.notify.switchboard import Switchboard
+from tests.support.waiting import until
+
+
+class Hearing:
+    """A listener, and what came through its switchboard."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.switchboard = Switchboard()
+        self.listener = Listener(database, self.switchboard)
+        self.heard: list[Notice] = []
+        self.reconnects = 0
+        for notice in (Wake, Reap, Tick, Lost):
+            self.switchboard.subscribe(notice, self.heard.append)
+        self.switchboard.subscribe_reconnect(self._count)
+
+    def _count(self) -> None:
+        self.reconnects += 1
+
+    async def say(self, *payloads: str) -> None:
+        for payload in payloads:
+            await self.database.fetch("select pg_notify('leasehold', $1)", payload)
+
+    async def cut(self) -> None:
+        """End the listening connection."""
+        await self.database.fetch(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%listener'"
+            " and datname = current_database()"
+        )
+
+
+@asynccontextmanager
+async def hearing(database: Database) -> AsyncGenerator[Hearing]:
+    bundle = Hearing(database)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, bundle.listener)
+        await until(lambda: bundle.switchboard.listening)
+        yield bundle
+        nursery.cancel_scope.cancel()
+    assert not bundle.switchboard.listening
+
+
+async def test_what_anybody_says_reaches_those_who_asked_for_it(database: Database) -> None:
+    async with hearing(database) as bundle:
+        await bundle.say("wake", "wake:mail", "reap", "tick", "lost:7:2:cancelled")
+        await until(lambda: len(bundle.heard) == 5)
+        assert bundle.heard == [Wake(), Wake("mail"), Reap(), Tick(), Lost(7, 2, "cancelled")]
+
+
+async def test_nonsense_is_told_once_and_ignored(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    async with hearing(database) as bundle:
+        await bundle.say("drop table jobs", "", "wake:", "x" * 5000, "ping:somebody else", "tick")
+        await until(lambda: bundle.heard == [Tick()])
+    assert caplog.text.count("nobody understands") == 1
+    assert "'drop table jobs'" in caplog.text
+
+
+async def test_after_a_lost_connection_it_listens_anew_and_has_everybody_look(database: Database) -> None:
+    async with hearing(database) as bundle:
+        for round in range(1, 4):
+            await until(lambda round=round: bundle.reconnects == round)
+            assert bundle.switchboard.listening
+            await bundle.cut()
+            await until(lambda: not bundle.switchboard.listening)
+        await until(lambda: bundle.switchboard.listening)
+        await bundle.say("tick")
+        await until(lambda: bundle.heard == [Tick()])
+
+
+async def test_a_connection_that_does_not_hear_itself_is_given_up_with_advice(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def say_nothing(self: Listening, channel: str, payload: str, timeout: float) -> None:
+        await trio.lowlevel.checkpoint()
+
+    monkeypatch.setattr(listener_module, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(Listening, "notify", say_nothing)
+    bundle = Hearing(database)
+    with trio.fail_after(5), pytest.RaisesGroup(pytest.RaisesExc(DatabaseUnavailable, match="LEASEHOLD_NOTIFY=off")):
+        await bundle.listener.run()
+    assert (bundle.reconnects, bundle.switchboard.listening) == (0, False)
+
+
+async def test_a_connection_that_dies_in_silence_is_found_out_by_its_check(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_answer(self: Listening, channel: str, timeout: float) -> None:
+        raise DatabaseUnavailable
+
+    monkeypatch.setattr(listener_module, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(Listening, "check", no_answer)
+    with trio.fail_after(5), pytest.RaisesGroup(DatabaseUnavailable):
+        await Hearing(database).listener.run()

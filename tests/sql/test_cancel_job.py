@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+import trio
+
+from leasehold.database import Database, Row
+from leasehold.errors import UnknownJob, WrongState
+from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker
+
+OPEN_STATES = ("pending", "scheduled", "waiting", "claimed", "running")
+
+
+async def job_in(database: Database, worker: SqlWorker, state: str) -> tuple[int, list[Row]]:
+    """A job of key `k` in this state, and what the worker has claimed."""
+    if state == "waiting":
+        await enqueue(database, key="k")
+        return await enqueue(database, key="k"), []
+    job_id = await enqueue(database, key="k", delay=timedelta(hours=1) if state == "scheduled" else None)
+    claimed = await worker.claim() if state in ("claimed", "running") else []
+    if state == "running":
+        await worker.start(claimed)
+    return job_id, claimed
+
+
+@pytest.mark.parametrize("state", OPEN_STATES)
+async def test_in_any_open_state_it_is_cancelled_at_once(database: Database, worker: SqlWorker, state: str) -> None:
+    job_id, claimed = await job_in(database, worker, state)
+    assert await database.call_value("cancel_job", job_id, "not needed") == state
+    row = await job(database, job_id)
+    assert (row["state"], json.loads(row["error"])) == ("cancelled", {"type": "Cancelled", "message": "not needed"})
+    assert row["finished_at"] is not None
+    assert (row["worker_id"], row["attempt"]) == (("w1", 1) if claimed else (None, 0))
+    assert await worker.complete(claimed) == ({job_id: "cancelled"} if claimed else {})
+    assert (await events(database, job_id))[-1][0] == "cancelled"
+
+
+async def test_without_a_reason_it_was_by_hand(database: Database) -> None:
+    await enqueue(database)
+    await database.call("cancel_job", 1)
+    assert json.loads((await job(database, 1))["error"])["message"] == "cancelled by hand"
+
+
+@pytest.mark.parametrize("state", ["claimed", "running"])
+async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, state: str) -> None:
+    job_id, _ = await job_in(database, worker, state)
+    async with database.listen("leasehold") as listening:
+        await database.call("cancel_job", job_id)
+        with trio.fail_after(5):
+            assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"
+
+
+@pytest.mark.parametrize("state", OPEN_STATES)
+async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker, state: str) -> None:
+    job_id, _ = await job_in(database, worker, state)
+    last = await enqueue(database, key="k")
+    await database.call("cancel_job", job_id)
+    found = await states(database)
+    del found[job_id]
+    assert sorted(found.values()) == (["pending", "waiting"] if state == "waiting" else ["pending"])
+    assert last in found
+
+
+@pytest.mark.parametrize("outcome", ["completed", "failed", "cancelled"])
+async def test_a_finished_job_cannot_be_cancelled(database: Database, worker: SqlWorker, outcome: str) -> None:
+    await enqueue(database)
+    if outcome == "completed":
+        await worker.complete(await worker.claim())
+    elif outcome == "failed":
+        await worker.fail(await worker.claim(), discard=[True])
+    else:
+        await database.call("cancel_job", 1)
+    before = await snapshot(database)
+    with pytest.raises(WrongState, match=f"job 1 is {outcome} and cannot be cancelled"):
+        await database.call("cancel_job", 1)
+    assert await snapshot(database) == before
+
+
+@pytest.mark.parametrize("job_id", [0, -1, 7, 2**63 - 1, None])
+async def test_a_job_that_is_not_there_cannot_be_cancelled(database: Database, job_id: int | None) -> None:
+    with pytest.raises(UnknownJob):
+        await database.call("cancel_job", job_id)
+
+
+async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    claimed = await worker.claim()
+    outcome: list[object] = []
+
+    async def cancel(lane_name: str) -> None:
+        async with database.lane(lane_name) as lane:
+            try:
+                outcome.append(await lane.call_value("cancel_job", 1))
+            except WrongState as error:
+                outcome.append(str(error))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "settler") as settler:
+        await worker.over(settler).complete(claimed[:1])
+        nursery.start_soon(cancel, "cancel")
+        await until_waiting(database, "cancel")
+        await settler.execute("commit")
+    assert outcome == ["job 1 is completed and cannot be cancelled"]
+
+    async def complete() -> None:
+        async with database.lane("settler") as lane:
+            outcome.append(await worker.over(lane).complete(claimed[1:]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "cancel") as cancelling:
+        await cancelling.call("cancel_job", 2)
+        nursery.start_soon(complete)
+        await until_waiting(database, "settler")
+        await cancelling.execute("commit")
+    assert outcome[1] == {2: "cancelled"}
+
+
+async def test_a_cancel_that_meets_a_claim_cancels_the_claimed_job(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    seen: list[object] = []
+
+    async def cancel() -> None:
+        async with database.lane("cancel") as lane:
+            seen.append(await lane.call_value("cancel_job", 1))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "claimer") as claimer:
+        claimed = await worker.over(claimer).claim()
+        nursery.start_soon(cancel)
+        await until_waiting(database, "cancel")
+        await claimer.execute("commit")
+    assert seen == ["claimed"]
+    assert await worker.complete(claimed) == {1: "cancelled"}
+
+
+async def test_cancelling_a_waiting_or_future_job_leaves_its_key_unlocked(database: Database) -> None:
+    await enqueue_many(
+        database, [{"kind": "a", "key": "k"}, {"kind": "a", "key": "k"}, {"kind": "a", "key": "k", "delay": 9}]
+    )
+    async with open_transaction(database, "other") as other:
+        await other.call("cancel_job", 2)
+        await other.call("cancel_job", 3)
+        assert (await database.fetch("select pg_try_advisory_xact_lock(leasehold.key_lock('k'))"))[0][0]

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.database import Database, Lane
+from leasehold.errors import BadInput
+from tests.sql.test_ensure_partitions import finish_one, partitions
+from tests.support.sql_jobs import enqueue, states
+from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_worker import SqlWorker
+
+
+async def live_a_week(caller: Lane) -> None:
+    """A job finished on each of seven days, the last today."""
+    for day in range(1, 8):
+        await freeze(caller, f"2030-05-0{day} 12:00Z")
+        await caller.call("ensure_partitions", 0)
+        await finish_one(caller)
+
+
+async def test_days_older_than_what_is_kept_are_dropped_whole(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await live_a_week(lane)
+        # The partitions of the real today, which the migration made, are older than all of this.
+        await lane.call("drop_old_partitions", 30)
+        assert await lane.call_value("drop_old_partitions", 3) == 2 * 3
+        assert await partitions(lane) == [f"finished_jobs_2030050{day}" for day in (4, 5, 6, 7)]
+        assert await partitions(lane, "job_events") == [f"job_events_2030050{day}" for day in (4, 5, 6, 7)]
+        assert sorted(await states(lane)) == [4, 5, 6, 7]
+        assert await lane.call("get_job_timeline", 3) == []
+        assert await lane.call_value("drop_old_partitions", 3) == 0
+
+
+async def test_old_rows_of_the_default_partitions_go_too(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        for day in ("03", "04"):
+            await freeze(lane, f"2030-05-{day} 12:00Z")
+            await finish_one(lane)
+        await freeze(lane, "2030-05-07 12:00Z")
+        await lane.call("drop_old_partitions", 3)
+        assert sorted(await states(lane)) == [2]
+        assert [row[0] for row in await lane.fetch("select job_id from leasehold.job_events")] == [2]
+
+
+async def test_jobs_that_are_not_finished_stay_however_old(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await freeze(lane, "2001-01-01")
+        await enqueue(lane)
+        await freeze(lane, "2030-01-01")
+        await lane.call("drop_old_partitions", 1)
+        assert await states(lane) == {1: "pending"}
+
+
+async def test_idempotency_keys_and_workers_of_the_same_age_go_too(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        for day in ("03", "04"):
+            await freeze(lane, f"2030-05-{day} 12:00Z")
+            await enqueue(lane, idempotency_key=f"of {day}")
+            stopped, silent = SqlWorker(lane, f"stopped {day}"), SqlWorker(lane, f"silent {day}")
+            await stopped.register()
+            await silent.register()
+            await lane.call("stop_worker", stopped.incarnation)
+        await freeze(lane, "2030-05-07 12:00Z")
+        await lane.call("drop_old_partitions", 3)
+        keys = await lane.fetch("select idempotency_key from leasehold.idempotency_keys")
+        workers = await lane.fetch("select worker_id from leasehold.workers order by 1")
+        assert [row[0] for row in keys] == ["of 04"]
+        assert [row[0] for row in workers] == ["silent 04", "stopped 04"]
+
+
+async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await live_a_week(lane)
+        await lane.call("drop_old_partitions", 30)
+        async with open_transaction(fresh_database, "dump") as dump:
+            await dump.fetch("select count(*) from leasehold.job_events")
+            with trio.fail_after(5):
+                assert await lane.call_value("drop_old_partitions", 3) == 3
+        assert await lane.call_value("drop_old_partitions", 3) == 3
+
+
+@pytest.mark.parametrize("days", [0, -1, None])
+async def test_days_out_of_range_are_refused(database: Database, days: int | None) -> None:
+    with pytest.raises(BadInput, match="keep_days must be 1 or more, not"):
+        await database.call("drop_old_partitions", days)

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.database import Caller, Database
+from leasehold.errors import BadInput
+from tests.support.sql_jobs import enqueue, enqueue_many, events, states
+from tests.support.sql_waits import freeze, open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker
+
+DAY = "2030-05-04"
+
+
+async def partitions(caller: Caller, table: str = "finished_jobs") -> list[str]:
+    """Names of the partitions of the days from 2030 on."""
+    rows = await caller.fetch(
+        "select relname::text from pg_class where relname like $1 and relkind = 'r' and relname not like '%default' order by 1",
+        f"{table}_203%",
+    )
+    return [row[0] for row in rows]
+
+
+async def where_jobs_are(caller: Caller) -> dict[int, str]:
+    rows = await caller.fetch("select id, tableoid::regclass::text as place from leasehold.finished_jobs")
+    return {row["id"]: row["place"].removeprefix("leasehold.") for row in rows}
+
+
+async def finish_one(caller: Caller) -> int:
+    """A job with an event that ends as completed."""
+    worker = SqlWorker(caller)
+    job_id = await enqueue(caller)
+    await worker.fail(await worker.claim(), retry_in=[0.0])
+    await worker.complete(await worker.claim())
+    return job_id
+
+
+async def test_a_migrated_database_has_the_partitions_of_a_week(fresh_database: Database) -> None:
+    rows = await fresh_database.fetch(
+        "select count(*) from pg_inherits where inhparent in "
+        "('leasehold.finished_jobs'::regclass, 'leasehold.job_events'::regclass) "
+        "and inhrelid::regclass::text not like '%default'"
+    )
+    assert rows[0][0] == 2 * 8
+    await finish_one(fresh_database)
+    assert "default" not in str(await where_jobs_are(fresh_database))
+
+
+async def test_days_from_today_on_are_made_once(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await freeze(lane, f"{DAY} 23:59:59Z")
+        assert await lane.call_value("ensure_partitions", 1) == 4
+        assert await lane.call_value("ensure_partitions", 1) == 0
+        assert await partitions(lane) == ["finished_jobs_20300504", "finished_jobs_20300505"]
+        assert await partitions(lane, "job_events") == ["job_events_20300504", "job_events_20300505"]
+        await freeze(lane, "2030-05-05 00:00Z")
+        assert await lane.call_value("ensure_partitions", 1) == 2
+
+
+async def test_days_are_those_of_utc_wherever_the_caller_is(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await lane.execute("set timezone = 'Pacific/Auckland'")
+        await freeze(lane, f"{DAY} 23:00Z")
+        await lane.call("ensure_partitions", 0)
+        await finish_one(lane)
+        assert await where_jobs_are(lane) == {1: "finished_jobs_20300504"}
+
+
+async def test_a_day_without_a_partition_works_and_is_tidied_up_later(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await freeze(lane, f"{DAY} 12:00Z")
+        await finish_one(lane)
+        await freeze(lane, "2030-05-05 00:00Z")
+        await finish_one(lane)
+        assert set((await where_jobs_are(lane)).values()) == {"finished_jobs_default"}
+        before = await events(lane, 1)
+        await freeze(lane, f"{DAY} 13:00Z")
+        assert await lane.call_value("ensure_partitions", 0) == 2
+        assert await where_jobs_are(lane) == {1: "finished_jobs_20300504", 2: "finished_jobs_default"}
+        assert await events(lane, 1) == before
+        rows = await lane.fetch("select job_id, tableoid::regclass::text from leasehold.job_events order by 1")
+        assert [tuple(row) for row in rows] == [
+            (1, "leasehold.job_events_20300504"),
+            (2, "leasehold.job_events_default"),
+        ]
+
+
+async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await freeze(lane, DAY)
+        await lane.call("ensure_partitions", 0)
+        rows = await lane.fetch("select indexdef from pg_indexes where tablename like '%20300504' order by 1")
+    assert [row[0].split(" USING ")[1] for row in rows] == ["btree (id)", "btree (job_id)"]
+
+
+async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not_lost(
+    fresh_database: Database,
+) -> None:
+    """Its row was on the way to the default partition, where it must not go any more."""
+    database = fresh_database
+    worker = SqlWorker(database)
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    claimed = await worker.claim()
+
+    async def complete() -> None:
+        async with database.lane("settler") as settler:
+            await freeze(settler, f"{DAY} 12:00Z")
+            assert await worker.over(settler).complete(claimed[1:]) == {}
+
+    async with database.lane("first") as first:
+        await freeze(first, f"{DAY} 11:00Z")
+        await worker.over(first).complete(claimed[:1])
+    async with trio.open_nursery() as nursery, open_transaction(database, "janitor") as janitor:
+        await freeze(janitor, f"{DAY} 12:00Z")
+        assert await janitor.call_value("ensure_partitions", 0) == 2
+        nursery.start_soon(complete)
+        await until_waiting(database, "settler")
+        await janitor.execute("commit")
+    assert set((await states(database)).values()) == {"completed"}
+    assert await where_jobs_are(database) == dict.fromkeys((1, 2), "finished_jobs_20300504")
+
+
+async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_database: Database) -> None:
+    database = fresh_database
+    async with open_transaction(database, "dump") as dump, database.lane("janitor") as janitor:
+        await freeze(janitor, DAY)
+        await dump.fetch("select count(*) from leasehold.finished_jobs")
+        with trio.fail_after(5):
+            assert await janitor.call_value("ensure_partitions", 0) == 0
+        await dump.execute("commit")
+        assert await janitor.call_value("ensure_partitions", 0) == 2
+
+
+async def test_two_at_once_make_each_partition_once(fresh_database: Database) -> None:
+    made: list[object] = []
+
+    async def ensure(name: str) -> None:
+        async with fresh_database.lane(name) as lane:
+            await freeze(lane, DAY)
+            made.append(await lane.call_value("ensure_partitions", 5))
+
+    async with trio.open_nursery() as nursery:
+        for name in ("one", "two", "three"):
+            nursery.start_soon(ensure, name)
+    async with fresh_database.lane("last") as lane:
+        await freeze(lane, DAY)
+        made.append(await lane.call_value("ensure_partitions", 5))
+        assert len(await partitions(lane)) == 6
+    assert sum(n for n in made if isinstance(n, int)) == 12
+
+
+@pytest.mark.parametrize("days", [-1, 401, None])
+async def test_days_out_of_range_are_refused(database: Database, days: int | None) -> None:
+    with pytest.raises(BadInput, match="days_ahead must be from 0 to 400, not"):
+        await database.call("ensure_partitions", days)

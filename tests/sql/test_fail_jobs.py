@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import trio
+
+from leasehold.database import Database
+from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
+from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import BOOM, SqlWorker
+
+
+async def test_a_failed_attempt_is_scheduled_for_the_next_one(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue(lane)
+        answer = (await worker.fail(await worker.claim(), retry_in=[90.0]))[1]
+        row = await job(lane, 1)
+    due = datetime(2026, 3, 1, 12, 1, 30, tzinfo=UTC)
+    assert (answer["outcome"], answer["reason"], answer["run_at"]) == ("scheduled", None, due)
+    assert (row["state"], row["run_at"], row["attempt"]) == ("scheduled", due, 1)
+    assert json.loads(row["error"]) == BOOM
+    assert [row[c] for c in ("claimed_at", "started_at", "lease_expires_at", "worker_id", "incarnation")] == [None] * 5
+
+
+async def test_the_last_attempt_fails_the_job(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database, max_attempts=2)
+    await worker.fail(await worker.claim(), retry_in=[0.0])
+    answer = (await worker.fail(await worker.claim()))[1]
+    row = await job(database, 1)
+    assert (answer["outcome"], answer["run_at"], row["state"], row["attempt"]) == ("failed", None, "failed", 2)
+    assert (json.loads(row["error"]), row["worker_id"]) == (BOOM, "w1")
+    assert row["finished_at"] is not None
+
+
+async def test_discard_fails_the_job_at_once(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    assert (await worker.fail(await worker.claim(), discard=[True]))[1]["outcome"] == "failed"
+
+
+async def test_spared_attempts_do_not_count(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database, max_attempts=1)
+    await worker.release(await worker.claim())
+    await worker.reschedule(await worker.claim(), [0.0])
+    (third,) = await worker.claim()
+    assert third["attempt"] == 3
+    assert (await worker.fail([third]))[1]["outcome"] == "failed"
+
+
+async def test_an_exhausted_explicit_retry_still_fails(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database, max_attempts=1)
+    assert (await worker.fail(await worker.claim(), retry_in=[5.0]))[1]["outcome"] == "failed"
+
+
+async def test_retry_at_once_is_pending_and_wakes(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue(database, notify=False)
+    claimed = await worker.claim()
+    await database.execute("update leasehold.workers set idle = true")
+    async with database.listen("leasehold") as listening:
+        assert (await worker.fail(claimed, retry_in=[0.0]))[1]["outcome"] == "pending"
+        with trio.fail_after(5):
+            assert await listening.payloads.receive() == "wake:default"
+
+
+async def test_a_keyed_job_retried_at_once_stands_in_the_line_of_its_key(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a", "key": "k", "priority": -1}])
+    (claimed,) = await worker.claim()
+    assert (await worker.fail([claimed], retry_in=[0.0]))[1]["outcome"] == "waiting"
+    assert await states(database) == {1: "pending", 2: "waiting"}
+
+
+async def test_while_a_keyed_job_waits_for_its_retry_the_next_of_its_key_runs(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
+    await worker.fail(await worker.claim())
+    assert await states(database) == {1: "scheduled", 2: "pending"}
+
+
+async def test_a_failed_keyed_job_gives_its_key_on(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
+    await worker.fail(await worker.claim(), discard=[True])
+    assert await states(database) == {1: "failed", 2: "pending"}
+
+
+@pytest.mark.parametrize(
+    ("retry_in", "at_most"),
+    [(-5.0, 0.0), (float("inf"), 3155760000.0), (float("nan"), 3155760000.0), (1e300, 3155760000.0)],
+)
+async def test_a_senseless_retry_time_is_cut_and_settles_all_the_same(
+    database: Database, retry_in: float, at_most: float
+) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue(lane)
+        run_at = (await worker.fail(await worker.claim(), retry_in=[retry_in]))[1]["run_at"]
+    assert run_at == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=at_most)
+
+
+async def test_the_back_off_of_the_kind_is_used_between_nothing_and_its_cap(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a"}] * 100)
+        claimed = await worker.claim(100)
+        many = len(claimed)
+        answers = await worker.fail(claimed, initial=[8.0] * many, multiplier=[3.0] * many, cap=[5.0] * many)
+    waits = [(row["run_at"] - datetime(2026, 3, 1, 12, tzinfo=UTC)).total_seconds() for row in answers.values()]
+    assert 0 <= min(waits) < 1
+    assert 4 < max(waits) <= 5
+
+
+async def test_the_back_off_counts_attempts_without_the_spared_ones(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a"}] * 50)
+        for _ in range(6):
+            await worker.release(await worker.claim(50))
+        claimed = await worker.claim(50)
+        answers = await worker.fail(claimed, initial=[1.0] * 50)
+    waits = [(row["run_at"] - datetime(2026, 3, 1, 12, tzinfo=UTC)).total_seconds() for row in answers.values()]
+    assert max(waits) <= 1
+
+
+async def test_each_job_of_a_batch_gets_its_own_outcome(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "max_attempts": 1}, {"kind": "a"}, {"kind": "a"}])
+    claimed = await worker.claim()
+    await database.call("cancel_job", 4)
+    answers = await worker.fail(claimed, retry_in=[5.0, 5.0, 0.0, 5.0])
+    assert {i: (row["outcome"], row["reason"]) for i, row in answers.items()} == {
+        1: ("scheduled", None),
+        2: ("failed", None),
+        3: ("pending", None),
+        4: ("refused", "cancelled"),
+    }
+
+
+async def test_every_failed_attempt_stays_in_the_timeline_with_its_worker_and_error(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database, max_attempts=2)
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    await worker.fail(claimed, {"type": "E", "message": "one"}, retry_in=[0.0])
+    other = SqlWorker(database, "w2")
+    await other.fail(await other.claim(), {"type": "E", "message": "two"}, ran_for=[0.0])
+    rows = await database.call("get_job_timeline", 1)
+    assert [(row["event"], row["attempt"], row["worker_id"], row["message"]) for row in rows] == [
+        ("created", 0, None, None),
+        ("claimed", 1, "w1", None),
+        ("started", 1, "w1", None),
+        ("attempt_failed", 1, "w1", "one"),
+        ("claimed", 2, "w2", None),
+        ("started", 2, "w2", None),
+        ("failed", 2, "w2", "two"),
+    ]
+    assert json.loads(rows[3]["detail"]) == {"type": "E", "message": "one"}
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
+    database: Database, worker: SqlWorker, loss: Loss
+) -> None:
+    lost = await lost_job(database, worker, loss)
+    before = await snapshot(database)
+    answer = (await worker.fail([lost]))[1]
+    assert (answer["outcome"], answer["reason"], answer["run_at"]) == ("refused", loss.reason, None)
+    assert await snapshot(database) == before
+
+
+async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
+    foreign = await foreign_job(database)
+    before = await snapshot(database)
+    answer = (await SqlWorker(database, "holder").fail([foreign]))[1]
+    assert (answer["outcome"], answer["reason"]) == ("refused", "taken_by_another_worker")
+    assert await snapshot(database) == before
+
+
+async def test_a_repeated_call_for_a_job_that_failed_for_good_is_silent(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await worker.fail(claimed, discard=[True])
+    before = await snapshot(database)
+    assert await worker.fail(claimed, discard=[True]) == {}
+    assert await snapshot(database) == before
+    assert [event for event, _ in await events(database, 1)].count("failed") == 1

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_worker import SqlWorker
+
+
+async def listed(database: Database, **filters: object) -> list[int]:
+    return [row["id"] for row in await database.call("list_jobs", timeout=None, **filters)]
+
+
+async def make_jobs(database: Database) -> None:
+    """1 completed · 2 failed · 3 claimed · 4 waiting behind it · 5 pending · 6 scheduled"""
+    await enqueue_many(
+        database,
+        [
+            {"kind": "a"},
+            {"kind": "b", "queue": "q"},
+            {"kind": "a", "key": "k"},
+            {"kind": "b", "key": "k"},
+        ],
+    )
+    worker = SqlWorker(database)
+    claimed = await worker.claim()
+    await worker.complete(claimed[:1])
+    await worker.fail(claimed[1:2], discard=[True])
+    await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "delay": 60}])
+
+
+async def test_newest_first_finished_or_not(database: Database) -> None:
+    await make_jobs(database)
+    assert await listed(database) == [6, 5, 4, 3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"state": "completed"}, [1]),
+        ({"state": "failed"}, [2]),
+        ({"state": "claimed"}, [3]),
+        ({"state": "waiting"}, [4]),
+        ({"state": "pending"}, [5]),
+        ({"state": "scheduled"}, [6]),
+        ({"state": "running"}, []),
+        ({"queue": "q"}, [2]),
+        ({"kind": "b"}, [4, 2]),
+        ({"key": "k"}, [4, 3]),
+        ({"key": "k", "kind": "b"}, [4]),
+        ({"kind": "b", "queue": "default"}, [4]),
+        ({"queue": "' or true --"}, []),
+    ],
+)
+async def test_filters_narrow_it_down(database: Database, filters: dict[str, object], expected: list[int]) -> None:
+    await make_jobs(database)
+    assert await listed(database, **filters) == expected
+
+
+async def test_pages_follow_each_other_without_gap_or_repetition(database: Database) -> None:
+    await make_jobs(database)
+    pages: list[list[int]] = []
+    before: int | None = None
+    while page := await listed(database, page_size=2, before_id=before):
+        pages.append(page)
+        before = page[-1]
+    assert pages == [[6, 5], [4, 3], [2, 1]]
+
+
+@pytest.mark.parametrize("page_size", [0, 1001, None])
+async def test_a_page_size_out_of_range_is_refused(database: Database, page_size: int | None) -> None:
+    with pytest.raises(BadInput, match="page_size must be from 1 to 1000, not"):
+        await listed(database, page_size=page_size)
+
+
+async def test_an_unknown_state_is_refused(database: Database) -> None:
+    with pytest.raises(BadInput, match=r"there is no state 'done' \(states: pending, scheduled, waiting, claimed,"):
+        await listed(database, state="done")

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from leasehold.database import Database
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_workers_are_listed_by_name_those_that_ended_last_and_only_if_asked_for(database: Database) -> None:
+    for name in ("b", "a", "c"):
+        worker = SqlWorker(database, name)
+        await worker.register()
+        if name == "a":
+            await database.call("stop_worker", worker.incarnation)
+    assert [(row["worker_id"], row["state"]) for row in await database.call("list_workers")] == [
+        ("b", "ready"),
+        ("c", "ready"),
+    ]
+    assert [(row["worker_id"], row["state"]) for row in await database.call("list_workers", True)] == [
+        ("b", "ready"),
+        ("c", "ready"),
+        ("a", "stopped"),
+    ]
+
+
+async def test_a_worker_that_was_not_heard_of_for_three_minutes_is_stale(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        worker = SqlWorker(lane)
+        await worker.register()
+        states: list[str] = []
+        for at in ("12:03:00Z", "12:03:01Z"):
+            await freeze(lane, f"2026-03-01 {at}")
+            states.append((await lane.call("list_workers"))[0]["state"])
+        await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+        states.append((await lane.call("list_workers"))[0]["state"])
+    assert states == ["ready", "stale", "ready"]

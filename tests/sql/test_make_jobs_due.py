@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.database import Database
+from tests.support.sql_jobs import enqueue, enqueue_many, states
+from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_worker import SqlWorker, ids
+
+SOON = {"kind": "a", "delay": 60}
+
+
+async def test_only_jobs_whose_time_has_come(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a", "delay": n} for n in (10, 20, 30)])
+        await freeze(lane, "2026-03-01 12:00:20Z")
+        assert await lane.call_value("make_jobs_due") == 2
+        assert await lane.call_value("make_jobs_due") == 0
+    assert await states(database) == {1: "pending", 2: "pending", 3: "scheduled"}
+
+
+async def test_the_earliest_first_and_no_more_than_the_batch(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a", "delay": n} for n in (30, 10, 20)])
+        await freeze(lane, "2026-03-01 13:00Z")
+        assert await lane.call_value("make_jobs_due", 2) == 2
+    assert await states(database) == {1: "scheduled", 2: "pending", 3: "pending"}
+
+
+async def test_of_a_free_key_the_best_becomes_pending_and_the_others_wait(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{**SOON, "key": "k", "priority": p} for p in (1, 3, 2)])
+        await freeze(lane, "2026-03-01 13:00Z")
+        assert await lane.call_value("make_jobs_due") == 3
+    assert await states(database) == {1: "waiting", 2: "pending", 3: "waiting"}
+
+
+async def test_behind_a_holder_or_a_pending_job_all_of_a_key_wait(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{**SOON, "key": key} for key in ("held", "open", "free")])
+        await enqueue(lane, key="held")
+        await SqlWorker(lane).claim()
+        await enqueue(lane, key="open")
+        await freeze(lane, "2026-03-01 13:00Z")
+        await lane.call("make_jobs_due")
+    assert await states(database) == {1: "waiting", 2: "waiting", 3: "pending", 4: "claimed", 5: "pending"}
+
+
+@pytest.mark.parametrize("notify", [True, False])
+async def test_idle_workers_are_woken_unless_nobody_wants_it(database: Database, notify: bool) -> None:
+    worker = SqlWorker(database)
+    await worker.register()
+    await enqueue_many(database, [{**SOON, "queue": "x"}, {**SOON, "queue": "y", "key": "k"}])
+    await database.execute("update leasehold.workers set idle = true")
+    async with database.listen("leasehold") as listening, database.lane("later") as later:
+        await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
+        await later.call("make_jobs_due", 10, notify)
+        await listening.notify("leasehold", "end", 5)
+        with trio.fail_after(5):
+            heard = {await listening.payloads.receive() for _ in range(3 if notify else 1)}
+    assert heard == ({"wake:x", "wake:y", "end"} if notify else {"end"})
+
+
+async def test_a_job_that_somebody_has_locked_is_left_and_nobody_waits_for_it(database: Database) -> None:
+    await enqueue_many(database, [SOON, SOON])
+    await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
+    async with open_transaction(database, "other") as other:
+        await other.call("cancel_job", 1)
+        with trio.fail_after(5):
+            assert await database.call_value("make_jobs_due") == 1
+    assert await states(database) == {1: "scheduled", 2: "pending"}
+
+
+async def test_a_job_whose_key_somebody_settles_is_left_and_nobody_waits_for_it(database: Database) -> None:
+    await enqueue_many(database, [{**SOON, "key": "k"}, {**SOON, "key": "l"}, SOON])
+    await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
+    async with open_transaction(database, "other") as other:
+        await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
+        with trio.fail_after(5):
+            assert await database.call_value("make_jobs_due") == 2
+    assert await states(database) == {1: "scheduled", 2: "pending", 3: "pending"}
+    assert await database.call_value("make_jobs_due") == 1
+
+
+async def test_a_herd_of_different_keys_does_not_fill_the_lock_table(database: Database) -> None:
+    await enqueue_many(database, [{**SOON, "key": f"k{n}"} for n in range(3000)] + [SOON] * 500)
+    await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
+    async with open_transaction(database, "counting") as lane:
+        assert await lane.call_value("make_jobs_due", 10_000) == 1500
+        locks = await lane.fetch(
+            "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid() "
+            "and database = (select oid from pg_database where datname = current_database())"
+        )
+        assert locks[0][0] <= 1000
+        await lane.execute("commit")
+    made = 1500
+    while more := await database.call_value("make_jobs_due", 10_000):
+        assert isinstance(more, int)
+        made += more
+    assert made == 3500
+    assert set((await states(database)).values()) == {"pending"}
+
+
+async def test_a_claim_finds_its_jobs_while_a_herd_comes_due(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{**SOON, "key": f"k{n}"} for n in range(1500)])
+    await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
+    claimed = [job_id for _ in range(10) for job_id in ids(await worker.claim(200))]
+    assert sorted(claimed) == list(range(1, 1501))

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from leasehold.database import Database
+from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_seconds_until_the_first_lease_runs_out(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a"}] * 2)
+        assert await lane.call_value("next_expiry_in") is None
+        first = await worker.claim(1, lease=30)
+        await worker.start(await worker.claim(1, lease=60))
+        assert await lane.call_value("next_expiry_in") == 30
+        await worker.renew(first, lease=90)
+        assert await lane.call_value("next_expiry_in") == 60
+        await freeze(lane, "2026-03-01 12:02Z")
+        assert await lane.call_value("next_expiry_in") == 0

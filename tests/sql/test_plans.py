@@ -1,0 +1,233 @@
+"""How much a call reads, counted by Postgres: no more than its batch, whatever is in the tables, and whatever Postgres
+believed to be in them when it made the plan. A connection keeps its plans for long, and the one made for an empty queue has
+to do for a million jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+import pytest
+
+from leasehold.database import Database, Lane, Row
+from tests.support.sql_jobs import enqueue_many, pile_up
+from tests.support.sql_work import Work, measured
+from tests.support.sql_worker import SqlWorker
+
+Call = Callable[[], Awaitable[object]]
+
+MANY = 4000
+BATCH = 200
+
+
+class Full:
+    """A database with 4000 jobs each: held, waiting behind those, pending with keys of their own, pending without,
+    waiting behind one busy key, scheduled, of a kind nobody serves."""
+
+    def __init__(self, database: Database, lane: Lane, worker: SqlWorker, held: list[Row]) -> None:
+        self.database = database
+        self.lane = lane
+        self.worker = worker
+        self.held = held
+
+
+async def fill(database: Database, lane: Lane) -> Full:
+    worker = SqlWorker(lane)
+    await pile_up(database, MANY, "held", key="held%s")
+    held = await worker.claim(MANY, kinds=["held"])
+    await pile_up(database, MANY, "held", key="held%s")
+    await pile_up(database, MANY, "keyed", key="own%s", queue="second")
+    await pile_up(database, MANY, "plain")
+    await pile_up(database, MANY, "plain", key="busy")
+    await pile_up(database, MANY, "later", key="later%s")
+    await pile_up(database, MANY, "unserved", priority=9)
+    await database.execute("update leasehold.jobs set state = 'scheduled', run_at = now() + '1 h' where kind = 'later'")
+    return Full(database, lane, worker, held)
+
+
+async def use_everything(lane: Lane) -> None:
+    """Call every function until this connection has made the plans that it will keep."""
+    worker, stranger = SqlWorker(lane), SqlWorker(lane)
+    kinds = ["warm"]
+    for _ in range(10):
+        await enqueue_many(
+            lane, [{"kind": "warm", "key": key, "idempotency_key": key} for key in (None, None, "a", "b")]
+        )
+        jobs = await worker.claim(8, kinds=kinds)
+        await worker.renew(jobs)
+        await stranger.renew(jobs)
+        await worker.start(jobs)
+        await worker.fail(jobs[:1], retry_in=[0.0])
+        await worker.reschedule(jobs[1:2], [0.0])
+        await worker.release(jobs[2:])
+        await worker.claim(8, kinds=kinds)
+        await lane.execute(
+            "update leasehold.jobs set lease_expires_at = now() where claimed_at is not null and kind = 'warm'"
+        )
+        await lane.call("reap_jobs", 10)
+        jobs = await worker.claim(8, kinds=kinds)
+        await worker.complete(jobs)
+        await stranger.complete(jobs)
+        await enqueue_many(lane, [{"kind": "warm", "key": key, "delay": 60} for key in (None, "a", "b")])
+        await lane.execute("update leasehold.jobs set run_at = now() where state = 'scheduled' and kind = 'warm'")
+        await lane.call("make_jobs_due")
+        for name in ("promote_stranded_jobs", "next_due_in", "next_expiry_in", "list_jobs"):
+            await lane.call(name)
+        await lane.call("held_jobs", worker.incarnation)
+        for name in ("get_job", "get_job_timeline"):
+            await lane.call(name, 1)
+        await lane.execute("delete from leasehold.jobs where kind = 'warm'")
+
+
+async def nothing_yet(database: Database, lane: Lane) -> None:
+    """The connection comes to a full queue and has no plans."""
+
+
+async def empty(database: Database, lane: Lane) -> None:
+    await use_everything(lane)
+
+
+async def few(database: Database, lane: Lane) -> None:
+    await pile_up(database, 50, "old")
+    await use_everything(lane)
+
+
+async def few_and_analyzed(database: Database, lane: Lane) -> None:
+    await pile_up(database, 50, "old")
+    await database.execute("analyze leasehold.jobs")
+    await use_everything(lane)
+
+
+async def few_held_and_analyzed(database: Database, lane: Lane) -> None:
+    await pile_up(database, 50, "old")
+    await SqlWorker(database).claim(5)
+    await database.execute("vacuum analyze leasehold.jobs")
+    await use_everything(lane)
+
+
+async def much_later(lane: Lane, function: str, batch: int) -> None:
+    """Call a function when every lease has run out and every scheduled job is due."""
+    await lane.execute("set local leasehold.frozen_clock = '2999-01-01'")
+    await lane.call(function, batch)
+
+
+def calls(full: Full) -> dict[str, tuple[int, Call]]:
+    """Each call with the number of jobs that it is about."""
+    lane, worker, stranger = full.lane, full.worker, SqlWorker(full.lane)
+    batch = full.held[1000 : 1000 + BATCH]
+    job_id = batch[0]["job_id"]
+    new_keys = [{"kind": "new", "key": f"new{n}", "idempotency_key": f"{n}"} for n in range(BATCH)]
+    one_key = [{"kind": "new", "key": "busy"}] * BATCH
+    own_keys = [f"own{n}" for n in range(100)] + [f"held{n}" for n in range(100)]
+    return {
+        "claim": (BATCH, lambda: worker.claim(BATCH, kinds=["plain"])),
+        "claim with keys": (BATCH, lambda: worker.claim(BATCH, kinds=["keyed"])),
+        "claim from several": (BATCH, lambda: worker.claim(BATCH, kinds=["keyed", "plain"])),
+        "claim one": (1, lambda: worker.claim(1, queues=["second"])),
+        "claim nothing": (BATCH, lambda: worker.claim(BATCH, kinds=["nothing"])),
+        "complete": (BATCH, lambda: worker.complete(batch)),
+        "complete for another": (BATCH, lambda: stranger.complete(batch)),
+        "fail": (BATCH, lambda: worker.fail(batch)),
+        "fail and go on at once": (BATCH, lambda: worker.fail(batch, retry_in=[0.0] * BATCH)),
+        "fail for good": (BATCH, lambda: worker.fail(batch, discard=[True] * BATCH)),
+        "release": (BATCH, lambda: worker.release(batch)),
+        "reschedule": (BATCH, lambda: worker.reschedule(batch, [5.0] * BATCH)),
+        "renew": (BATCH, lambda: worker.renew(batch)),
+        "renew for another": (BATCH, lambda: stranger.renew(batch)),
+        "start": (BATCH, lambda: worker.start(batch)),
+        "cancel": (1, lambda: lane.call("cancel_job", job_id)),
+        "assert_lease": (1, lambda: lane.call("assert_lease", job_id, 1, worker.incarnation)),
+        "enqueue new keys": (BATCH, lambda: enqueue_many(lane, new_keys)),
+        "enqueue one busy key": (BATCH, lambda: enqueue_many(lane, one_key)),
+        "make due": (BATCH, lambda: much_later(lane, "make_jobs_due", BATCH)),
+        "reap": (BATCH, lambda: much_later(lane, "reap_jobs", BATCH)),
+        "promote": (BATCH, lambda: lane.call("promote_waiting_jobs", own_keys)),
+        "sweep": (BATCH, lambda: lane.call("promote_stranded_jobs", BATCH)),
+        "next due": (1, lambda: lane.call("next_due_in")),
+        "get": (1, lambda: lane.call("get_job", job_id)),
+        "timeline": (1, lambda: lane.call("get_job_timeline", job_id)),
+        "list": (50, lambda: lane.call("list_jobs")),
+        # These read all that is held, by design, and it is never much.
+        "reap nothing": (MANY // 10, lambda: lane.call("reap_jobs", BATCH)),
+        "next expiry": (MANY // 10, lambda: lane.call("next_expiry_in")),
+        "held": (MANY // 10, lambda: lane.call("held_jobs", worker.incarnation)),
+    }
+
+
+def is_too_much(work: Work, jobs: int) -> bool:
+    return (
+        work.seq_scans > 0
+        or work.jobs_fetched > 20 * jobs
+        or work.entries > 20 * jobs + 100
+        or work.pages > 80 * jobs + 300
+    )
+
+
+async def work_of(lane: Lane, call: Call) -> Work:
+    """The work of a call that is rolled back. The first time, it pays for dead index entries that others left."""
+    works: list[Work] = []
+    for _ in range(2):
+        await lane.execute("begin")
+        async with measured(lane) as work:
+            await call()
+        await lane.execute("rollback")
+        works.append(work)
+    return works[-1]
+
+
+@pytest.mark.parametrize("is_analyzed", [False, True], ids=["never analyzed", "analyzed"])
+@pytest.mark.parametrize("before", [nothing_yet, empty, few, few_and_analyzed, few_held_and_analyzed])
+async def test_no_call_reads_more_than_its_batch_is_worth(
+    fresh_database: Database, before: Callable[[Database, Lane], Awaitable[None]], is_analyzed: bool
+) -> None:
+    database = fresh_database
+    await database.execute("alter table leasehold.jobs set (autovacuum_enabled = off)")
+    async with AsyncExitStack() as stack:
+        lane = await stack.enter_async_context(database.lane("measured"))
+        await before(database, lane)
+        full = await fill(database, lane)
+        if is_analyzed:
+            await database.execute("analyze leasehold.jobs")
+        found = {name: (jobs, await work_of(lane, call)) for name, (jobs, call) in calls(full).items()}
+    assert {name: work for name, (jobs, work) in found.items() if is_too_much(work, jobs)} == {}
+
+
+# The two sizes that people ask about, small enough for every run; the ratios hold for any number.
+
+
+async def pages_of_a_claim(database: Database) -> int:
+    async with database.lane("claimer") as lane:
+        return (await work_of(lane, lambda: SqlWorker(lane).claim(100, kinds=["plain"]))).pages
+
+
+async def test_a_backlog_of_any_size_costs_a_claim_nothing(fresh_database: Database) -> None:
+    await pile_up(fresh_database, 100, "plain")
+    small = await pages_of_a_claim(fresh_database)
+    await pile_up(fresh_database, 30_000, "plain")
+    await pile_up(fresh_database, 10_000, "unserved", priority=9)
+    large = await pages_of_a_claim(fresh_database)
+    print(f"pages of a claim of 100: {small} from 100 jobs, {large} from 40,000 (x {large / small:.2f})")
+    assert large <= 1.25 * small
+
+
+async def test_jobs_of_one_busy_key_in_front_of_free_ones_cost_a_claim_nothing(fresh_database: Database) -> None:
+    await pile_up(fresh_database, 10_000, "plain")
+    free = await pages_of_a_claim(fresh_database)
+    await pile_up(fresh_database, 1, "other", key="busy")
+    await SqlWorker(fresh_database).claim(1, kinds=["other"])
+    await pile_up(fresh_database, 20_000, "plain", key="busy", priority=9)
+    behind = await pages_of_a_claim(fresh_database)
+    print(f"pages of a claim of 100: {free} with nobody in front, {behind} behind 20,000 (x {behind / free:.2f})")
+    assert behind <= 1.25 * free
+
+
+async def test_future_jobs_cost_a_claim_nothing(fresh_database: Database) -> None:
+    await pile_up(fresh_database, 1000, "plain")
+    before = await pages_of_a_claim(fresh_database)
+    await pile_up(fresh_database, 10_000, "plain", priority=9)
+    await fresh_database.execute(
+        "update leasehold.jobs set state = 'scheduled', run_at = now() + '1 h' where priority = 9"
+    )
+    await fresh_database.execute("vacuum leasehold.jobs")
+    assert await pages_of_a_claim(fresh_database) <= 1.25 * before

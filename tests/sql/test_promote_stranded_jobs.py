@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import trio
+
+from leasehold.database import Database
+from tests.support.sql_jobs import enqueue, enqueue_many, states
+from tests.support.sql_waits import open_transaction
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_keys_with_waiting_jobs_behind_nobody_are_found(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": key} for key in ("held", "held", "open", "open", "s", "s", "t")])
+    await database.execute("update leasehold.jobs set state = 'waiting' where key in ('s', 't')")
+    await worker.claim(1)
+    assert await database.call_value("promote_stranded_jobs") == 2
+    assert await states(database) == {
+        1: "claimed",
+        2: "waiting",
+        3: "pending",
+        4: "waiting",
+        5: "pending",
+        6: "waiting",
+        7: "pending",
+    }
+
+
+async def test_no_more_keys_are_looked_at_than_asked_for(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": f"k{n}"} for n in range(5)])
+    await database.execute("update leasehold.jobs set state = 'waiting'")
+    assert await database.call_value("promote_stranded_jobs", 3) == 3
+    assert await database.call_value("promote_stranded_jobs", 5) == 2
+    assert await database.call_value("promote_stranded_jobs", 5) == 0
+
+
+async def test_thousands_are_promoted_a_thousand_at_a_time(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": f"k{n}"} for n in range(2500)])
+    await database.execute("update leasehold.jobs set state = 'waiting'")
+    assert [await database.call_value("promote_stranded_jobs") for _ in range(4)] == [1000, 1000, 500, 0]
+
+
+async def test_a_key_that_somebody_is_at_is_left_to_them(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": key} for key in "kl"])
+    await database.execute("update leasehold.jobs set state = 'waiting'")
+    async with open_transaction(database, "other") as other:
+        await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
+        with trio.fail_after(5):
+            assert await database.call_value("promote_stranded_jobs") == 1
+    assert await states(database) == {1: "waiting", 2: "pending"}
+
+
+async def test_an_enqueue_that_saw_a_holder_which_was_gone_at_its_commit_is_mended(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database, key="k")
+    claimed = await worker.claim()
+    async with open_transaction(database, "slow") as slow:
+        await enqueue(slow, key="k")
+        await worker.complete(claimed)
+        await slow.execute("commit")
+    assert await states(database) == {1: "completed", 2: "waiting"}
+    assert await database.call_value("promote_stranded_jobs") == 1
+    assert await states(database) == {1: "completed", 2: "pending"}

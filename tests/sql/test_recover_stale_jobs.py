@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from tests.support.sql_guards import expire
+from tests.support.sql_jobs import enqueue_many, pile_up, states
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_it_takes_back_what_has_not_been_renewed_for_minutes_and_what_has_expired(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a"}] * 3)
+        claimed = await worker.claim(lease=86400)
+        await freeze(lane, "2026-03-01 12:05Z")
+        await worker.renew(claimed[:2], lease=86400)
+        await expire(lane, 2)
+        await freeze(lane, "2026-03-01 12:06Z")
+        assert await lane.call_value("recover_stale_jobs", Decimal("1.5")) == 2
+        assert await states(lane) == {1: "running", 2: "pending", 3: "pending"}
+        assert await lane.call_value("recover_stale_jobs", Decimal("1.5")) == 0
+        assert await lane.call_value("recover_stale_jobs", Decimal("0.5")) == 1
+
+
+async def test_it_takes_back_any_number(database: Database, worker: SqlWorker) -> None:
+    await pile_up(database, 2500)
+    await worker.claim(2500)
+    await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 s'")
+    assert await database.call_value("recover_stale_jobs", 15) == 2500
+    assert set((await states(database)).values()) == {"pending"}
+
+
+@pytest.mark.parametrize("minutes", [0, -1, None, Decimal("NaN"), 10**12])
+async def test_minutes_out_of_range_are_refused(database: Database, minutes: object) -> None:
+    with pytest.raises(BadInput):
+        await database.call("recover_stale_jobs", minutes)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from leasehold.database import Database
+
+FIELDS = (
+    "kind",
+    "args",
+    "queue",
+    "key",
+    "max_attempts",
+    "idempotency_key",
+    "metadata",
+    "delay",
+    "run_at",
+    "unknown",
+)
+
+
+async def refuse(database: Database, **fields: object) -> str | None:
+    """The complaint about a job of kind `echo` with these fields."""
+    values = {"kind": "echo", **fields}
+    arguments = [values.get(field) for field in FIELDS]
+    casts = ["$9::text::timestamptz" if field == "run_at" else f"${n}" for n, field in enumerate(FIELDS, 1)]
+    answer = (await database.fetch(f"select leasehold.refuse_job({', '.join(casts)})", *arguments))[0][0]
+    assert answer is None or isinstance(answer, str)
+    return answer
+
+
+GOOD: list[dict[str, object]] = [
+    {},
+    {"kind": "k" * 200},
+    {"queue": "é" * 100},
+    {"key": "k" * 500, "idempotency_key": "k" * 500},
+    {"key": "line\nbreak\ttab"},
+    {"max_attempts": 1},
+    {"max_attempts": 1_000_000},
+    {"delay": 0.0},
+    {"delay": 3155760000.0},
+    {"run_at": "0001-01-01Z"},
+    {"run_at": "99999-01-01Z"},
+]
+
+BAD: list[tuple[dict[str, object], str]] = [
+    ({"kind": None}, "kind is missing"),
+    ({"kind": ""}, "kind must have 1 to 200 bytes, not 0"),
+    ({"kind": "k" * 201}, "kind must have 1 to 200 bytes, not 201"),
+    ({"kind": "é" * 101}, "kind must have 1 to 200 bytes, not 202"),
+    ({"kind": "a\nb"}, "kind has a control character: 'a\nb'"),
+    ({"queue": ""}, "queue must have 1 to 200 bytes, not 0"),
+    ({"queue": "q" * 201}, "queue must have 1 to 200 bytes, not 201"),
+    ({"queue": "q\x1b[31m"}, "queue has a control character: 'q\x1b[31m'"),
+    ({"queue": "q\x7f"}, "queue has a control character: 'q\x7f'"),
+    ({"key": ""}, "key must have 1 to 500 bytes, not 0"),
+    ({"key": "k" * 501}, "key must have 1 to 500 bytes, not 501"),
+    ({"idempotency_key": ""}, "idempotency_key must have 1 to 500 bytes, not 0"),
+    ({"idempotency_key": "k" * 501}, "idempotency_key must have 1 to 500 bytes, not 501"),
+    ({"args": "[]"}, "args must be a JSON object, not array"),
+    ({"args": "3"}, "args must be a JSON object, not number"),
+    ({"metadata": "true"}, "metadata must be a JSON object, not boolean"),
+    ({"metadata": json.dumps({"x": "y" * 65536})}, "metadata takes 65553 bytes; 65536 is the most"),
+    ({"max_attempts": 0}, "max_attempts must be from 1 to 1000000, not 0"),
+    ({"max_attempts": 1_000_001}, "max_attempts must be from 1 to 1000000, not 1000001"),
+    ({"delay": 1.0, "run_at": "2026-01-01Z"}, "give delay or run_at, not both"),
+    ({"delay": -0.001}, "delay must be from 0 seconds to 100 years, not -0.001"),
+    ({"delay": 3155760001.0}, "delay must be from 0 seconds to 100 years, not 3155760001"),
+    ({"delay": float("nan")}, "delay must be from 0 seconds to 100 years, not NaN"),
+    ({"delay": float("inf")}, "delay must be from 0 seconds to 100 years, not Infinity"),
+    ({"run_at": "infinity"}, "run_at must be a finite time"),
+    ({"run_at": "-infinity"}, "run_at must be a finite time"),
+    (
+        {"unknown": "quue"},
+        "unknown field 'quue'; known are kind, args, queue, priority, run_at, delay, key, max_attempts, "
+        "idempotency_key, metadata",
+    ),
+]
+
+
+@pytest.mark.parametrize("fields", GOOD, ids=lambda fields: ascii(fields)[:60])
+async def test_these_are_accepted(database: Database, fields: dict[str, object]) -> None:
+    assert await refuse(database, **fields) is None
+
+
+@pytest.mark.parametrize(("fields", "complaint"), BAD, ids=[ascii(complaint)[:60] for _, complaint in BAD])
+async def test_these_are_refused_with_field_and_value(
+    database: Database, fields: dict[str, object], complaint: str
+) -> None:
+    assert await refuse(database, **fields) == complaint

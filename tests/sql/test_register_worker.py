@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from leasehold.database import Database
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_a_worker_is_known_as_it_said(database: Database) -> None:
+    worker = SqlWorker(database, "ada")
+    await worker.register(queues=["x"], kinds=["a", "b"], slots=5, listening=False)
+    (row,) = await database.fetch("select * from leasehold.workers")
+    assert (row["worker_id"], row["queues"], row["kinds"], row["slots"]) == ("ada", ["x"], ["a", "b"], 5)
+    assert (row["listening"], row["state"], row["idle"], row["stopped_at"]) == (False, "ready", False, None)
+    assert row["incarnation"] == worker.incarnation
+    assert row["started_at"] == row["heartbeat_at"]
+
+
+async def test_two_starts_of_one_worker_are_two_incarnations(database: Database) -> None:
+    for _ in range(2):
+        await SqlWorker(database, "ada").register()
+    assert len(await database.fetch("select from leasehold.workers where worker_id = 'ada'")) == 2
+
+
+async def test_registering_again_renews_the_heartbeat(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    (before,) = await database.fetch("select * from leasehold.workers")
+    await worker.register()
+    (after,) = await database.fetch("select * from leasehold.workers")
+    assert after["heartbeat_at"] > before["heartbeat_at"]
+    assert after["started_at"] == before["started_at"]

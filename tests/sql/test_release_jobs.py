@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import trio
+
+from leasehold.database import Database
+from tests.support.sql_jobs import enqueue, enqueue_many, events, job
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_a_released_job_is_pending_again_and_nobody_holds_it(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    before = await job(database, 1)
+    assert await worker.release(await worker.claim()) == {}
+    after = await job(database, 1)
+    assert {c for c, _ in before.items() if before[c] != after[c]} == {"attempt", "spared_attempts"}
+    assert await worker.held() == set()
+
+
+async def test_it_stays_in_the_timeline(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.release(await worker.claim())
+    assert await events(database, 1) == [("created", 0), ("claimed", 1), ("released", 1)]
+
+
+async def test_idle_workers_are_woken_for_it(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "queue": "q"}])
+    claimed = await worker.claim()
+    idle = SqlWorker(database, "idle")
+    await idle.register()
+    await idle.claim()
+    async with database.listen("leasehold") as listening:
+        await worker.release(claimed)
+        with trio.fail_after(5):
+            assert await listening.payloads.receive() == "wake:q"

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import trio
+
+from leasehold.database import Database
+from tests.support.sql_guards import LOSSES, Loss, expire, foreign_job, lost_job
+from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
+from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_work import measured
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_a_renewed_lease_runs_from_now(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue(lane)
+        claimed = await worker.claim(lease=60)
+        await freeze(lane, "2026-03-01 12:00:20Z")
+        assert await worker.renew(claimed, lease=90, ran_for=[15.0]) == {}
+        row = await job(lane, 1)
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert row["lease_expires_at"] == noon + timedelta(seconds=110)
+    assert row["heartbeat_at"] == noon + timedelta(seconds=20)
+    assert (row["state"], row["started_at"]) == ("running", noon + timedelta(seconds=5))
+
+
+async def test_a_job_whose_handler_has_not_started_stays_claimed(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await worker.renew(claimed, ran_for=[None])
+    row = await job(database, 1)
+    assert (row["state"], row["started_at"]) == ("claimed", None)
+    assert row["heartbeat_at"] is not None
+
+
+async def test_the_start_stays_what_the_first_renewal_said_and_is_never_before_the_claim(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a"}] * 2)
+        claimed = await worker.claim()
+        await freeze(lane, "2026-03-01 12:00:20Z")
+        await worker.renew(claimed, ran_for=[5.0, 1e6])
+        first = [(await job(lane, n))["started_at"] for n in (1, 2)]
+        await freeze(lane, "2026-03-01 12:00:40Z")
+        await worker.renew(claimed, ran_for=[1.0, None])
+        assert [(await job(lane, n))["started_at"] for n in (1, 2)] == first
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert first == [noon + timedelta(seconds=15), noon]
+
+
+async def test_an_expired_lease_that_nobody_has_taken_back_is_renewed(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await expire(database, 1)
+    assert await worker.renew(claimed) == {}
+    assert await database.call("reap_jobs") == []
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
+    database: Database, worker: SqlWorker, loss: Loss
+) -> None:
+    lost = await lost_job(database, worker, loss)
+    before = await snapshot(database)
+    assert await worker.renew([lost]) == {1: loss.reason}
+    assert await snapshot(database) == before
+
+
+async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
+    foreign = await foreign_job(database)
+    before = await snapshot(database)
+    assert await SqlWorker(database, "holder").renew([foreign]) == {1: "taken_by_another_worker"}
+    assert await snapshot(database) == before
+
+
+async def test_a_job_that_this_attempt_has_completed_is_not_busy(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await worker.complete(claimed)
+    assert await worker.renew(claimed) == {1: "already_completed"}
+
+
+async def test_a_locked_job_is_busy_and_does_not_hold_up_its_neighbours(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    claimed = await worker.claim()
+    await database.call("cancel_job", 3)
+    async with open_transaction(database, "owner") as owner:
+        await owner.call("assert_lease", 2, 1, worker.incarnation)
+        with trio.fail_after(5):
+            assert await worker.renew(claimed, ran_for=[1.0] * 3) == {2: "busy", 3: "cancelled"}
+    assert await states(database) == {1: "running", 2: "claimed", 3: "cancelled"}
+    assert await worker.renew(claimed[:2]) == {}
+
+
+async def test_no_jobs_are_no_refusals(worker: SqlWorker) -> None:
+    assert await worker.renew([]) == {}
+
+
+async def test_renewing_a_running_job_touches_no_index(fresh_database: Database) -> None:
+    async with fresh_database.lane("measured") as lane:
+        worker = SqlWorker(lane)
+        await enqueue_many(lane, [{"kind": "a", "key": f"k{n}"} for n in range(20)])
+        claimed = await worker.claim(20)
+        await worker.renew(claimed)
+        await lane.execute("begin")
+        async with measured(lane) as work:
+            assert await worker.renew(claimed, lease=90) == {}
+        assert (work.updates, work.hot_updates) == (20, 20)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from leasehold.database import Database
+from tests.support.sql_jobs import enqueue, enqueue_many, job, states
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_a_rescheduled_job_runs_again_after_its_delay(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue(lane)
+        assert await worker.reschedule(await worker.claim(), [3600.0], ["rate limit"]) == {}
+        row = await job(lane, 1)
+        assert (row["state"], row["run_at"]) == ("scheduled", datetime(2026, 3, 1, 13, tzinfo=UTC))
+        assert (row["attempt"], row["spared_attempts"], row["worker_id"]) == (1, 1, None)
+        assert await worker.claim() == []
+        await freeze(lane, "2026-03-01 13:00Z")
+        assert (await worker.claim_one())["attempt"] == 2
+
+
+async def test_the_reason_is_in_the_timeline(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    await worker.reschedule(claimed, [5.0], ["rate limit"])
+    rows = await database.call("get_job_timeline", 1)
+    assert [(row["event"], row["message"]) for row in rows] == [
+        ("created", None),
+        ("claimed", None),
+        ("started", None),
+        ("rescheduled", "rate limit"),
+    ]
+
+
+@pytest.mark.parametrize("delay", [0.0, -3.0])
+async def test_without_a_delay_it_is_pending_at_once(database: Database, worker: SqlWorker, delay: float) -> None:
+    await enqueue(database)
+    await worker.reschedule(await worker.claim(), [delay])
+    assert await states(database) == {1: "pending"}
+
+
+@pytest.mark.parametrize("delay", [float("inf"), float("nan"), 1e300])
+async def test_a_senseless_delay_is_cut_to_a_hundred_years(database: Database, delay: float) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue(lane)
+        assert await worker.reschedule(await worker.claim(), [delay]) == {}
+        row = await job(lane, 1)
+    assert row["run_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=3155760000)
+
+
+async def test_each_job_has_its_own_delay_and_reason(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    claimed = await worker.claim()
+    await worker.reschedule(claimed[::-1], [60.0, 0.0, 5.0], ["three", None, "one"])
+    assert await states(database) == {1: "scheduled", 2: "pending", 3: "scheduled"}
+    rows = await database.fetch("select job_id, message from leasehold.job_events order by job_id")
+    assert [tuple(row) for row in rows] == [(1, "one"), (2, None), (3, "three")]

@@ -1,0 +1,57 @@
+"""What release_jobs and reschedule_jobs have in common; their own tests show what each of them does."""
+
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
+from tests.support.sql_jobs import enqueue, enqueue_many, snapshot, states
+from tests.support.sql_worker import SqlWorker
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
+    database: Database, worker: SqlWorker, loss: Loss
+) -> None:
+    lost = await lost_job(database, worker, loss)
+    before = await snapshot(database)
+    assert await worker.release([lost]) == {1: loss.reason}
+    assert await worker.reschedule([lost], [5.0]) == {1: loss.reason}
+    assert await snapshot(database) == before
+
+
+async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
+    foreign = await foreign_job(database)
+    before = await snapshot(database)
+    another = SqlWorker(database, "holder")
+    assert await another.release([foreign]) == {1: "taken_by_another_worker"}
+    assert await another.reschedule([foreign], [5.0]) == {1: "taken_by_another_worker"}
+    assert await snapshot(database) == before
+
+
+async def test_the_attempt_counts_up_and_the_spared_ones_do_too(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database, max_attempts=1)
+    for _ in range(5):
+        await worker.release(await worker.claim())
+        await worker.reschedule(await worker.claim(), [0.0])
+    (row,) = await database.fetch("select attempt, spared_attempts, state from leasehold.jobs")
+    assert tuple(row) == (10, 10, "pending")
+
+
+async def test_a_returned_job_keeps_its_place(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    claimed = await worker.claim(2)
+    await worker.release(claimed)
+    assert [row["job_id"] for row in await worker.claim(3)] == [1, 2, 3]
+
+
+async def test_the_key_goes_to_the_best_of_its_line(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 3)
+    (claimed,) = await worker.claim()
+    await database.execute("update leasehold.jobs set priority = 9 where id = 3")
+    await worker.release([claimed])
+    assert await states(database) == {1: "waiting", 2: "waiting", 3: "pending"}
+    (claimed,) = await worker.claim()
+    await worker.reschedule([claimed], [60.0])
+    assert await states(database) == {1: "pending", 2: "waiting", 3: "scheduled"}

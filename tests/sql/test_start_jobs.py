@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from leasehold.database import Database
+from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
+from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_a_started_job_is_running_since_now(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await enqueue(lane)
+        claimed = await worker.claim()
+        await freeze(lane, "2999-03-01 12:00Z")
+        assert await worker.start(claimed) == {}
+        row = await job(lane, 1)
+    assert (row["state"], row["started_at"]) == ("running", datetime(2999, 3, 1, 12, tzinfo=UTC))
+    assert await events(database, 1) == [("created", 0), ("claimed", 1), ("started", 1)]
+
+
+async def test_starting_twice_keeps_the_first_time(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    before = await job(database, 1)
+    assert await worker.start(claimed) == {}
+    assert await job(database, 1) == before
+
+
+async def test_only_what_this_worker_holds_is_started(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    claimed = await worker.claim()
+    await database.call("cancel_job", 2)
+    assert await worker.start(claimed) == {2: "cancelled"}
+    assert await states(database) == {1: "running", 2: "cancelled", 3: "running"}
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
+    database: Database, worker: SqlWorker, loss: Loss
+) -> None:
+    lost = await lost_job(database, worker, loss)
+    before = await snapshot(database)
+    assert await worker.start([lost]) == {1: loss.reason}
+    assert await snapshot(database) == before
+
+
+async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
+    foreign = await foreign_job(database)
+    before = await snapshot(database)
+    assert await SqlWorker(database, "holder").start([foreign]) == {1: "taken_by_another_worker"}
+    assert await snapshot(database) == before

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+
+from leasehold.database import Database
+from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_waits import freeze, rolled_back
+from tests.support.sql_worker import SqlWorker
+
+
+async def heard(database: Database, act: Callable[[], Awaitable[object]]) -> list[str]:
+    """The notifications that `act` sends, sorted."""
+    payloads: list[str] = []
+    async with database.listen("leasehold") as listening:
+        await act()
+        await listening.notify("leasehold", "end", 5)
+        with trio.fail_after(5):
+            while (payload := await listening.payloads.receive()) != "end":
+                payloads.append(payload)
+    return sorted(payloads)
+
+
+async def idle_worker(database: Database, *queues: str, listening: bool = True) -> SqlWorker:
+    worker = SqlWorker(database)
+    await worker.register(queues=queues, listening=listening)
+    await worker.claim(queues=queues)
+    return worker
+
+
+async def test_an_enqueue_wakes_an_idle_worker_once_for_each_queue(database: Database) -> None:
+    await idle_worker(database)
+    await idle_worker(database)
+    jobs = [{"kind": "a", "queue": q} for q in "xyxy"]
+    assert await heard(database, lambda: enqueue_many(database, jobs)) == ["wake:x", "wake:y"]
+
+
+async def test_a_worker_that_serves_some_queues_is_woken_for_those(database: Database) -> None:
+    await idle_worker(database, "x", "z")
+    jobs = [{"kind": "a", "queue": q} for q in "xyz"]
+    assert await heard(database, lambda: enqueue_many(database, jobs)) == ["wake:x", "wake:z"]
+
+
+async def test_nobody_is_woken_when_there_is_nobody(database: Database) -> None:
+    assert await heard(database, lambda: enqueue(database)) == []
+    assert await database.call_value("wake_idle_workers", ["default"]) == 0
+
+
+async def test_a_busy_worker_is_left_alone(database: Database) -> None:
+    worker = SqlWorker(database)
+    await worker.register()
+    await enqueue(database)
+    await worker.claim()
+    assert await heard(database, lambda: enqueue(database)) == []
+
+
+async def test_a_worker_that_does_not_listen_is_left_alone(database: Database) -> None:
+    await idle_worker(database, listening=False)
+    assert await heard(database, lambda: enqueue(database)) == []
+
+
+@pytest.mark.parametrize("state", ["draining", "stopped"])
+async def test_a_worker_that_wants_no_more_is_left_alone(database: Database, state: str) -> None:
+    worker = await idle_worker(database)
+    if state == "stopped":
+        await database.call("stop_worker", worker.incarnation)
+    else:
+        await database.call("heartbeat_worker", worker.incarnation, 0, state, True)
+    assert await heard(database, lambda: enqueue(database)) == []
+
+
+async def test_a_worker_that_has_not_been_heard_of_for_minutes_is_left_alone(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        worker = SqlWorker(lane)
+        await worker.register()
+        await worker.claim()
+        assert await heard(database, lambda: enqueue(lane)) == ["wake:default"]
+        await freeze(lane, "2026-03-01 12:05Z")
+        assert await heard(database, lambda: enqueue(lane)) == []
+
+
+async def test_notify_false_wakes_nobody(database: Database) -> None:
+    await idle_worker(database)
+    assert await heard(database, lambda: enqueue(database, notify=False)) == []
+
+
+async def test_nobody_is_woken_for_a_job_that_waits(database: Database) -> None:
+    await enqueue(database, key="k")
+    holder = SqlWorker(database)
+    await holder.claim()
+    await idle_worker(database)
+    assert await heard(database, lambda: enqueue(database, key="k")) == []
+
+
+@pytest.mark.parametrize(("delay", "expected"), [(60, ["wake:default"]), (3600, [])])
+async def test_a_job_due_before_long_wakes_and_a_later_one_does_not(
+    database: Database, delay: int, expected: list[str]
+) -> None:
+    await idle_worker(database)
+    assert await heard(database, lambda: enqueue_many(database, [{"kind": "a", "delay": delay}])) == expected
+
+
+async def test_a_wake_up_leaves_with_the_commit_and_not_at_all_with_a_rollback(database: Database) -> None:
+    await idle_worker(database)
+
+    async def roll_back() -> None:
+        async with rolled_back(database) as transaction:
+            await enqueue(transaction)
+
+    assert await heard(database, roll_back) == []
+    assert await heard(database, lambda: enqueue(database)) == ["wake:default"]
