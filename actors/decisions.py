@@ -8,6 +8,8 @@ from collections.abc import Callable
 PREFETCH_SECONDS = 0.05
 MOST_PREFETCH = 1000
 FIRST_POLL_SECONDS = 0.010
+SOONEST_SECONDS = 0.001
+STUCK_SECONDS = 0.050
 
 
 def lease_margin(lease: float) -> float:
@@ -26,6 +28,16 @@ def claim_size(slots: int, busy: int, backlog: int, rate: float) -> int:
     wanted = (slots - busy) + prefetch - backlog
     has_idle_slot = busy + backlog < slots
     return wanted if has_idle_slot or wanted > prefetch // 2 else 0
+
+
+def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float:
+    """Seconds to wait for the next due job (`next_due` seconds away, None: there is none), `longest` at the most.
+
+    What is due already although we have just made due what we could is locked by somebody: look again a little later.
+    """
+    if not isinstance(next_due, float):
+        return longest
+    return min(longest, max(next_due, SOONEST_SECONDS if progress or next_due > 0 else STUCK_SECONDS))
 
 
 class Rate:

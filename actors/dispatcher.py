@@ -11,10 +11,11 @@ from uuid import UUID
 import msgspec
 
 from leasehold.actors.backlog import Backlog
-from leasehold.actors.decisions import PollDecay, Rate, claim_size
+from leasehold.actors.decisions import PollDecay, Rate, claim_size, wait_until_due
 from leasehold.actors.held import Held, Holdings, drop
 from leasehold.app import App
 from leasehold.database import Caller
+from leasehold.errors import DatabaseUnavailable
 from leasehold.notify.signal import Signal
 
 log = logging.getLogger("leasehold.dispatcher")
@@ -22,6 +23,7 @@ log = logging.getLogger("leasehold.dispatcher")
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
 MOST_CLAIMED = 10_000
+MOST_ENDINGS = 2
 UNHEARD_AFTER = 0.5
 MOST_NAMED = 10
 
@@ -82,6 +84,7 @@ class Dispatcher:
         self._unheard = False
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
         self._draining = False
+        self._endings = 0
         self._kind_leases = msgspec.json.encode(
             {kind.name: kind.options.lease for kind in app if kind.options.lease is not None}
         ).decode()
@@ -112,13 +115,23 @@ class Dispatcher:
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
         self._reconcile_at = 0.0
-        while True:
+        while not self._draining:
             if monotonic() >= self._reconcile_at:
                 await self._reconcile()
-            if self._draining:
-                break
             await self._look()
-        await self._hand_back(self._backlog.clear())
+        await self._end()
+
+    async def _end(self) -> None:
+        """Hand back what has not started, or, where the database stays away, leave it to its leases."""
+        self._endings += 1
+        try:
+            if self._reconcile_at == 0.0:
+                await self._reconcile()
+            await self._hand_back(self._backlog.clear())
+        except DatabaseUnavailable as error:
+            if self._endings < MOST_ENDINGS:
+                raise
+            log.warning("could not hand back what has not started, the leases will run out: %s", error)
         self._backlog.close()
 
     async def _look(self) -> None:
@@ -160,10 +173,10 @@ class Dispatcher:
         """Until there is a reason to look again."""
         next_due = await self._lane.call_value("next_due_in")
         poll = self._poll.wait()
-        seconds = min(poll, float(next_due) if isinstance(next_due, float) else poll)
-        if await self._signal.wait(max(seconds, 0.001)):
+        seconds = wait_until_due(next_due, poll, progress=False)
+        if await self._signal.wait(seconds):
             self._counts["wake_ups"] += self._rung
-        elif seconds < poll:
+        elif seconds < poll and next_due != 0:
             self._poll.reset()
         else:
             self._unheard = seconds >= UNHEARD_AFTER and self._is_listening()

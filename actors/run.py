@@ -21,6 +21,7 @@ from leasehold.actors.worker import Worker
 from leasehold.app import App
 from leasehold.builtin import builtin_app
 from leasehold.database import Database, open_database
+from leasehold.database.border import loop_ended
 from leasehold.errors import ActorFailed, BadInput
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
@@ -28,7 +29,7 @@ from leasehold.settings import Settings
 
 log = logging.getLogger("leasehold.actors")
 
-FORCE_SECONDS = 10.0
+FORCE_SECONDS = 5.0
 
 ACTORS = ("worker", "scheduler", "reaper")
 
@@ -54,7 +55,7 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
     """Run actors until they are told to stop.
 
     SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second one
-    interrupts running handlers and hands their jobs back; the process ends ten seconds later at the latest, and a
+    interrupts running handlers and hands their jobs back; the process ends five seconds later at the latest, and a
     handler that cannot be interrupted is left to its lease. A third one ends the process on the spot.
 
     Args:
@@ -117,6 +118,7 @@ async def _run(actors: Sequence[Drainable], database: Database, settings: Settin
     async with trio.open_nursery() as helpers:
         if settings.notify:
             helpers.start_soon(supervise, Listener(database, switchboard))
+        helpers.start_soon(_end_with_the_loop)
         await helpers.start(ending.listen)
         log.info("running %s", ", ".join(actor.name for actor in actors))
         async with trio.open_nursery() as nursery:
@@ -124,6 +126,12 @@ async def _run(actors: Sequence[Drainable], database: Database, settings: Settin
                 nursery.start_soon(supervise, actor)
         helpers.cancel_scope.cancel()
     return ending.exit_code
+
+
+async def _end_with_the_loop() -> None:
+    await loop_ended()
+    log.critical("the asyncio loop has ended; nothing can reach the database any more, so this process ends as well")
+    os._exit(1)
 
 
 class Ending:

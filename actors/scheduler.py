@@ -6,6 +6,7 @@ import logging
 
 import msgspec
 
+from leasehold.actors.decisions import wait_until_due
 from leasehold.database import Caller
 from leasehold.notify.channel import Tick, Wake
 from leasehold.notify.signal import Signal
@@ -14,7 +15,6 @@ from leasehold.notify.switchboard import Switchboard
 log = logging.getLogger("leasehold.scheduler")
 
 BATCH = 10_000
-SOONEST_SECONDS = 0.001
 
 
 class SchedulerStatistics(msgspec.Struct, frozen=True):
@@ -51,8 +51,7 @@ class Scheduler:
             made = await self._lane.call_value("make_jobs_due", BATCH)
             self._counts["made_due"] += made if isinstance(made, int) else 0
             next_due = await self._lane.call_value("next_due_in")
-            wait = min(self._poll_seconds, next_due if isinstance(next_due, float) else self._poll_seconds)
-            await self._signal.wait(max(wait, SOONEST_SECONDS))
+            await self._signal.wait(wait_until_due(next_due, self._poll_seconds, progress=bool(made)))
 
     def statistics(self) -> SchedulerStatistics:
         """Counts since the start."""

@@ -79,7 +79,7 @@ begin
                coalesce(w.max_attempts, 20) as max_attempts, coalesce(nullif(w.args, 'null'), '{}') as args,
                nullif(w.metadata, 'null') as metadata,
                greatest(v_now, coalesce(w.run_at, v_now + make_interval(secs => w.delay))) as run_at,
-               w.key is not null and row_number() over (partition by w.key, coalesce(w.run_at > v_now, false) or coalesce(w.delay > 0, false)
+               w.key is not null and row_number() over (partition by w.key, coalesce(w.queue, 'default'), w.kind, coalesce(w.run_at > v_now, false) or coalesce(w.delay > 0, false)
                                                          order by coalesce(w.priority, 0) desc, w.position) > 1 as is_follower
           from rows from (jsonb_to_recordset(enqueue_jobs.jobs) as (
                    kind text, args jsonb, queue text, key text, max_attempts integer, metadata jsonb,
@@ -92,7 +92,8 @@ begin
                case when w.run_at > v_now then 'scheduled'
                     when w.key is null then 'pending'
                     when w.is_follower then 'waiting'
-                    when (select o.id from leasehold.jobs o where o.key = w.key and o.state in ('pending', 'waiting') limit 1) is not null
+                    when (select o.id from leasehold.jobs o where o.key = w.key and o.queue = w.queue and o.kind = w.kind
+                              and o.state in ('pending', 'waiting') limit 1) is not null
                     then 'waiting'
                     when (select h.id from leasehold.jobs h where h.key = w.key and h.incarnation is not null limit 1) is not null
                     then 'waiting'

@@ -4,7 +4,8 @@
 --             ran_for: seconds since the handler started · discard: no further attempt
 --             retry_in: seconds, instead of the back-off · initial, multiplier, cap: the back-off of the kind;
 --             each an array as long as job_ids, elements null for the default
--- Returns     for each job what happened: scheduled, pending or failed, or refused with the reason; run_at of the next attempt
+-- Returns     for each job what happened: scheduled, pending, waiting (in the line of its key), failed, or refused with
+--             the reason; run_at of the next attempt; nothing for a job that this very attempt has finished already
 -- Errors      none
 -- Tables      jobs (in id order), finished_jobs, job_events (insert), keys as promote_waiting_jobs
 -- Callers     the settler, other languages

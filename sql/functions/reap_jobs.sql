@@ -1,7 +1,8 @@
 -- Purpose     Take back jobs whose lease has run out: pending again at once (the attempt counts), or failed when their
 --             attempts are used up. The former owners are told, idle workers are woken. Any number of reapers may run.
 -- Parameters  batch: how many at the most · stale_after: take back also what has not been renewed for so long
--- Returns     each job taken back, with the attempt and worker that lost it, and its new state (pending, waiting, failed)
+-- Returns     each job taken back, with the attempt and worker that lost it, and its new state (pending, waiting in the line
+--             of its key, failed)
 -- Errors      none
 -- Tables      jobs (rows locked, locked ones skipped; expiry is judged under the lock), finished_jobs, job_events,
 --             keys as promote_waiting_jobs

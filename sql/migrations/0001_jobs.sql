@@ -44,7 +44,7 @@ comment on column leasehold.jobs.error is 'The error of the last failed attempt;
 create index jobs_pending on leasehold.jobs (queue, kind, priority desc, run_at, id) where state = 'pending';
 create index jobs_scheduled on leasehold.jobs (run_at) where state = 'scheduled';
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
-create index jobs_open_key on leasehold.jobs (key, state, priority desc, run_at, id)
+create index jobs_open_key on leasehold.jobs (key, queue, kind, state, priority desc, run_at, id)
     where key is not null and state in ('pending', 'waiting');
 -- Held jobs again (see jobs_held_have_a_lease), in other words: so that no plan looks for the holder of a key in jobs_held.
 create unique index jobs_one_holder_per_key on leasehold.jobs (key) where key is not null and incarnation is not null;

@@ -13,6 +13,7 @@ from leasehold.actors.decisions import (
     Rate,
     claim_size,
     lease_margin,
+    wait_until_due,
 )
 
 
@@ -85,3 +86,12 @@ def test_the_back_off_doubles_to_five_seconds_and_is_forgotten_after_half_a_minu
 
 def test_the_back_off_waits_at_least_half_of_its_ceiling() -> None:
     assert Backoff(draw=lambda: 0.0).wait(0.0) == pytest.approx(0.05)
+
+
+def test_the_next_due_job_is_waited_for_exactly_and_a_locked_one_is_looked_at_again_soon() -> None:
+    assert wait_until_due(None, 5.0, progress=False) == 5.0
+    assert wait_until_due(0.3, 5.0, progress=False) == 0.3
+    assert wait_until_due(60.0, 5.0, progress=False) == 5.0
+    assert wait_until_due(0.0, 5.0, progress=True) == 0.001
+    assert wait_until_due(0.0, 5.0, progress=False) == 0.05
+    assert wait_until_due(0.0, 0.01, progress=False) == 0.01

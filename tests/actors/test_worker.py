@@ -27,7 +27,7 @@ async def test_an_idle_worker_runs_a_job_from_enqueue_to_output(database_url: st
         assert job.started_at is not None
         assert job.claimed_at is not None
         assert job.created_at <= job.claimed_at <= job.started_at
-        assert running.worker.holdings == {}
+        await until(lambda: not running.worker.holdings)
 
 
 async def test_handlers_of_all_three_flavours_run_and_see_their_job(database_url: str) -> None:

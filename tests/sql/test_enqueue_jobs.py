@@ -160,21 +160,24 @@ async def test_numbers_keep_every_digit(database: Database) -> None:
 # Keys within one batch.
 
 
-async def test_of_a_new_key_only_the_best_job_is_pending(database: Database) -> None:
+async def test_of_a_new_key_only_the_best_job_of_each_queue_and_kind_is_pending(database: Database) -> None:
     await enqueue_many(
         database,
         [
             {"kind": "a", "key": "k"},
-            {"kind": "b", "key": "k", "priority": 5},
-            {"kind": "c", "key": "k", "priority": 5},
-            {"kind": "d", "key": "other"},
+            {"kind": "a", "key": "k", "priority": 5},
+            {"kind": "a", "key": "k", "priority": 5},
+            {"kind": "a", "key": "other"},
+            {"kind": "b", "key": "k"},
+            {"kind": "a", "key": "k", "queue": "else"},
         ],
     )
-    assert await states(database) == {1: "waiting", 2: "pending", 3: "waiting", 4: "pending"}
+    expected = {1: "waiting", 2: "pending", 3: "waiting", 4: "pending", 5: "pending", 6: "pending"}
+    assert await states(database) == expected
 
 
 async def test_no_priority_is_better_than_a_negative_one(database: Database) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k", "priority": -5}, {"kind": "b", "key": "k"}])
+    await enqueue_many(database, [{"kind": "a", "key": "k", "priority": -5}, {"kind": "a", "key": "k"}])
     assert await states(database) == {1: "waiting", 2: "pending"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from uuid import uuid4
 
 import pytest
 import trio
@@ -190,3 +191,20 @@ async def test_a_key_that_is_locked_for_long_holds_up_nobody_else(database: Data
             assert len(await worker.claim(20)) == 9
         await user.execute("commit")
     assert ids(await worker.claim()) == [2]
+
+
+async def test_a_job_that_nobody_can_claim_stalls_no_other_queue_or_kind_of_its_key(database: Database) -> None:
+    """Its queue is paused, or no worker serves its kind: with key = store and queue = role, other roles go on."""
+    await database.call("enqueue_job", "crawl", key="store", queue="paused")
+    await database.call("pause_queue", "paused")
+    live = await database.call_value("enqueue_job", "crawl", key="store", queue="live")
+    unserved = await database.call_value("enqueue_job", "other", key="store", queue="live")
+    worker = uuid4()
+    claimed = await database.call("claim_jobs", worker, "w", ["live", "paused"], ["crawl"], 10)
+    assert [row["job_id"] for row in claimed] == [live]
+    again = await database.call_value("enqueue_job", "crawl", key="store", queue="live")
+    await database.call("complete_jobs", worker, [live], [1], [None], [0.0])
+    claimed = await database.call("claim_jobs", worker, "w", ["live", "paused"], ["crawl"], 10)
+    assert [row["job_id"] for row in claimed] == [again]
+    await database.call("complete_jobs", worker, [again], [1], [None], [0.0])
+    assert {row["state"] for row in await database.call("get_job", unserved)} == {"pending"}

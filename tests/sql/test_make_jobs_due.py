@@ -8,7 +8,7 @@ from tests.support.sql_jobs import enqueue, enqueue_many, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 
-SOON = {"kind": "a", "delay": 60}
+SOON = {"kind": "echo", "delay": 60}
 
 
 async def test_only_jobs_whose_time_has_come(database: Database) -> None:

@@ -63,6 +63,15 @@ async def test_a_job_with_no_attempt_left_fails(database: Database, worker: SqlW
     assert json.loads(row["error"])["type"] == "LeaseExpired"
 
 
+async def test_spared_attempts_do_not_count(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database, max_attempts=2)
+    await worker.release(await worker.claim())
+    for state in ("pending", "failed"):
+        await worker.claim()
+        await expire(database, 1)
+        assert [row["state"] for row in await database.call("reap_jobs")] == [state]
+
+
 async def test_both_ends_are_in_the_timeline_once(database: Database, worker: SqlWorker) -> None:
     await enqueue(database, max_attempts=2)
     for _ in range(2):
