@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import islice
+from operator import attrgetter
 from time import monotonic
 from typing import Any, TypeVar
 from uuid import UUID
@@ -23,6 +25,7 @@ log = logging.getLogger("leasehold.settler")
 GATHER_SECONDS = 0.002
 MOST_ROWS = 500
 MOST_WAITING = 5_000
+BY_ID = attrgetter("held.id")
 
 Kept = TypeVar("Kept", Completed, Failed, Rescheduled, Released)
 
@@ -98,7 +101,7 @@ class Settler:
     async def flush(self) -> None:
         """Write what is waiting now."""
         while self._waiting:
-            batch = [self._waiting[index] for index in range(min(MOST_ROWS, len(self._waiting)))]
+            batch = list(islice(self._waiting, MOST_ROWS))
             await self._write(batch)
             for _ in batch:
                 self._waiting.popleft()
@@ -113,7 +116,7 @@ class Settler:
                 break
 
     async def _write(self, batch: list[Outcome]) -> None:
-        batch.sort(key=lambda outcome: outcome.held.id)
+        batch.sort(key=BY_ID)
         if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:
             await self._in_parts(self._complete, done)
         if broken := [outcome for outcome in batch if isinstance(outcome, Failed)]:

@@ -18,7 +18,8 @@ create or replace function leasehold.claim_jobs(
 ) returns table (job_id bigint, attempt integer, max_attempts integer, kind text, queue text, key text, priority integer,
                  args jsonb, metadata jsonb, created_at timestamptz, run_at timestamptz, lease_seconds double precision)
 language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now     timestamptz := leasehold.clock();
@@ -138,7 +139,8 @@ begin
                    lease_expires_at = v_now + coalesce(make_interval(secs => (claim_jobs.kind_leases ->> j.kind)::double precision),
                                                        claim_jobs.lease)
              where j.ctid = any (v_free)
-            returning j.*
+            returning j.id, j.attempt, j.max_attempts, j.kind, j.queue, j.key, j.priority, j.args, j.metadata, j.created_at, j.run_at,
+                      j.lease_expires_at
         )
         select c.id, c.attempt, c.max_attempts, c.kind, c.queue, c.key, c.priority, c.args, c.metadata, c.created_at, c.run_at,
                extract(epoch from c.lease_expires_at - v_now)::double precision

@@ -8,7 +8,8 @@
 create or replace function leasehold.complete_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], outputs jsonb[], ran_for double precision[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now  timestamptz := leasehold.clock();
