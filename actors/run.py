@@ -19,7 +19,7 @@ from leasehold.actors.scheduler import Scheduler
 from leasehold.actors.supervisor import culprit, supervise
 from leasehold.actors.worker import Worker
 from leasehold.app import App
-from leasehold.builtin import builtin_app
+from leasehold.builtin import with_builtins
 from leasehold.database import Database, open_database
 from leasehold.database.border import loop_ended
 from leasehold.errors import ActorFailed, BadInput
@@ -61,7 +61,7 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
     Args:
         names: of `worker`, `scheduler`, `reaper` (which brings the janitor).
         settings: of the process.
-        app: handlers; `echo` and `dummy` where none is given.
+        app: handlers; `echo` and `dummy` are there without.
 
     Returns:
         The exit code: 0 after draining, 1 after an interruption.
@@ -75,7 +75,7 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
     if "worker" in names and app is not None and not app.served_kinds and app.default is None:
         raise BadInput("the app has no handler; register kinds with @app.kind() before the worker starts")
     try:
-        return await _run_together(names, settings, app or builtin_app())
+        return await _run_together(names, settings, with_builtins(app))
     except ExceptionGroup as group:
         failure = culprit(group)
         if isinstance(failure, ActorFailed):

@@ -1,4 +1,4 @@
-"""The floor of picking up a job: a process that listens and claims, with nothing else in it, and who rings for it."""
+"""Rings for the process that listens and claims with nothing else in it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import IO
 
-from benchmarks.filling import NARROW
-from benchmarks.floors import NARROW_CLAIM
-from benchmarks.server import ROOT, Connection, connected, run
+import psutil
 
-CHANNEL = "bell"
-RING = f"with new as (insert into narrow (args) values ('{{}}') returning id) select id, pg_notify('{CHANNEL}', '') from new"
+from benchmarks.narrow import RING, TABLE
+from benchmarks.server import ROOT, Connection
 
 
 class Bell:
-    """Rings, and reads when it was answered."""
+    """Rings, and reads when it was answered. `memory_mb` is what the process at the other end takes."""
 
-    def __init__(self, connection: Connection, answers: IO[str]) -> None:
+    def __init__(self, connection: Connection, answers: IO[str], memory_mb: float) -> None:
         self._connection = connection
         self._answers = answers
+        self.memory_mb = memory_mb
         self.waits: list[float] = []
 
     async def ring(self) -> None:
@@ -38,30 +37,12 @@ class Bell:
 @asynccontextmanager
 async def ringing(dsn: str, connection: Connection) -> AsyncGenerator[Bell]:
     """A bell with somebody at the other end, in a process of their own."""
-    await connection.execute(NARROW)
-    command = [sys.executable, "-m", "benchmarks.bell", dsn]
+    await connection.execute(TABLE)
+    command = [sys.executable, "-m", "benchmarks.answering", dsn]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: ASYNC220
         try:
             assert process.stdout is not None
             assert await asyncio.to_thread(process.stdout.readline) == "ready\n"
-            yield Bell(connection, process.stdout)
+            yield Bell(connection, process.stdout, psutil.Process(process.pid).memory_info().rss / 1e6)
         finally:
             process.kill()
-
-
-async def answer(dsn: str) -> None:
-    """Print `ready`, then the id of each job and the time at which its claim was answered; until killed."""
-    rung = asyncio.Event()
-    async with connected(dsn) as listening, connected(dsn) as connection:
-        await listening.add_listener(CHANNEL, lambda *_: rung.set())
-        await connection.fetch(NARROW_CLAIM, 1)
-        print("ready", flush=True)
-        while True:
-            await rung.wait()
-            rung.clear()
-            for row in await connection.fetch(NARROW_CLAIM, 1):
-                print(row["id"], time.time(), flush=True)
-
-
-if __name__ == "__main__":
-    run(answer(sys.argv[1]))

@@ -20,6 +20,7 @@ from benchmarks.server import Server, open_server
 from benchmarks.server import run as in_asyncio
 
 RESULTS = Path(__file__).parent / "results"
+WIDTH = 110
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
     with open_server(os.environ.get("DATABASE_URL")) as server:
         report = run(server, options.names or list(BENCHMARKS), options.size or "full")
-    print_report(report, Console())
+    print_report(report, Console(width=None if sys.stdout.isatty() else WIDTH))
     path = options.json or RESULTS / f"{report.started_at.replace(':', '')}-{report.size}.json"
     write_report(report, path)
     say(f"written to {path}")

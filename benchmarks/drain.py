@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import msgspec
 
@@ -53,55 +53,53 @@ class DrainResult(Result, frozen=True, kw_only=True):
     slots: int
     functions: Sequence[FloorRun]
     narrow: Sequence[FloorRun]
-    one: Sequence[WorkerRun]
-    two: Sequence[WorkerRun]
-    laden: Sequence[WorkerRun]
+    runs: Mapping[str, Sequence[WorkerRun]]
 
 
 async def measure(server: Server, size: Size, say: Say) -> DrainResult:
     """Rounds of: both floors, one worker process, two; each on a fresh database."""
     jobs, rounds = SIZES[size]
+    runs: dict[str, list[WorkerRun]] = {"one": [], "two": [], "laden": [], "pinned": []}
     functions: list[FloorRun] = []
     narrow: list[FloorRun] = []
-    one: list[WorkerRun] = []
-    two: list[WorkerRun] = []
-    laden: list[WorkerRun] = []
     for number in range(rounds):
         functions.append(await _functions_floor(server, jobs))
         narrow.append(await _narrow_floor(server, jobs))
-        one.append(await drain(server, jobs, 1))
-        two.append(await drain(server, jobs, 2))
-        laden.append(await drain(server, jobs, 1, kind="page", args=ARGS))
-        latest = ", ".join(f"{runs[-1].jobs_per_second:,.0f}" for runs in (functions, narrow, one, two, laden))
-        say(f"round {number + 1} of {rounds}: functions, narrow floor, one worker, two, laden: {latest} jobs/s")
-    speed = Figure(
-        name="the SQL functions alone, against a narrow table",
-        value=middle([run.jobs_per_second for run in functions]),
-        unit="jobs/s",
-        floor=middle([run.jobs_per_second for run in narrow]),
-    )
+        runs["one"].append(await drain(server, jobs, 1))
+        runs["two"].append(await drain(server, jobs, 2))
+        runs["laden"].append(await drain(server, jobs, 1, kind="page", args=ARGS))
+        runs["pinned"].append(await drain(server, jobs, 1, is_pinned=True))
+        latest = ", ".join(f"{name} {measured[-1].jobs_per_second:,.0f}" for name, measured in runs.items())
+        floors = f"{functions[-1].jobs_per_second:,.0f}, narrow {narrow[-1].jobs_per_second:,.0f}"
+        say(f"round {number + 1} of {rounds}, jobs/s: floors {floors}, {latest}")
     figures = [
-        *_figures("one worker", one, functions, goal=30_000),
-        *_figures("two workers", two, functions),
-        *_figures("one worker, 200 bytes of args and of output", laden),
-        speed,
+        *_figures("one worker", runs["one"], functions, goal=30_000),
+        *_figures("two workers", runs["two"], functions),
+        *_figures("one worker, 200 bytes of args, as much output", runs["laden"])[:3],
+        *_figures("one worker, a transaction open all the while", runs["pinned"])[:3],
+        _compare("the SQL functions without a worker, beside a narrow table", functions, narrow),
     ]
-    return DrainResult(
-        figures=figures, jobs=jobs, slots=SLOTS, functions=functions, narrow=narrow, one=one, two=two, laden=laden
-    )
+    return DrainResult(figures=figures, jobs=jobs, slots=SLOTS, functions=functions, narrow=narrow, runs=runs)
 
 
-async def drain(server: Server, jobs: int, workers: int, **what: str) -> WorkerRun:
-    """One drain of what `fill` makes. The queue is paused until the workers are up: starting Python is not measured."""
+async def drain(
+    server: Server, jobs: int, workers: int, *, kind: str = "noop", args: str = "{}", is_pinned: bool = False
+) -> WorkerRun:
+    """One drain. The queue is paused until the workers are up: starting Python is not measured.
+
+    With `is_pinned` somebody holds a snapshot from before the first claim, so that no vacuum removes anything.
+    """
     async with server.database() as dsn:
         async with connected(dsn) as connection:
             await connection.execute("select leasehold.pause_queue($1)", QUEUE)
-            await fill(connection, jobs, **what)
+            await fill(connection, jobs, kind=kind, args=args)
         before = await read_counters(server, dsn)
         async with AsyncExitStack() as stack:
             processes = [
                 await stack.enter_async_context(running_worker(dsn, "--slots", str(SLOTS))) for _ in range(workers)
             ]
+            if is_pinned:
+                await stack.enter_async_context(_snapshot(dsn))
             connection = await stack.enter_async_context(connected(dsn))
             meter = Meter(server, connection, processes)
             await meter.start()
@@ -125,6 +123,13 @@ async def drain(server: Server, jobs: int, workers: int, **what: str) -> WorkerR
         )
 
 
+@asynccontextmanager
+async def _snapshot(dsn: str) -> AsyncGenerator[None]:
+    async with connected(dsn) as connection:
+        await connection.execute("begin isolation level repeatable read; select from leasehold.jobs limit 1")
+        yield
+
+
 async def _functions_floor(server: Server, jobs: int) -> FloorRun:
     async with server.database() as dsn, connected(dsn) as claims, connected(dsn) as completes:
         await fill(claims, jobs)
@@ -143,15 +148,22 @@ def _figures(
     def of(field: str) -> float:
         return middle([getattr(run, field) for run in runs])
 
-    speed = middle([each.jobs_per_second for each in floors]) if floors else None
-    cpu = middle([each.cpu_us_per_job for each in floors]) if floors else None
+    def floor(field: str) -> float | None:
+        return middle([getattr(each, field) for each in floors]) if floors else None
+
+    speed, cpu = floor("jobs_per_second"), floor("cpu_us_per_job")
     return [
         Figure(name=who, value=of("jobs_per_second"), unit="jobs/s", floor=speed, at_least=goal),
-        Figure(name=f"{who}, by the wall clock", value=of("wall_jobs_per_second"), unit="jobs/s", floor=speed),
-        Figure(name=f"{who}, CPU of the workers", value=of("cpu_us_per_job"), unit="µs/job", floor=cpu),
-        Figure(name=f"{who}, CPU of Postgres", value=of("postgres_cpu_us_per_job"), unit="µs/job"),
-        Figure(name=f"{who}, WAL", value=of("wal_bytes_per_job"), unit="bytes/job"),
-        Figure(name=f"{who}, commits", value=of("commits_per_job"), unit="/job"),
-        Figure(name=f"{who}, row versions", value=of("row_versions_per_job"), unit="/job"),
-        Figure(name=f"{who}, peak memory", value=of("peak_mb"), unit="MB"),
+        Figure(name=f"{who}: CPU of Python", value=of("cpu_us_per_job"), unit="µs/job", floor=cpu),
+        Figure(name=f"{who}: CPU of Postgres", value=of("postgres_cpu_us_per_job"), unit="µs/job"),
+        Figure(name=f"{who}: by the wall clock", value=of("wall_jobs_per_second"), unit="jobs/s", floor=speed),
+        Figure(name=f"{who}: WAL", value=of("wal_bytes_per_job"), unit="bytes/job"),
+        Figure(name=f"{who}: commits", value=of("commits_per_job"), unit="/job"),
+        Figure(name=f"{who}: row versions", value=of("row_versions_per_job"), unit="/job"),
+        Figure(name=f"{who}: peak memory", value=of("peak_mb"), unit="MB"),
     ]
+
+
+def _compare(name: str, runs: Sequence[FloorRun], floors: Sequence[FloorRun]) -> Figure:
+    speed, floor = middle([run.jobs_per_second for run in runs]), middle([run.jobs_per_second for run in floors])
+    return Figure(name=name, value=speed, unit="jobs/s", floor=floor)

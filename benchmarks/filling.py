@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from benchmarks import narrow
 from benchmarks.server import Connection
 
 QUEUE = "bench"
@@ -17,17 +18,6 @@ select t.now, t.now, 'pending', $1, $2, $3::jsonb
   from generate_series(1, $4), (select clock_timestamp() as now) t
 """
 
-NARROW = """
-create table narrow (
-    id      bigint generated always as identity primary key,
-    state   smallint not null default 0,
-    attempt integer not null default 0,
-    run_at  timestamptz not null default clock_timestamp(),
-    args    jsonb not null
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
-create index on narrow (run_at, id) where state = 0
-"""
-
 
 async def fill(connection: Connection, jobs: int, *, kind: str = "noop", args: str = "{}") -> None:
     """Pending jobs, written the quick way; vacuumed and analyzed, with no checkpoint in between."""
@@ -36,9 +26,9 @@ async def fill(connection: Connection, jobs: int, *, kind: str = "noop", args: s
 
 
 async def fill_narrow(connection: Connection, jobs: int) -> None:
-    """A hand-written job table with nothing that could be left out."""
-    await connection.execute(NARROW)
-    await connection.execute("insert into narrow (args) select '{}' from generate_series(1, $1)", jobs)
+    """The same on the hand-written table, which this makes."""
+    await connection.execute(narrow.TABLE)
+    await connection.execute(narrow.INSERT, jobs)
     await connection.execute("vacuum analyze narrow")
 
 

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import msgspec
 
+from benchmarks import narrow
 from benchmarks.filling import QUEUE
 from benchmarks.server import Connection
 
@@ -17,15 +18,6 @@ BATCH = 400
 
 CLAIM = "select * from leasehold.claim_jobs(incarnation => $1, worker_id => 'floor', queues => $2, batch => $3)"
 COMPLETE = "select * from leasehold.complete_jobs($1, $2, $3, $4, $5)"
-
-NARROW_CLAIM = """
-update narrow set state = 1, attempt = attempt + 1
- where ctid = any (array(select ctid from narrow where state = 0 order by run_at, id limit $1 for update skip locked))
-returning id, attempt, args
-"""
-NARROW_COMPLETE = """
-delete from narrow n using unnest($1::bigint[], $2::integer[]) e(id, attempt) where n.id = e.id and n.attempt = e.attempt
-"""
 
 Rows = Sequence[Any]
 Step = Callable[[], Awaitable[Rows]]
@@ -58,11 +50,11 @@ async def drain_narrow(claims: Connection, completes: Connection) -> FloorRun:
     """The two shortest statements that claim and complete anything at all."""
 
     async def claim() -> Rows:
-        return await claims.fetch(NARROW_CLAIM, BATCH)
+        return await claims.fetch(narrow.CLAIM, BATCH)
 
     async def complete(rows: Rows) -> None:
         held = sorted((row["id"], row["attempt"]) for row in rows)
-        await completes.fetch(NARROW_COMPLETE, [i for i, _ in held], [a for _, a in held])
+        await completes.fetch(narrow.COMPLETE, [i for i, _ in held], [a for _, a in held])
 
     return await _drain(claim, complete)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from uuid import uuid4
 
+from benchmarks import narrow
 from benchmarks.filling import INSERT, QUEUE
-from benchmarks.floors import CLAIM, COMPLETE, NARROW_CLAIM, NARROW_COMPLETE
+from benchmarks.floors import CLAIM, COMPLETE
 from benchmarks.server import Connection
 
 
@@ -38,9 +39,9 @@ class NarrowLine(Line):
     async def claim(self, batch: int) -> float:
         """Claim and complete; returns the seconds that the claim alone took."""
         started = time.perf_counter()
-        rows = await self._connection.fetch(NARROW_CLAIM, batch)
+        rows = await self._connection.fetch(narrow.CLAIM, batch)
         seconds = time.perf_counter() - started
         assert len(rows) == batch
         held = sorted((row["id"], row["attempt"]) for row in rows)
-        await self._connection.fetch(NARROW_COMPLETE, [i for i, _ in held], [a for _, a in held])
+        await self._connection.fetch(narrow.COMPLETE, [i for i, _ in held], [a for _, a in held])
         return seconds

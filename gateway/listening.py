@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from leasehold.errors import SettingsError
 from leasehold.gateway.access import Guard
 from leasehold.gateway.application import DRAIN, build_application
 from leasehold.gateway.coalescer import Coalescer
@@ -65,7 +66,14 @@ async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> 
             lingering_time=limits.linger_seconds,
         )
 
-    return await loop.create_server(connect, settings.gateway_host, settings.gateway_port, backlog=1024)
+    place = f"{settings.gateway_host}:{settings.gateway_port}"
+    try:
+        return await loop.create_server(connect, settings.gateway_host, settings.gateway_port, backlog=1024)
+    except OSError as error:
+        reason = error.strerror or error
+        raise SettingsError(
+            f"the gateway cannot listen on {place} ({reason}); choose another --host or --port"
+        ) from error
 
 
 def _url_of(server: asyncio.Server) -> str:

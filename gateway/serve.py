@@ -45,8 +45,7 @@ async def serve(settings: Settings, *, app: App | None = None, ready: Callable[[
         ready: called with the URL as soon as requests are served.
 
     Raises:
-        SettingsError: strangers could reach it without a token, or the token is no good; nothing was opened.
-        OSError: the address cannot be bound.
+        SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
     """
     check_binding(settings)
     stopping = _first_stop_signal()

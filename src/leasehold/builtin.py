@@ -1,4 +1,4 @@
-"""Handlers that every worker has unless it is given an app: a fresh worker runs out of the box."""
+"""Handlers that every worker has: a fresh worker runs out of the box, and `echo` answers wherever one runs."""
 
 from __future__ import annotations
 
@@ -30,3 +30,17 @@ def builtin_app() -> App:
     app.add(FreeKind("echo", echo, None, KindOptions()))
     app.kind()(dummy)
     return app
+
+
+def with_builtins(app: App | None) -> App:
+    """The handlers of `app`, and `echo` and `dummy` where it has none of these names and no default handler."""
+    served = App()
+    for kind in app or ():
+        served.add(kind)
+    if app is not None and app.default is not None:
+        served.default = app.default
+        return served
+    for kind in builtin_app():
+        if kind.name not in served:
+            served.add(kind)
+    return served

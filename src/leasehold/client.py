@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
@@ -67,6 +68,8 @@ class Client:
         """
         if isinstance(job, str):
             job = NewJob(kind=job, args=args or {})
+        elif not isinstance(cast("object", job), NewJob):
+            raise BadInput(f"enqueue takes a job made by kind.new(...), or the name of a kind, not {job!r}")
         elif args is not None:
             raise BadInput("give args with the name of a kind; a job made by kind.new(...) has its own")
         given = {
@@ -102,9 +105,13 @@ class Client:
     def _checked(self, job: NewJob) -> NewJob:
         if job.run_at is not None and job.run_at.tzinfo is None:
             raise BadInput(f"run_at must have a time zone, not {job.run_at.isoformat()}; use datetime.now(UTC)")
+        if job.delay is not None and not math.isfinite(job.delay):
+            raise BadInput(f"delay must be a number of seconds, not {job.delay}")
         metadata = msgspec.Raw(encode_args(job.metadata, "metadata")) if job.metadata is not None else None
         job = msgspec.structs.replace(job, metadata=cast("Any", metadata))
         kind = self._app.find(job.kind) if self._app is not None else None
+        if kind is not None:
+            job = kind.with_defaults(job)
         if isinstance(job.args, msgspec.Raw):
             if kind is not None:
                 kind.decode(bytes(job.args))

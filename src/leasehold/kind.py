@@ -73,13 +73,13 @@ class Kind(Generic[P, R]):
             InvalidArgs: wrong names, wrong types, or values that JSON cannot carry.
         """
         encoded = self.encode(self._bind(args, kwargs))
-        return NewJob(
-            kind=self.name,
-            args=msgspec.Raw(encoded),
-            queue=self.options.queue,
-            priority=self.options.priority,
-            max_attempts=self.options.max_attempts,
-        )
+        return self.with_defaults(NewJob(kind=self.name, args=msgspec.Raw(encoded)))
+
+    def with_defaults(self, job: NewJob) -> NewJob:
+        """The job with the queue, priority and attempts of this kind where it says none of its own."""
+        own = {"queue": job.queue, "priority": job.priority, "max_attempts": job.max_attempts}
+        changes = {name: getattr(self.options, name) for name, value in own.items() if value is None}
+        return msgspec.structs.replace(job, **changes)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         named = dict(zip(self._fields, args, strict=False))

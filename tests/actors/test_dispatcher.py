@@ -223,7 +223,8 @@ async def test_a_claim_that_comes_back_after_draining_began_is_handed_back_unsta
     await bundle.client.enqueue("echo")
     gate = bundle.lane.held_up["claim_jobs"] = trio.Event()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(bundle.slot)
+        for _ in range(bundle.claimer.slots):
+            nursery.start_soon(bundle.slot)
         await wait_all_tasks_blocked()
         nursery.start_soon(supervise, bundle.dispatcher)
 

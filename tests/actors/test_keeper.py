@@ -164,6 +164,7 @@ async def test_leases_are_kept_for_as_long_as_it_runs_even_through_lost_connecti
             await until(lambda renewed=renewed: bundle.keeper.statistics().renewed > renewed)
             await database.fetch(
                 "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%lease keeper'"
+                " and datname = current_database()"
             )
         renewed = bundle.keeper.statistics().renewed
         await until(lambda: bundle.keeper.statistics().renewed > renewed + 1)

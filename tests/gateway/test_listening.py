@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from leasehold.errors import SettingsError
+from leasehold.gateway.serve import run_gateway
 from leasehold.settings import Settings
 from tests.gateway.fake_client import FakeClient
 from tests.gateway.running import read_until_closed, running_gateway
@@ -54,3 +56,10 @@ def begin_request(connection: socket.socket) -> None:
     """Sends the head of an enqueue with a body of 21 bytes; returns when the gateway waits for them."""
     connection.sendall(HEAD + b"Content-Length: 21\r\nExpect: 100-continue\r\n\r\n")
     assert b" 100 " in connection.recv(4096)
+
+
+def test_a_port_that_is_taken_is_a_clear_settings_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = Settings(gateway_port=taken.getsockname()[1], database_url="postgresql://nobody@127.0.0.1:1/x")
+        with pytest.raises(SettingsError, match=r"cannot listen on 127\.0\.0\.1:.*--port"):
+            run_gateway(settings)

@@ -6,7 +6,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.builtin import builtin_app, dummy, echo
+from leasehold import App
+from leasehold.builtin import builtin_app, dummy, echo, with_builtins
 from tests.support.held import held_job
 
 
@@ -16,6 +17,26 @@ def a_job(attempt: int = 1):
 
 def test_a_fresh_worker_serves_echo_and_dummy() -> None:
     assert builtin_app().served_kinds == ["dummy", "echo"]
+
+
+def test_an_app_is_served_beside_them_and_may_take_their_names() -> None:
+    app = App()
+
+    @app.kind("echo")
+    async def own(text: str) -> str:
+        return text
+
+    assert with_builtins(None).served_kinds == ["dummy", "echo"]
+    assert with_builtins(app).served_kinds == ["dummy", "echo"]
+    assert with_builtins(app).find("echo") is own
+    assert app.served_kinds == ["echo"]
+
+
+def test_a_default_handler_gets_their_kinds_too() -> None:
+    app = App()
+    app.default_handler(echo)
+    assert with_builtins(app).served_kinds == []
+    assert with_builtins(app).find("dummy") is app.default
 
 
 async def test_echo_answers_with_its_args() -> None:

@@ -6,10 +6,14 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from leasehold.builtin import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify.doorbell import PAUSE_SECONDS, open_doorbell
+from tests.support.flavours import in_flavour
+from tests.support.waiting import until
+from tests.support.working import working
 
 
 class Bell(Caller):
@@ -76,7 +80,7 @@ def test_under_asyncio_it_rings_as_well() -> None:
             await asyncio.wait_for(bell.heard.wait(), 2)
             doorbell.ring({"last"})
 
-    asyncio.run(main())
+    in_flavour("asyncio", main)
     assert bell.rung == [["mail", "slow"], ["last"]]
 
 
@@ -90,16 +94,14 @@ def test_a_failure_inside_the_block_comes_out_and_leaves_no_ringer_behind(flavou
             raise error
 
     with pytest.raises(ValueError, match="mine") as caught:
-        trio.run(main) if flavour == "trio" else asyncio.run(main())
+        in_flavour(flavour, main)
     assert caught.value is error
 
 
 async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(database_url: str) -> None:
-    from leasehold.builtin import builtin_app
-    from tests.support.working import working
-
     async with working(database_url, builtin_app(), poll_seconds=30) as running:
-        await running.ready()
+        # The decaying poll must not be what finds it.
+        await until(lambda: running.worker.dispatcher.statistics().empty_claims >= 8)
         async with open_client(database_url) as client:
             before = running.worker.dispatcher.statistics().wake_ups
             job = await running.finished(await client.enqueue("echo"))

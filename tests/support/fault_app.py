@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
+import sys
 import time
 
 import trio
 
 from leasehold import App, Job
+from leasehold.database import open_database
+from leasehold.errors import LeaseLost
+
+log = logging.getLogger("leasehold.tests")
 
 app = App()
 
@@ -38,6 +45,54 @@ async def block_loop(seconds: float) -> str:
     """Do what no handler should: block the event loop."""
     time.sleep(seconds)  # noqa: ASYNC251  the fault under test
     return "blocked"
+
+
+@app.kind()
+async def spin(seconds: float) -> str:
+    """Block the event loop and hold on to the interpreter as well."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+    return "spun"
+
+
+@app.kind()
+def stuck_in_a_thread(job: Job) -> int:
+    """The first attempt never looks whether it was cancelled."""
+    if job.attempt == 1:
+        time.sleep(600)
+    return job.attempt
+
+
+@app.kind(runs="asyncio")
+async def end_the_loop(job: Job) -> int:
+    """The first attempt takes the asyncio loop down that everything else runs on."""
+    if job.attempt == 1:
+        asyncio.get_running_loop().call_soon(sys.exit)
+        await asyncio.sleep(600)
+    return job.attempt
+
+
+@app.kind()
+async def write_when_cancelled(job: Job) -> int:
+    """The first attempt waits to be cancelled, then writes to `public.written`, as the holder of its lease would."""
+    if job.attempt == 1:
+        try:
+            await trio.sleep_forever()
+        finally:
+            with trio.move_on_after(10, shield=True):
+                await _write_as_holder(job)
+    return job.attempt
+
+
+async def _write_as_holder(job: Job) -> None:
+    async with open_database(os.environ["LEASEHOLD_DATABASE_URL"]) as database:
+        try:
+            async with database.transaction() as transaction:
+                await transaction.execute(f"insert into public.written values ({job.id}, {job.attempt})")
+                await transaction.call("assert_lease", job.id, job.attempt, job.incarnation)
+        except LeaseLost as error:
+            log.warning("the write was refused: %s", error)
 
 
 @app.kind()

@@ -15,6 +15,7 @@ from leasehold.cli.terminal import Terminal
 from leasehold.settings import ExplainedSetting, Settings, explain, load_settings
 
 if TYPE_CHECKING:
+    from leasehold.app import App
     from leasehold.cli.services import Services
     from leasehold.client import Client
     from leasehold.database import Database
@@ -88,7 +89,7 @@ class Context:
             self.say(f"schema migrated to version {report.to_version}")
 
     @asynccontextmanager
-    async def client(self) -> AsyncGenerator[Client]:
-        """A client on the database, once its schema fits."""
+    async def client(self, app: App | None = None) -> AsyncGenerator[Client]:
+        """A client on the database, once its schema fits; it knows the kinds of `app`."""
         async with self.database() as database:
-            yield self.services.client(database)
+            yield self.services.client(database, app)

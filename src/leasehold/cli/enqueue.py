@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from leasehold.cli.context import Context
 from leasehold.cli.durations import parse_duration, parse_instant
+from leasehold.cli.loading import load_app
 from leasehold.cli.options import INJECTED
 from leasehold.cli.results import EnqueueReport
 from leasehold.cli.terminal import Terminal
@@ -36,6 +37,9 @@ async def enqueue(
 ) -> EnqueueReport:
     """Enqueue a job and print its id.
 
+    Where an app is configured (LEASEHOLD_APP), its kinds say queue, priority and attempts, args are checked against its
+    handlers, and other kinds are refused.
+
     Example:
       leasehold enqueue echo '{"text": "hello"}'
       leasehold enqueue crawl '{"shop": 7}' --queue crawl --key shop-7 --delay 5m
@@ -56,7 +60,8 @@ async def enqueue(
         max_attempts=max_attempts,
         metadata=parse_object("metadata", metadata) if metadata else None,
     )
-    async with context.client() as client:
+    place = context.settings.app
+    async with context.client(load_app(place) if place else None) as client:
         [enqueued] = await client.enqueue_many([job])
     if not enqueued.is_new:
         context.say(f"job {enqueued.job_id} has this idempotency key already; nothing was enqueued")

@@ -42,11 +42,12 @@ class Services:
 
         return open_database(dsn, pool_size=1, application_name=APPLICATION_NAME)
 
-    def client(self, database: Database) -> Client:
-        """A client on an open database."""
+    def client(self, database: Database, app: App | None = None) -> Client:
+        """A client on an open database, which checks jobs against the kinds of `app`."""
+        from leasehold.builtin import with_builtins
         from leasehold.client import Client
 
-        return Client(database)
+        return Client(database, app=None if app is None else with_builtins(app))
 
     async def schema_state(self, dsn: str) -> SchemaState:
         """How the schema in the database compares with this code."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TextIO
@@ -43,5 +44,6 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """One line of talk, on standard error."""
-        self.stderr.write(text + "\n")
-        self.stderr.flush()
+        with suppress(BrokenPipeError):
+            self.stderr.write(text + "\n")
+            self.stderr.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
 LONGEST_NAME = 10
 MOST_WORKERS = 100
-LOOK_AGAIN_SECONDS = 0.1
 
 
 async def up(
@@ -56,11 +56,18 @@ async def up(
     children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text))
     show = line_writer(context.terminal, as_text=as_text)
 
+    serving = trio.Event()
+
+    def show_and_see(name: str, line: str) -> None:
+        show(name, line)
+        if name == "gateway" and "gateway serves" in line:
+            serving.set()
+
     async def tell_when_ready() -> None:
-        await port_answers(settings.gateway_host, settings.gateway_port)
+        await serving.wait()
         context.say("\n".join(["", *first_hints(settings, context.psql_program), ""]))
 
-    return await Supervisor(children, show).run(tell_when_ready)
+    return await Supervisor(children, show_and_see).run(tell_when_ready)
 
 
 def plan_children(workers: int, environ: Mapping[str, str]) -> list[Child]:
@@ -105,21 +112,12 @@ def line_writer(terminal: Terminal, *, as_text: bool) -> Show:
         elif not line.startswith("{"):
             fields = {"at": terminal.now(), "level": "info", "logger": "leasehold.up", "process": name, "message": line}
             line = msgspec.json.encode(fields).decode()
-        terminal.stdout.write(line + "\n")
-        terminal.stdout.flush()
+        # Whoever read our lines may be gone (`| tee` after Ctrl-C); the processes still want to be drained.
+        with suppress(BrokenPipeError):
+            terminal.stdout.write(line + "\n")
+            terminal.stdout.flush()
 
     return show
-
-
-async def port_answers(host: str, port: int) -> None:
-    """Returns once somebody accepts connections there."""
-    while True:
-        try:
-            stream = await trio.open_tcp_stream(host, port)
-        except OSError:
-            await trio.sleep(LOOK_AGAIN_SECONDS)
-        else:
-            return await stream.aclose()
 
 
 def first_hints(settings: Settings, psql: str) -> list[str]:

@@ -27,6 +27,7 @@ from leasehold.database.connections import (
     close_connection,
     connect,
 )
+from leasehold.database.shared_loop import EndRefused, shared
 from leasehold.database.translation import translated
 from leasehold.errors import DatabaseUnavailable
 
@@ -215,9 +216,10 @@ async def _asyncio_loop() -> AsyncGenerator[None]:
         return
     raised: BaseException | None = None
     try:
-        async with trio_asyncio.open_loop():
+        async with trio_asyncio.open_loop() as loop:
             try:
-                yield
+                with shared(loop):
+                    yield
             except BaseException as error:
                 raised = error
                 raise
@@ -238,16 +240,17 @@ def _wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException)
 
 async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:
     """Run a handler that was written for asyncio. Needs a loop, which every open database provides."""
-    refused: list[BaseException] = []
+    try:
+        return await cross(function)
+    except EndRefused as refused:
+        raise refused.__cause__ or refused from None
 
-    # asyncio would let these two out of the handler and end the loop that everybody uses.
-    async def contained() -> list[T]:
-        try:
-            return [await function()]
-        except (KeyboardInterrupt, SystemExit) as error:
-            refused.append(error)
-            return []
 
-    for value in await cross(contained):
-        return value
-    raise refused[0]
+async def loop_ended() -> None:
+    """Wait until the asyncio loop has ended under us: nothing that crosses the border will ever come back."""
+    loop = trio_asyncio.current_loop.get()
+    try:
+        await loop.wait_stopped()
+    except trio.Cancelled:
+        if loop.is_running():
+            raise

@@ -261,6 +261,7 @@ async def test_a_channel_is_heard_until_its_connection_is_lost(database: Databas
         await database.fetch("select pg_notify('other', 'not for us')")
         await database.fetch(
             "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%listener'"
+            " and datname = current_database()"
         )
         with trio.fail_after(2):
             async for payload in listening.payloads:

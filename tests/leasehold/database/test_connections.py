@@ -7,6 +7,7 @@ import pytest
 
 from leasehold.database import AsyncioDatabase, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable, UnknownJob
+from tests.support.flavours import in_flavour
 
 BACKEND = "select pg_backend_pid() as pid"
 
@@ -18,7 +19,7 @@ def under_asyncio(dsn: str, work: Callable[[AsyncioDatabase], Awaitable[None]], 
         async with open_asyncio_database(dsn, pool_size=1, timeout=timeout) as database:
             await work(database)
 
-    asyncio.run(main())
+    in_flavour("asyncio", main)
 
 
 def test_calls_and_transactions_work_without_trio(database_url: str) -> None:

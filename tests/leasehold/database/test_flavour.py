@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from leasehold.database import running_flavour
+from tests.support.flavours import in_flavour
 
 
 async def test_trio_is_recognised() -> None:
@@ -12,10 +11,10 @@ async def test_trio_is_recognised() -> None:
 
 
 def test_asyncio_is_recognised() -> None:
-    async def ask() -> str:
-        return running_flavour()
+    async def main() -> None:
+        assert running_flavour() == "asyncio"
 
-    assert asyncio.run(ask()) == "asyncio"
+    in_flavour("asyncio", main)
 
 
 def test_outside_of_both_it_is_an_error() -> None:

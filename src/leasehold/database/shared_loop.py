@@ -1,0 +1,76 @@
+"""One asyncio loop for everybody: what a handler does to it must not end it for the others.
+
+trio-asyncio ends its loop, and with it the whole program, at the first error that nobody caught: a task that somebody
+forgot, a callback that raised. Here such errors are logged, as asyncio itself would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
+from typing import Any
+
+log = logging.getLogger("leasehold.asyncio")
+
+
+@contextmanager
+def shared(loop: Any) -> Generator[None]:
+    """Protect a loop from its users while the block lasts."""
+    stop = loop.stop
+    loop.set_exception_handler(_report)
+    loop.set_task_factory(_make_task)
+    loop.stop = _refuse_to_stop
+    try:
+        yield
+    finally:
+        loop.stop = stop
+
+
+def _report(_loop: object, context: dict[str, Any]) -> None:
+    error = context.get("exception")
+    log.error("%s: %r", context.get("message", "an error that nobody caught"), error, exc_info=error)
+
+
+def _refuse_to_stop() -> None:
+    raise RuntimeError("this asyncio loop belongs to leasehold and runs everything else as well: it cannot be stopped")
+
+
+def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
+    return asyncio.Task(Contained(work), loop=loop, **options)
+
+
+class EndRefused(Exception):
+    """Code under asyncio wanted to end the program; `__cause__` is how."""
+
+
+class Contained(Coroutine[Any, Any, Any]):
+    """A coroutine that passes KeyboardInterrupt and SystemExit on as EndRefused: asyncio lets those two through its loop.
+
+    No coroutine around the other, since one that is cancelled before its start would leave the other unawaited.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
+        self._work = work
+
+    def send(self, value: Any) -> Any:
+        """Go on."""
+        try:
+            return self._work.send(value)
+        except (KeyboardInterrupt, SystemExit) as error:
+            raise EndRefused(repr(error)) from error
+
+    def throw(self, *error: Any) -> Any:
+        """Go on with an exception."""
+        try:
+            return self._work.throw(*error)
+        except (KeyboardInterrupt, SystemExit) as refused:
+            raise EndRefused(repr(refused)) from refused
+
+    def close(self) -> None:
+        """Give up."""
+        self._work.close()
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._work.__await__()

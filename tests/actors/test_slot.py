@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from leasehold.actors.outcome import Completed, Failed, Outcome, Released
+from leasehold.actors.slot import SHUTDOWN, Slot, describe_slot
+from leasehold.job import Job
+from leasehold.kind import Kind, KindOptions
+from tests.support.held import free_kind, held_job
+from tests.support.waiting import until
+
+
+class Running:
+    """A slot, and what it settled."""
+
+    def __init__(self) -> None:
+        self.settled: list[Outcome] = []
+        self.slot = Slot(uuid4(), "w1", trio.CapacityLimiter(1), self.settled.append)
+
+
+def a_kind(function: Any, **options: Any) -> Kind[..., Any]:
+    return Kind(function.__name__, function, None, KindOptions(**options))
+
+
+async def test_a_job_that_was_lost_before_it_started_is_not_run() -> None:
+    async def never(job: Job, args: dict[str, Any]) -> None:
+        raise AssertionError
+
+    running = Running()
+    held = held_job(kind=free_kind(never))
+    held.lose("cancelled")
+    await running.slot.run_job(held)
+    assert (running.settled, held.started) == ([], None)
+
+
+@pytest.mark.parametrize(("reason", "settled"), [("taken_by_another_worker", False), (SHUTDOWN, True)])
+async def test_a_job_lost_while_it_runs_settles_nothing_unless_it_is_handed_back(reason: str, settled: bool) -> None:
+    async def endless(job: Job, args: dict[str, Any]) -> None:
+        await trio.sleep_forever()
+
+    running = Running()
+    held = held_job(7, kind=free_kind(endless))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot.run_job, held)
+        await until(lambda: running.slot.held is held)
+        assert describe_slot(running.slot) == {"job_id": 7, "kind": "echo", "attempt": 1}
+        held.lose(reason)
+    assert running.settled == ([Released(held)] if settled else [])
+    assert describe_slot(running.slot) is None
+
+
+async def test_a_handler_that_raises_beside_its_cancellation_settles_nothing_either() -> None:
+    async def messy(job: Job, args: dict[str, Any]) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            try:
+                await trio.sleep_forever()
+            finally:
+                raise ValueError("on the way out")
+
+    running = Running()
+    held = held_job(kind=free_kind(messy))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot.run_job, held)
+        await until(lambda: held.scope is not None)
+        held.lose("cancelled")
+    assert running.settled == []
+
+
+async def test_a_timeout_fails_the_attempt(autojump_clock: MockClock) -> None:
+    async def endless() -> None:
+        await trio.sleep_forever()
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(endless, timeout=30.0)))
+    assert trio.current_time() == 30
+    [outcome] = running.settled
+    assert isinstance(outcome, Failed)
+    assert outcome.error["type"] == "TimedOut"
+    assert not outcome.discard
+
+
+async def test_what_a_handler_raises_while_it_runs_out_of_time_is_what_is_told(autojump_clock: MockClock) -> None:
+    async def complains() -> None:
+        try:
+            await trio.sleep_forever()
+        except trio.Cancelled as error:
+            raise RuntimeError("no time to clean up") from error
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(complains, timeout=1.0)))
+    [outcome] = running.settled
+    assert isinstance(outcome, Failed)
+    assert outcome.error["message"] == "no time to clean up"
+
+
+async def test_a_cancellation_from_outside_goes_through_the_slot(autojump_clock: MockClock) -> None:
+    async def endless() -> None:
+        await trio.sleep_forever()
+
+    running = Running()
+    with trio.move_on_after(1) as scope:
+        await running.slot.run_job(held_job(kind=a_kind(endless)))
+    assert scope.cancelled_caught
+    assert running.settled == []
+    assert running.slot.held is None
+
+
+async def test_a_handler_without_the_job_is_called_with_its_args_alone() -> None:
+    async def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    running = Running()
+    held = held_job(kind=a_kind(add), args='{"a": 1}')
+    await running.slot.run_job(held)
+    assert running.settled == [Completed(held, "3")]
+    assert held.started is not None

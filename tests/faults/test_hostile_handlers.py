@@ -1,0 +1,61 @@
+"""Handlers that do what none should: the worker keeps its promises or ends, and never hangs."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.support.fleet import Fleet
+from tests.support.servers import OwnServer
+
+pytestmark = pytest.mark.acceptance
+
+
+async def test_a_handler_that_keeps_the_interpreter_busy_for_three_leases_keeps_its_job(fleet: Fleet) -> None:
+    worker = await fleet.worker("busy")
+    fleet.run("reaper")
+    job = await fleet.client.enqueue("spin", {"seconds": 6})
+    record = await fleet.job(job, "completed", timeout=30)
+    assert (record.attempt, record.output) == (1, "spun")
+    assert f"job {job} (spin)" in await worker.until_line("blocked the event loop")
+
+
+async def test_a_handler_that_cannot_be_interrupted_is_left_to_its_lease_by_the_second_sigterm(fleet: Fleet) -> None:
+    stuck = await fleet.worker("stuck")
+    fleet.run("reaper")
+    job = await fleet.client.enqueue("stuck_in_a_thread")
+    await fleet.job(job, "running")
+    stuck.signal(signal.SIGTERM)
+    await stuck.until_line("draining")
+    stuck.signal(signal.SIGTERM)
+    assert await stuck.until_exit(10) == 1
+    await fleet.worker("heir")
+    assert (await fleet.job(job, "completed")).output == 2
+
+
+async def test_a_handler_that_ends_the_asyncio_loop_ends_its_process_and_the_job_runs_elsewhere(fleet: Fleet) -> None:
+    worker = await fleet.worker("looped")
+    fleet.run("reaper")
+    job = await fleet.client.enqueue("end_the_loop")
+    assert await worker.until_exit(10) == 1
+    assert "the asyncio loop has ended" in worker.output
+    await fleet.worker("heir")
+    assert (await fleet.job(job, "completed")).output == 2
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+async def test_a_worker_ends_although_its_database_is_away(
+    durable_fleet: Fleet, durable_server: OwnServer, signals: int
+) -> None:
+    worker = await durable_fleet.worker("alone")
+    durable_server.stop("immediate")
+    try:
+        await worker.until_line("lost the database")
+        worker.signal(signal.SIGTERM)
+        await worker.until_line("draining")
+        if signals == 2:
+            worker.signal(signal.SIGTERM)
+        assert await worker.until_exit(15) == signals - 1
+    finally:
+        durable_server.start()

@@ -1,0 +1,22 @@
+"""Programs of either flavour."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import trio
+
+
+def in_flavour(flavour: str, main: Callable[[], Awaitable[Any]]) -> None:
+    """Run a program under trio, or under asyncio as one that has never heard of trio-asyncio would."""
+    if flavour == "trio":
+        trio.run(main)
+        return
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        runner.run(_as_coroutine(main))
+
+
+async def _as_coroutine(main: Callable[[], Awaitable[Any]]) -> None:
+    await main()
