@@ -17,8 +17,12 @@ DRIVER: Any = asyncpg
 async def answer(dsn: str) -> None:
     """Print `ready`, then the id of each job and the time at which its claim was answered; until killed."""
     rung = asyncio.Event()
+
+    def ring(*_notification: object) -> None:
+        rung.set()
+
     listening, connection = await DRIVER.connect(dsn), await DRIVER.connect(dsn)
-    await listening.add_listener(CHANNEL, lambda *_: rung.set())
+    await listening.add_listener(CHANNEL, ring)
     await connection.fetch(CLAIM, 1)
     print("ready", flush=True)
     while True:

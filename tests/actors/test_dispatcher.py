@@ -91,7 +91,7 @@ async def test_a_wake_up_ends_the_wait_at_once(database: Database) -> None:
         await until(lambda: bundle.lane.calls.count("claim_jobs") >= 8)
         await bundle.client.enqueue("echo")
         bundle.dispatcher.wake()
-        await until(lambda: len(bundle.started) == 1, timeout=0.5)
+        await until(lambda: len(bundle.started) == 1, timeout=0.9)
         assert bundle.dispatcher.statistics().wake_ups == 1
         assert bundle.dispatcher.statistics().lost_wake_ups == 0
 
@@ -112,7 +112,7 @@ async def test_a_scheduled_job_is_claimed_at_its_time_without_a_scheduler(databa
     await Client(database).enqueue("echo", delay=timedelta(seconds=0.4))
     async with dispatching(database, poll_seconds=60) as bundle:
         await until(lambda: len(bundle.started) == 1, timeout=3)
-        assert 0.4 <= monotonic() - enqueued_at < 0.6
+        assert 0.4 <= monotonic() - enqueued_at < 1.0
 
 
 async def test_a_kind_may_have_a_lease_of_its_own(database: Database) -> None:

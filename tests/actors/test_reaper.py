@@ -71,7 +71,7 @@ async def test_a_lease_is_taken_back_when_it_runs_out_and_not_at_the_next_poll(
     await bundle.abandon(0.3)
     async with reaping(database) as bundle:
         await bundle.back(timeout=2)
-        assert bundle.reaper.statistics().reaped == 1
+        await until(lambda: bundle.reaper.statistics().reaped == 1)
         assert (await bundle.client.timeline(1))[-1].event == "reaped"
     assert "took back job 1: the lease of attempt 1 on worker gone ran out; now pending" in caplog.text
 

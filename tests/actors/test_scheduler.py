@@ -74,8 +74,8 @@ async def test_a_scheduled_job_becomes_claimable_at_its_time(database: Database)
     job_id = await Client(database).enqueue("echo", delay=timedelta(seconds=0.3))
     async with scheduling(database) as bundle:
         await bundle.due(job_id, timeout=2)
-        assert 0 <= await bundle.late(job_id) < 0.2
-        assert bundle.scheduler.statistics().made_due == 1
+        assert 0 <= await bundle.late(job_id) < 0.5
+        await until(lambda: bundle.scheduler.statistics().made_due == 1)
 
 
 async def test_every_wake_up_may_mean_an_earlier_job(database: Database) -> None:

@@ -399,6 +399,23 @@ async def test_cancelling_a_running_job_cancels_its_handler_in_every_flavour(
     assert caplog.text.count("lease lost (cancelled), the handler was cancelled") == 3
 
 
+async def test_without_notifications_a_cancelled_job_is_noticed_at_its_next_renewal(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = App()
+
+    @app.kind()
+    async def endless() -> None:
+        await trio.sleep_forever()
+
+    async with working(database_url, app, notify=False, lease_seconds=1.5, poll_seconds=0.1) as running:
+        job_id = await running.client.enqueue("endless")
+        await running.in_state(job_id, "running")
+        await running.client.cancel(job_id)
+        await until(lambda: not running.worker.holdings, timeout=2)
+    assert "lease lost (cancelled), the handler was cancelled" in caplog.text
+
+
 async def test_draining_lets_running_jobs_finish_hands_back_the_rest_and_claims_nothing_more(database_url: str) -> None:
     app = builtin_app()
     started, go_on = trio.Event(), trio.Event()
