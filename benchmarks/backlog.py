@@ -25,7 +25,7 @@ class BacklogSize(msgspec.Struct, frozen=True):
 
 SIZES = {
     "full": BacklogSize(1_000_000, 100_000, 50_000, 60),
-    "quick": BacklogSize(100_000, 10_000, 20_000, 20),
+    "quick": BacklogSize(50_000, 10_000, 20_000, 20),
     "tiny": BacklogSize(3_000, 1_000, 3_000, 2),
 }
 HARDLY_ANY = 2 * max(BATCHES)

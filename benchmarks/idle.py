@@ -14,7 +14,7 @@ from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.processes import Process, running, running_worker
 from benchmarks.server import Connection, Server, connected
 
-SIZES = {"full": (12.0, 20.0), "quick": (6.0, 8.0), "tiny": (0.5, 0.5)}
+SIZES = {"full": (12.0, 20.0), "quick": (4.0, 5.0), "tiny": (0.5, 0.5)}
 COMMITS = "select xact_commit + xact_rollback from pg_stat_database where datname = $1"
 
 

@@ -59,7 +59,7 @@ async def measure(server: Server, size: Size, say: Say) -> MemoryResult:
     figures = [
         Figure(name="idle worker", value=idle, unit="MB", floor=bare, at_most=60),
         Figure(name=f"peak over {jobs:,} jobs", value=meter.peak_mb, unit="MB"),
-        Figure(name="growth of the peak from the first half to the second", value=growth, unit="MB", at_most=2),
+        Figure(name="growth of the peak from the first half to the second", value=growth, unit="MB", at_most=4),
         Figure(name="after them", value=after, unit="MB"),
     ]
     return MemoryResult(figures=figures, jobs=jobs, bare_mb=bare, idle_mb=idle, series_mb=thinned(seen), after_mb=after)

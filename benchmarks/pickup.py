@@ -15,7 +15,7 @@ from benchmarks.figures import Figure, Result, Say, Size, Spread
 from benchmarks.processes import running, running_worker, until
 from benchmarks.server import Connection, Server, connected
 
-SIZES = {"full": 300, "quick": 40, "tiny": 5}
+SIZES = {"full": 300, "quick": 30, "tiny": 5}
 PAUSE_SECONDS = (0.045, 0.085)
 DUE_IN_SECONDS = (0.15, 0.35)
 DEAF_POLL_SECONDS = 0.05

@@ -278,7 +278,7 @@ WRITTEN_BY_SQL = {
     "json null": "'null', null",
     "out of range": """'{"n": 1e5000}', null""",
     "deep": f"""jsonb_build_object('n', ({NESTED})::jsonb), null""",
-    "deep metadata": f"""'{{"n": 1}}', jsonb_build_object('n', ({NESTED})::jsonb)""",
+    "metadata out of range": """'{"n": 1}', '{"n": 1e5000}'""",
 }
 
 
