@@ -33,11 +33,13 @@ def claim_size(slots: int, busy: int, backlog: int, rate: float) -> int:
 def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float:
     """Seconds to wait for the next due job (`next_due` seconds away, None: there is none), `longest` at the most.
 
-    What is due already although we have just made due what we could is locked by somebody: look again a little later.
+    A job that is overdue although we have just looked came due since, or is locked by somebody: we look again at once,
+    then after as long as it is overdue, so that a locked one is asked for less and less often.
     """
     if not isinstance(next_due, float):
         return longest
-    return min(longest, max(next_due, SOONEST_SECONDS if progress or next_due > 0 else STUCK_SECONDS))
+    overdue = 0.0 if progress else -next_due
+    return min(longest, max(next_due, min(overdue, STUCK_SECONDS), SOONEST_SECONDS))
 
 
 class Rate:

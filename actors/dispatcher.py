@@ -176,7 +176,7 @@ class Dispatcher:
         seconds = wait_until_due(next_due, poll, progress=False)
         if await self._signal.wait(seconds):
             self._counts["wake_ups"] += self._rung
-        elif seconds < poll and next_due != 0:
+        elif seconds < poll and isinstance(next_due, float) and next_due > 0:
             self._poll.reset()
         else:
             self._unheard = seconds >= UNHEARD_AFTER and self._is_listening()

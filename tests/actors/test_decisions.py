@@ -93,5 +93,8 @@ def test_the_next_due_job_is_waited_for_exactly_and_a_locked_one_is_looked_at_ag
     assert wait_until_due(0.3, 5.0, progress=False) == 0.3
     assert wait_until_due(60.0, 5.0, progress=False) == 5.0
     assert wait_until_due(0.0, 5.0, progress=True) == 0.001
-    assert wait_until_due(0.0, 5.0, progress=False) == 0.05
-    assert wait_until_due(0.0, 0.01, progress=False) == 0.01
+    assert wait_until_due(-0.0001, 5.0, progress=False) == 0.001
+    assert wait_until_due(-0.02, 5.0, progress=False) == 0.02
+    assert wait_until_due(-60.0, 5.0, progress=False) == 0.05
+    assert wait_until_due(-60.0, 5.0, progress=True) == 0.001
+    assert wait_until_due(-60.0, 0.01, progress=False) == 0.01
