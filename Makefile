@@ -17,7 +17,7 @@ help: ## list these commands
 setup: $(INSTALLED) ## make the virtual environment in .venv (PYTHON=… chooses the interpreter)
 
 demo: $(INSTALLED) ## watch it work: real jobs on several workers, one of which is killed
-	$(BIN)/leasehold demo
+	@$(BIN)/leasehold demo
 
 test: $(INSTALLED) ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup

@@ -10,12 +10,14 @@ from uuid import UUID
 
 import msgspec
 
+from leasehold.actors.announcer import SILENT, Announcer
 from leasehold.actors.backlog import Backlog
 from leasehold.actors.decisions import PollDecay, Rate, claim_size, wait_until_due
 from leasehold.actors.held import Held, Holdings, drop
 from leasehold.app import App
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable
+from leasehold.events import JobUnblocked
 from leasehold.notify.signal import Signal
 
 log = logging.getLogger("leasehold.dispatcher")
@@ -69,9 +71,10 @@ class Dispatcher:
 
     def __init__(
         self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float,
-        is_listening: Callable[[], bool],
+        is_listening: Callable[[], bool], announcer: Announcer = SILENT,
     ) -> None:  # fmt: skip
         self._lane = lane
+        self._announcer = announcer
         self._claimer = claimer
         self._app = app
         self._backlog = backlog
@@ -167,11 +170,14 @@ class Dispatcher:
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
             _log_claims(jobs, was_rung)
+            self._announcer.claimed(jobs)
+            if JobUnblocked in self._announcer.heard:
+                await self._announcer.unblocked(self._lane, jobs)
         return len(rows)
 
     async def _wait(self) -> None:
         """Until there is a reason to look again."""
-        next_due = await self._lane.call_value("next_due_in")
+        next_due = await self._lane.call_value("next_look_in", list(self._claimer.queues))
         poll = self._poll.wait()
         seconds = wait_until_due(next_due, poll, progress=False)
         if await self._signal.wait(seconds):
@@ -195,6 +201,7 @@ class Dispatcher:
         if jobs:
             await self._release([(held.id, held.attempt) for held in jobs])
             self._counts["handed_back"] += len(jobs)
+            self._announcer.handed_back(jobs)
 
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()

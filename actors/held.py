@@ -9,9 +9,14 @@ import msgspec
 import trio
 
 from leasehold.actors.decisions import lease_margin
+from leasehold.actors.extras import extras_of
 from leasehold.database import Row
+from leasehold.desk import Desk
 from leasehold.job import Job
 from leasehold.kind import Kind
+
+SHUTDOWN = "shutdown"
+"""Why a handler is cancelled whose worker ends; its job is handed back."""
 
 
 class Held:
@@ -49,9 +54,10 @@ class Held:
             if self.scope is not None:
                 self.scope.cancel(reason)
 
-    def job(self, incarnation: UUID, worker_id: str) -> Job:
-        """What the handler sees."""
+    def job(self, incarnation: UUID, worker_id: str, desk: Desk | None = None) -> Job:
+        """What the handler sees. `desk` is what its methods ask; without one they say that there is no worker at hand."""
         row = self.row
+        extras = extras_of(row)
         metadata = row["metadata"]
         return Job(
             id=self.id,
@@ -66,6 +72,10 @@ class Held:
             metadata=None if metadata is None else msgspec.json.decode(metadata),
             created_at=row["created_at"],
             run_at=row["run_at"],
+            chain_id=extras.get("chain_id", self.id),
+            chain_position=extras.get("chain_position", 0),
+            traceparent=extras.get("traceparent"),
+            _desk=desk,
         )
 
 

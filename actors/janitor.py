@@ -35,6 +35,7 @@ class Janitor:
         while not self._draining:
             made = await self._lane.call_value("ensure_partitions", DAYS_AHEAD, timeout=PATIENCE_SECONDS)
             dropped = await self._lane.call_value("drop_old_partitions", self._keep_days, timeout=PATIENCE_SECONDS)
+            await self._lane.call_value("drop_full_buckets", timeout=PATIENCE_SECONDS)
             if made or dropped:
                 log.info("made %s partitions, dropped %s", made, dropped)
             await self._signal.wait(ROUND_SECONDS)

@@ -19,10 +19,12 @@ from uuid import UUID
 import msgspec
 import trio
 
+from leasehold.actors.announcer import SILENT, Announcer
 from leasehold.actors.decisions import Backoff, lease_margin
 from leasehold.actors.held import Held, Holdings
 from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable
+from leasehold.events import LeaseRenewed
 
 log = logging.getLogger("leasehold.keeper")
 
@@ -59,13 +61,14 @@ class Keeper:
         renew_seconds: between renewals of one job.
         lost: called in the worker's thread for each lease that is gone, with the reason.
         pulse: of the worker's event loop.
+        announcer: of the worker, used in its thread.
     """
 
     name = "lease keeper"
 
     def __init__(
         self, dsn: str, incarnation: UUID, holdings: Holdings, renew_seconds: float,
-        lost: Callable[[Held, str], object], pulse: Pulse,
+        lost: Callable[[Held, str], object], pulse: Pulse, announcer: Announcer = SILENT,
     ) -> None:  # fmt: skip
         self._dsn = dsn
         self._incarnation = incarnation
@@ -73,6 +76,7 @@ class Keeper:
         self._renew_seconds = renew_seconds
         self._lost = lost
         self._pulse = pulse
+        self._announcer = announcer
         self._stopping = False
         self._cancel_thread: Callable[[], object] = bool
         self._blocked_reported = 0.0
@@ -143,6 +147,8 @@ class Keeper:
     def _apply(
         self, due: Sequence[Held], refused: dict[int, str], asked_at: float, portal: trio.lowlevel.TrioToken
     ) -> None:
+        if LeaseRenewed in self._announcer.heard:
+            portal.run_sync_soon(self._announcer.renewed, [held for held in due if held.id not in refused])
         for held in due:
             reason = refused.get(held.id)
             if reason is None:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import traceback
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import msgspec
 
 from leasehold.actors.held import Held
 from leasehold.arguments import encode_args
-from leasehold.errors import InvalidArgs
+from leasehold.continuation import ContinueWith, WaitFor
+from leasehold.errors import InvalidArgs, LeaseholdError, told_of
+from leasehold.new_job import NewJob
+from leasehold.new_jobs import Check, encode_continuation, encode_wait
 from leasehold.retry import Discard, Reschedule, Retry
 
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000
 MOST_OUTPUT_BYTES = 1_048_576
+
+
+class EncodedOutput(msgspec.Struct, frozen=True):
+    """What a handler in a process returned: JSON that was checked there, None for null."""
+
+    json: str | None
 
 
 class Completed(msgspec.Struct, frozen=True):
@@ -28,7 +38,7 @@ class Failed(msgspec.Struct, frozen=True):
     """The handler raised, ran out of time, or could not be called."""
 
     held: Held
-    error: dict[str, str]
+    error: dict[str, Any]
     retry_in: float | None = None
     discard: bool = False
 
@@ -47,21 +57,72 @@ class Released(msgspec.Struct, frozen=True):
     held: Held
 
 
-Outcome = Completed | Failed | Rescheduled | Released
+class Continued(msgspec.Struct, frozen=True):
+    """The handler returned, and further jobs come of it; both are JSON. With `has_next` the chain goes on and has no output."""
+
+    held: Held
+    continuation: str
+    output: str | None
+    has_next: bool
+
+
+class Blocked(msgspec.Struct, frozen=True):
+    """The handler waits for other chains; `wait` is JSON."""
+
+    held: Held
+    wait: str
+
+
+class Committed(msgspec.Struct, frozen=True):
+    """The handler returned, and its own transaction has completed the job: nothing is left to write."""
+
+    held: Held
+    has_next: bool
+    continuation: str | None = None
+    new_ids: Sequence[int] = ()
+
+
+Outcome = Completed | Failed | Rescheduled | Released | Continued | Blocked | Committed
+
+
+def ended(
+    held: Held, end: Any, started: Sequence[NewJob[Any]], check: Check
+) -> Completed | Continued | Blocked | Failed:
+    """The outcome of a handler that returned `end` and started further chains; what cannot be written fails for good."""
+    try:
+        if isinstance(end, WaitFor):
+            return Blocked(held, encode_wait(end, check))
+        if isinstance(end, ContinueWith):
+            told = cast("ContinueWith[Any]", end)
+            return Continued(held, encode_continuation(told, started, check), None, has_next=True)
+        done = completed(held, end)
+        if not started or isinstance(done, Failed):
+            return done
+        return Continued(held, encode_continuation(None, started, check), done.output, has_next=False)
+    except LeaseholdError as error:
+        return Failed(held, describe(error) | {"type": "InvalidContinuation"}, discard=True)
 
 
 def completed(held: Held, output: Any) -> Completed | Failed:
     """The outcome of a handler that returned `output`; one that JSON cannot carry fails for good, since it would again."""
+    if isinstance(output, EncodedOutput):
+        return Completed(held, output.json)
+    encoded = encode_output(output)
+    return Failed(held, encoded, discard=True) if isinstance(encoded, dict) else Completed(held, encoded)
+
+
+def encode_output(output: Any) -> str | dict[str, Any] | None:
+    """The output as JSON, None for null; or the error that says why JSON cannot carry it."""
     if output is None:
-        return Completed(held, None)
+        return None
     try:
         encoded = encode_args(output, "output")
     except InvalidArgs as error:
-        return Failed(held, describe(error) | {"type": "InvalidOutput"}, discard=True)
+        return describe(error) | {"type": "InvalidOutput"}
     if len(encoded) > MOST_OUTPUT_BYTES:
         message = f"output takes {len(encoded)} bytes; {MOST_OUTPUT_BYTES} is the most"
-        return Failed(held, {"type": "InvalidOutput", "message": message, "traceback": ""}, discard=True)
-    return Completed(held, encoded.decode())
+        return {"type": "InvalidOutput", "message": message, "traceback": ""}
+    return encoded.decode()
 
 
 def raised(held: Held, error: BaseException) -> Failed | Rescheduled:
@@ -75,8 +136,11 @@ def raised(held: Held, error: BaseException) -> Failed | Rescheduled:
     return Failed(held, describe(error), retry_in=retry_in, discard=isinstance(error, Discard))
 
 
-def describe(error: BaseException) -> dict[str, str]:
+def describe(error: BaseException) -> dict[str, Any]:
     """Type, message and traceback, in what Postgres can keep and people want to read. Never raises."""
+    told = told_of(error)
+    if told is not None:
+        return told
     try:
         message = str(error)
         lines = traceback.format_exception(error)

@@ -1,4 +1,4 @@
-"""Takes back what ran out: expired leases, and jobs left waiting behind nobody."""
+"""Takes back what ran out: expired leases and deadlines, and jobs left waiting or blocked behind nobody."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import logging
 import msgspec
 
 from leasehold.database import Caller
+from leasehold.events import JobReaped
 from leasehold.notify.channel import Reap
 from leasehold.notify.signal import Signal
 from leasehold.notify.switchboard import Switchboard
+from leasehold.observers import Observers
 
 log = logging.getLogger("leasehold.reaper")
 
@@ -18,10 +20,12 @@ SOONEST_SECONDS = 0.02
 
 
 class ReaperStatistics(msgspec.Struct, frozen=True):
-    """Jobs taken back, jobs promoted that were stranded behind a key, and rounds."""
+    """Jobs taken back, failed at their deadline, promoted or unblocked that were stranded, and rounds."""
 
     reaped: int
+    expired: int
     promoted: int
+    unblocked: int
     rounds: int
 
 
@@ -30,12 +34,15 @@ class Reaper:
 
     name = "reaper"
 
-    def __init__(self, lane: Caller, switchboard: Switchboard, poll_seconds: float) -> None:
+    def __init__(
+        self, lane: Caller, switchboard: Switchboard, poll_seconds: float, observers: Observers | None = None
+    ) -> None:
         self._lane = lane
+        self._observers = observers or Observers()
         self._poll_seconds = poll_seconds
         self._signal = Signal()
         self._draining = False
-        self._counts = {"reaped": 0, "promoted": 0, "rounds": 0}
+        self._counts = dict.fromkeys(ReaperStatistics.__struct_fields__, 0)
         switchboard.subscribe(Reap, lambda _: self._signal.set())
         switchboard.subscribe_reconnect(self._signal.set)
 
@@ -64,10 +71,26 @@ class Reaper:
                     row["job_id"], row["attempt"], row["worker_id"], row["state"],
                     extra={"job_id": row["job_id"], "attempt": row["attempt"], "worker_id": row["worker_id"]},
                 )  # fmt: skip
+            if JobReaped in self._observers.heard:
+                for row in rows:
+                    self._observers.emit(JobReaped(**{name: row[name] for name in JobReaped.__struct_fields__}))
             if len(rows) < BATCH:
                 break
-        promoted = await self._lane.call_value("promote_stranded_jobs")
-        self._counts["promoted"] += promoted if isinstance(promoted, int) else 0
+        await self._count("expired", "expire_jobs")
+        await self._count("promoted", "promote_stranded_jobs")
+        await self._unblock()
+
+    async def _count(self, what: str, function: str) -> None:
+        number = await self._lane.call_value(function)
+        self._counts[what] += number if isinstance(number, int) else 0
+
+    async def _unblock(self) -> None:
+        """Go round all blocked jobs, some at a time."""
+        last_id: int | None = 0
+        while last_id is not None and not self._draining:
+            (row,) = await self._lane.call("unblock_stranded_jobs", last_id, BATCH)
+            self._counts["unblocked"] += row["found"]
+            last_id = row["last_id"]
 
     def statistics(self) -> ReaperStatistics:
         """Counts since the start."""

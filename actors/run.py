@@ -14,6 +14,7 @@ from typing import Protocol
 import trio
 
 from leasehold.actors.janitor import Janitor
+from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.reaper import Reaper
 from leasehold.actors.scheduler import Scheduler
 from leasehold.actors.supervisor import culprit, supervise
@@ -74,6 +75,8 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
         raise BadInput(f"unknown actor {', '.join(sorted(unknown)) or '(none named)'}; there are: {', '.join(ACTORS)}")
     if "worker" in names and app is not None and not app.served_kinds and app.default is None:
         raise BadInput("the app has no handler; register kinds with @app.kind() before the worker starts")
+    if "worker" in names and app is not None:
+        check_process_kinds(app)
     try:
         return await _run_together(names, settings, with_builtins(app))
     except ExceptionGroup as group:
@@ -108,7 +111,7 @@ async def _make(
             return [Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds)]
         case _:
             return [
-                Reaper(await lane("reaper"), switchboard, settings.poll_seconds),
+                Reaper(await lane("reaper"), switchboard, settings.poll_seconds, app.observers),
                 Janitor(await lane("janitor"), settings.retention_days),
             ]
 

@@ -14,10 +14,21 @@ from uuid import UUID
 import msgspec
 import trio
 
+from leasehold.actors.announcer import SILENT, Announcer
 from leasehold.actors.held import Held, Holdings, drop
-from leasehold.actors.outcome import Completed, Failed, Outcome, Released, Rescheduled, sanitized
+from leasehold.actors.outcome import (
+    Blocked,
+    Committed,
+    Completed,
+    Continued,
+    Failed,
+    Outcome,
+    Released,
+    Rescheduled,
+    sanitized,
+)
 from leasehold.database import Caller, Row
-from leasehold.errors import BadInput, QueryRefused
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, NotFound, QueryRefused
 from leasehold.notify.signal import Signal
 
 log = logging.getLogger("leasehold.settler")
@@ -25,18 +36,31 @@ log = logging.getLogger("leasehold.settler")
 GATHER_SECONDS = 0.002
 MOST_ROWS = 500
 MOST_WAITING = 5_000
+MOST_NAMED = 10
+MOST_CONTINUATION_BYTES = 4_000_000
 BY_ID = attrgetter("held.id")
 
-Kept = TypeVar("Kept", Completed, Failed, Rescheduled, Released)
+REFUSALS = (BadInput, QueryRefused, NotFound, Conflict)
+RETURNS = frozenset({"attempt_failed", "rescheduled", "released", "blocked"})
+"""What a timeline says of an attempt whose write was heard and left the job unfinished."""
+
+Kept = TypeVar("Kept", Completed, Failed, Rescheduled, Released, Continued, Blocked)
 
 
 class SettlerStatistics(msgspec.Struct, frozen=True):
-    """Counts since the start: settled outcomes by what they were, refused ones, statements sent; and outcomes waiting."""
+    """Counts since the start: settled outcomes by what they were, refused ones, statements sent; and outcomes waiting.
+
+    Attributes:
+        completed: also those that continue their chain, and those whose handler committed them.
+        returned: rescheduled, blocked and released.
+        repeated: written again after a lost reply, and found to have been heard the first time.
+    """
 
     completed: int
     failed: int
     returned: int
     refused: int
+    repeated: int
     statements: int
     waiting: int
 
@@ -49,17 +73,22 @@ class Settler:
 
     name = "settler"
 
-    def __init__(self, lane: Caller, incarnation: UUID, holdings: Holdings, settled: Callable[[int], object]) -> None:
+    def __init__(
+        self, lane: Caller, incarnation: UUID, holdings: Holdings, settled: Callable[[int], object],
+        announcer: Announcer = SILENT,
+    ) -> None:  # fmt: skip
         self._lane = lane
         self._incarnation = incarnation
         self._holdings = holdings
         self._settled = settled
+        self._announcer = announcer
         self._waiting: deque[Outcome] = deque()
         self._arrived = Signal()
         self._room = trio.Event()
         self._room.set()
         self._wrote = trio.Event()
-        self._counts = {"completed": 0, "failed": 0, "returned": 0, "refused": 0, "statements": 0}
+        self._counts = {"completed": 0, "failed": 0, "returned": 0, "refused": 0, "repeated": 0, "statements": 0}
+        self._unanswered: set[int] = set()
 
     def put(self, outcome: Outcome) -> None:
         """Take an outcome. Never waits; callers that may wait ask `room` first."""
@@ -102,7 +131,13 @@ class Settler:
         """Write what is waiting now."""
         while self._waiting:
             batch = list(islice(self._waiting, MOST_ROWS))
-            await self._write(batch)
+            try:
+                await self._write(batch)
+            except DatabaseUnavailable:
+                self._unanswered.update(outcome.held.id for outcome in batch)
+                raise
+            self._unanswered.clear()
+            self._announcer.batch_written()
             for _ in batch:
                 self._waiting.popleft()
             for outcome in batch:
@@ -119,18 +154,25 @@ class Settler:
         batch.sort(key=BY_ID)
         if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:
             await self._in_parts(self._complete, done)
+            if len(done) == len(batch):
+                return
         if broken := [outcome for outcome in batch if isinstance(outcome, Failed)]:
             await self._in_parts(self._fail, broken)
         if later := [outcome for outcome in batch if isinstance(outcome, Rescheduled)]:
             await self._in_parts(self._reschedule, later)
         if unstarted := [outcome for outcome in batch if isinstance(outcome, Released)]:
             await self._in_parts(self._release, unstarted)
+        for portion in _portions([outcome for outcome in batch if isinstance(outcome, Continued)]):
+            await self._in_parts(self._continue, portion)
+        if waiting := [outcome for outcome in batch if isinstance(outcome, Blocked)]:
+            await self._in_parts(self._block, waiting)
+        self._note_committed([outcome for outcome in batch if isinstance(outcome, Committed)])
 
     async def _in_parts(self, write: Callable[[Sequence[Kept]], Awaitable[None]], outcomes: Sequence[Kept]) -> None:
         """Write outcomes; where Postgres refuses, halve them until the one is found that must not hold up the others."""
         try:
             await write(outcomes)
-        except (BadInput, QueryRefused) as error:
+        except REFUSALS as error:
             if len(outcomes) == 1:
                 await self._fail_instead(outcomes[0], error)
                 return
@@ -138,11 +180,12 @@ class Settler:
             await self._in_parts(write, outcomes[:middle])
             await self._in_parts(write, outcomes[middle:])
 
-    async def _fail_instead(self, outcome: Outcome, error: BadInput | QueryRefused) -> None:
+    async def _fail_instead(self, outcome: Outcome, error: Exception) -> None:
         """Fail the job whose outcome cannot be kept. Raises the error where that is refused as well."""
         if isinstance(outcome, Failed):
             raise error
-        refused = {"type": "InvalidOutput", "message": sanitized(str(error)), "traceback": ""}
+        name = "InvalidContinuation" if isinstance(outcome, (Continued, Blocked)) else "InvalidOutput"
+        refused = {"type": name, "message": sanitized(str(error)), "traceback": ""}
         await self._fail([Failed(outcome.held, refused, discard=True)])
 
     async def _complete(self, outcomes: Sequence[Completed]) -> None:
@@ -150,7 +193,32 @@ class Settler:
         rows = await self._call(
             "complete_jobs", outcomes, [o.output for o in outcomes], [_ran_for(o.held, now) for o in outcomes]
         )
-        self._note("completed", outcomes, rows)
+        await self._note("completed", outcomes, rows)
+        _log_completions(outcomes, rows)
+        self._announcer.completed(outcomes, rows)
+
+    async def _continue(self, outcomes: Sequence[Continued]) -> None:
+        now = monotonic()
+        rows = await self._call(
+            "continue_jobs", outcomes, [o.continuation for o in outcomes], [o.output for o in outcomes],
+            [_ran_for(o.held, now) for o in outcomes],
+        )  # fmt: skip
+        refusals = [row for row in rows if row["reason"] is not None]
+        await self._note("completed", outcomes, refusals)
+        new_ids = {row["job_id"]: row["new_ids"] for row in rows if row["reason"] is None}
+        for outcome in outcomes:
+            if outcome.held.id in new_ids:
+                self._announcer.continued(outcome, new_ids[outcome.held.id])
+
+    async def _block(self, outcomes: Sequence[Blocked]) -> None:
+        rows = await self._call("block_jobs", outcomes, [o.wait for o in outcomes])
+        await self._note("returned", outcomes, rows)
+        self._announcer.blocked(outcomes, rows)
+
+    def _note_committed(self, outcomes: Sequence[Committed]) -> None:
+        self._counts["completed"] += len(outcomes)
+        for outcome in outcomes:
+            self._announcer.continued(outcome, outcome.new_ids)
 
     async def _fail(self, outcomes: Sequence[Failed]) -> None:
         now = monotonic()
@@ -166,15 +234,20 @@ class Settler:
             [policy.multiplier for policy in policies],
             [policy.cap for policy in policies],
         )
-        self._note("failed", outcomes, [row for row in rows if row["outcome"] == "refused"])
-        _log_failures(outcomes, {row["job_id"]: row for row in rows})
+        await self._note("failed", outcomes, [row for row in rows if row["outcome"] == "refused"])
+        by_id = {row["job_id"]: row for row in rows}
+        _log_failures(outcomes, by_id)
+        self._announcer.failed(outcomes, by_id)
 
     async def _reschedule(self, outcomes: Sequence[Rescheduled]) -> None:
         rows = await self._call("reschedule_jobs", outcomes, [o.after for o in outcomes], [o.reason for o in outcomes])
-        self._note("returned", outcomes, rows)
+        await self._note("returned", outcomes, rows)
+        self._announcer.rescheduled(outcomes, rows)
 
     async def _release(self, outcomes: Sequence[Released]) -> None:
-        self._note("returned", outcomes, await self._call("release_jobs", outcomes))
+        rows = await self._call("release_jobs", outcomes)
+        await self._note("returned", outcomes, rows)
+        self._announcer.released(outcomes, rows)
 
     async def _call(self, function: str, outcomes: Sequence[Outcome], *more: list[Any]) -> list[Row]:
         self._counts["statements"] += 1
@@ -182,14 +255,23 @@ class Settler:
         attempts = [outcome.held.attempt for outcome in outcomes]
         return await self._lane.call(function, self._incarnation, ids, attempts, *more)
 
-    def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
+    async def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
         self._counts[what] += len(outcomes) - len(refusals)
-        self._counts["refused"] += len(refusals)
         for row in refusals:
-            log.warning(
-                "job %s: outcome refused, %s", row["job_id"], row["reason"],
-                extra={"job_id": row["job_id"], "reason": row["reason"]},
-            )  # fmt: skip
+            job_id, reason = row["job_id"], row["reason"]
+            if job_id in self._unanswered and await self._was_heard(job_id, outcomes):
+                self._counts["repeated"] += 1
+                log.debug("job %s: outcome repeated, the first one was heard", job_id, extra={"job_id": job_id})
+                continue
+            self._counts["refused"] += 1
+            log.warning("job %s: outcome refused, %s", job_id, reason, extra={"job_id": job_id, "reason": reason})
+
+    async def _was_heard(self, job_id: int, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the job's timeline tells of this very attempt's end: then its write was carried out, and only the reply
+        was lost."""
+        attempts = {outcome.held.attempt for outcome in outcomes if outcome.held.id == job_id}
+        rows = await self._lane.call("get_job_timeline", job_id)
+        return any(row["attempt"] in attempts and row["event"] in RETURNS for row in rows)
 
     def statistics(self) -> SettlerStatistics:
         """Counts since the start."""
@@ -200,10 +282,47 @@ def _ran_for(held: Held, now: float) -> float:
     return now - held.started if held.started is not None else 0.0
 
 
+def _log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> None:
+    if not log.isEnabledFor(logging.INFO):
+        return
+    if len(outcomes) > MOST_NAMED:
+        log.debug("%d jobs completed", len(outcomes) - len(refusals))
+        return
+    refused = {row["job_id"] for row in refusals}
+    now = monotonic()
+    for outcome in outcomes:
+        held = outcome.held
+        if held.id not in refused:
+            log.info(
+                "completed job %s of kind %s in %.3f s", held.id, held.row["kind"], _ran_for(held, now),
+                extra={"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt},
+            )  # fmt: skip
+
+
+def _portions(outcomes: Sequence[Continued]) -> list[list[Continued]]:
+    """Outcomes in lists that are not too much for one statement each, unless a single one is."""
+    portions: list[list[Continued]] = []
+    room = 0
+    for outcome in outcomes:
+        size = len(outcome.continuation)
+        if size > room:
+            portions.append([])
+            room = MOST_CONTINUATION_BYTES
+        portions[-1].append(outcome)
+        room -= size
+    return portions
+
+
 def _log_failures(outcomes: Sequence[Failed], rows: dict[int, Row]) -> None:
     for outcome in outcomes:
         row = rows.get(outcome.held.id)
-        if row is not None and row["outcome"] != "refused":
+        if row is None:
+            log.warning(
+                "job %s: attempt %s raised after it had completed the job (%s: %s)",
+                outcome.held.id, outcome.held.attempt, outcome.error["type"], outcome.error["message"],
+                extra={"job_id": outcome.held.id, "attempt": outcome.held.attempt},
+            )  # fmt: skip
+        elif row["outcome"] != "refused":
             log.warning(
                 "job %s of kind %s failed attempt %s (%s: %s), now %s",
                 outcome.held.id, outcome.held.row["kind"], outcome.held.attempt, outcome.error["type"],

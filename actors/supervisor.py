@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Protocol, cast
 
@@ -28,8 +28,16 @@ class Actor(Protocol):
         ...
 
 
-async def supervise(actor: Actor) -> None:
+def _nobody(_actor: str, _error: BaseException, _again_in: float | None) -> None:
+    return
+
+
+async def supervise(actor: Actor, tell: Callable[[str, BaseException, float | None], object] = _nobody) -> None:
     """Run an actor; when it loses the database, run it again after a jittered back-off, for as long as it takes.
+
+    Args:
+        actor: see its contract.
+        tell: called at each failure with the actor's name, the error, and the seconds until it runs again (None: never).
 
     Raises:
         ActorFailed: it failed for a reason that a restart does not cure.
@@ -44,9 +52,11 @@ async def supervise(actor: Actor) -> None:
             if isinstance(cause, ActorFailed):
                 raise cause from cause.__cause__
             if not isinstance(cause, DatabaseUnavailable):
+                tell(actor.name, cause, None)
                 raise ActorFailed(f"{actor.name} failed: {cause!r}") from cause
             wait = backoff.wait(monotonic())
             log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, cause)
+            tell(actor.name, cause, wait)
         await trio.sleep(wait)
 
 

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import nullcontext
 from uuid import uuid4
 
 import trio
 
+from leasehold.actors.announcer import Announcer
 from leasehold.actors.backlog import Backlog
+from leasehold.actors.desk import WorkerDesk
 from leasehold.actors.dispatcher import Claimer, Dispatcher
 from leasehold.actors.held import Held, Holdings, drop
 from leasehold.actors.keeper import Keeper, Pulse
+from leasehold.actors.onion import Layers
 from leasehold.actors.outcome import Released
 from leasehold.actors.presence import Presence
+from leasehold.actors.processes.pool import pool_for
 from leasehold.actors.settler import Settler
 from leasehold.actors.sibling import Watcher
 from leasehold.actors.slot import SHUTDOWN, Slot
@@ -28,6 +33,7 @@ from leasehold.actors.supervisor import supervise
 from leasehold.app import App
 from leasehold.database import Database, Lane
 from leasehold.errors import DatabaseError
+from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.channel import Lost, Wake
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
@@ -62,21 +68,32 @@ class Worker:
         self._pulse = Pulse()
         self._claiming = trio.CancelScope()
         self._interrupted = False
+        self._stopping = False
+        announcer = self._announcer = Announcer(app.observers, worker_id, incarnation)
         self.claimer = Claimer(
             incarnation, worker_id, settings.queues, settings.slots, settings.lease_seconds, settings.renew_seconds
         )
         self.dispatcher = Dispatcher(
             claim_lane, self.claimer, app, self._backlog, self.holdings, settings.poll_seconds,
-            lambda: switchboard.listening,
+            lambda: switchboard.listening, announcer,
         )  # fmt: skip
-        self.settler = Settler(settle_lane, incarnation, self.holdings, self.dispatcher.job_ended)
-        self.keeper = Keeper(database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse)
+        self.settler = Settler(settle_lane, incarnation, self.holdings, self.dispatcher.job_ended, announcer)
+        self.keeper = Keeper(
+            database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse, announcer
+        )
         self.presence = Presence(
             database, self.claimer, app.served_kinds, settings.heartbeat_seconds,
             lambda: sum(1 for _ in self.running()), lambda: switchboard.listening,
         )  # fmt: skip
         threads = trio.CapacityLimiter(settings.slots)
-        self._slots = [Slot(incarnation, worker_id, threads, self.settler.put) for _ in range(settings.slots)]
+        layers = Layers(app)
+        processes = self._processes = pool_for(app, settings.slots)
+        self._database = database
+        desk = self._desk = WorkerDesk(self.holdings, app)
+        self._slots = [
+            Slot(incarnation, worker_id, threads, self.settler.put, layers, announcer, processes, desk)
+            for _ in range(settings.slots)
+        ]
         switchboard.subscribe(Wake, self._hear_wake)
         switchboard.subscribe(Lost, self._hear_lost)
         switchboard.subscribe_reconnect(self._look_again)
@@ -87,6 +104,9 @@ class Worker:
 
     def drain(self) -> None:
         """End in good order."""
+        if not self._stopping:
+            self._stopping = True
+            self._announcer.worker(WorkerStopping)
         self.presence.drain()
         self.dispatcher.drain()
 
@@ -100,9 +120,12 @@ class Worker:
 
     async def run(self) -> None:
         """Work until drained. Raises ActorFailed."""
+        tell = self._announcer.actor_failed
         await self.presence.register()
+        self._announcer.worker_started(self.claimer.queues, self._app.served_kinds, self.claimer.slots)
         await self.dispatcher.warm_up()
         await self.settler.warm_up()
+        self._announcer.worker(WorkerReady)
         log.info(
             "starting worker %s for queues %s with %d slots",
             self.claimer.worker_id, ", ".join(self.claimer.queues) or "(all)", self.claimer.slots,
@@ -110,8 +133,9 @@ class Worker:
         )  # fmt: skip
         async with trio.open_nursery() as helpers:
             for actor in (self.settler, self.keeper, self.presence, Watcher(self.running, self._pulse, helpers)):
-                helpers.start_soon(supervise, actor)
-            async with trio.open_nursery() as workers:
+                helpers.start_soon(supervise, actor, tell)
+            handlers = self._desk.open(self._database, self.claimer.slots)
+            async with self._processes or nullcontext(), handlers, trio.open_nursery() as workers:
                 workers.start_soon(self._dispatch)
                 for slot in self._slots:
                     workers.start_soon(self._serve, slot)
@@ -120,7 +144,7 @@ class Worker:
 
     async def _dispatch(self) -> None:
         with self._claiming:
-            await supervise(self.dispatcher)
+            await supervise(self.dispatcher, self._announcer.actor_failed)
         self._backlog.close()
 
     async def _serve(self, slot: Slot) -> None:
@@ -153,6 +177,7 @@ class Worker:
                 log.warning("the last outcomes could not be written: %s", error)
         if scope.cancelled_caught:
             log.warning("the last outcomes could not be written within %s s", FLUSH_SECONDS)
+        self._announcer.worker(WorkerStopped)
         log.info("worker %s stopped", self.claimer.worker_id, extra={"worker_id": self.claimer.worker_id})
 
     def _hear_wake(self, notice: Wake) -> None:

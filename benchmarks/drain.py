@@ -17,6 +17,10 @@ from benchmarks.server import Server, connected
 
 SIZES = {"full": (100_000, 3), "quick": (20_000, 1), "tiny": (2_000, 1)}
 SLOTS = 10
+GROUPS = 50
+# Limits that never bind: what they cost is the counting and the taking of turns.
+AMPLE = "select leasehold.set_limit($1, max_running => 100000, rate => 1000000)"
+AMPLE_EACH = "select leasehold.set_limit($1, '*', max_running => 100000)"
 
 SPAN = """
 select count(*)::float8 / extract(epoch from max(finished_at) - min(claimed_at))::float8
@@ -59,7 +63,7 @@ class DrainResult(Result, frozen=True, kw_only=True):
 async def measure(server: Server, size: Size, say: Say) -> DrainResult:
     """Rounds of: both floors, one worker process, two; each on a fresh database."""
     jobs, rounds = SIZES[size]
-    runs: dict[str, list[WorkerRun]] = {"one": [], "two": [], "laden": [], "pinned": []}
+    runs: dict[str, list[WorkerRun]] = {"one": [], "two": [], "laden": [], "pinned": [], "limited": [], "grouped": []}
     functions: list[FloorRun] = []
     narrow: list[FloorRun] = []
     for number in range(rounds):
@@ -69,6 +73,8 @@ async def measure(server: Server, size: Size, say: Say) -> DrainResult:
         runs["two"].append(await drain(server, jobs, 2))
         runs["laden"].append(await drain(server, jobs, 1, kind="page", args=ARGS))
         runs["pinned"].append(await drain(server, jobs // 2, 1, is_pinned=True))
+        runs["limited"].append(await drain(server, jobs, 1, limit=AMPLE))
+        runs["grouped"].append(await drain(server, jobs, 1, limit=AMPLE_EACH, groups=GROUPS))
         latest = ", ".join(f"{name} {measured[-1].jobs_per_second:,.0f}" for name, measured in runs.items())
         floors = f"{functions[-1].jobs_per_second:,.0f}, narrow {narrow[-1].jobs_per_second:,.0f}"
         say(f"round {number + 1} of {rounds}, jobs/s: floors {floors}, {latest}")
@@ -77,22 +83,28 @@ async def measure(server: Server, size: Size, say: Say) -> DrainResult:
         *_figures("two workers", runs["two"], functions),
         *_figures("one worker, 200 bytes of args, as much output", runs["laden"])[:3],
         *_figures("one worker, a transaction open all the while", runs["pinned"])[:3],
+        *_limited("max_running and a rate for the queue", runs["limited"], runs["one"]),
+        *_limited(f"max_running for each of {GROUPS} groups", runs["grouped"], runs["one"]),
         _compare("the SQL functions without a worker, beside a narrow table", functions, narrow),
     ]
     return DrainResult(figures=figures, jobs=jobs, slots=SLOTS, functions=functions, narrow=narrow, runs=runs)
 
 
 async def drain(
-    server: Server, jobs: int, workers: int, *, kind: str = "noop", args: str = "{}", is_pinned: bool = False
-) -> WorkerRun:
+    server: Server, jobs: int, workers: int, *, kind: str = "noop", args: str = "{}", is_pinned: bool = False,
+    limit: str = "", groups: int = 0,
+) -> WorkerRun:  # fmt: skip
     """One drain. The queue is paused until the workers are up: starting Python is not measured.
 
     With `is_pinned` somebody holds a snapshot from before the first claim, so that no vacuum removes what claims leave.
+    `limit`: a statement that limits the queue. `groups`: among how many key groups the jobs are divided.
     """
     async with server.database() as dsn:
         async with connected(dsn) as connection:
             await connection.execute("select leasehold.pause_queue($1)", QUEUE)
-            await fill(connection, jobs, kind=kind, args=args)
+            await fill(connection, jobs, kind=kind, args=args, groups=groups)
+            if limit:
+                await connection.execute(limit, QUEUE)
         before = await read_counters(server, dsn)
         async with AsyncExitStack() as stack:
             processes = [
@@ -161,6 +173,16 @@ def _figures(
         Figure(name=f"{who}: commits", value=of("commits_per_job"), unit="/job"),
         Figure(name=f"{who}: row versions", value=of("row_versions_per_job"), unit="/job"),
         Figure(name=f"{who}: peak memory", value=of("peak_mb"), unit="MB"),
+    ]
+
+
+def _limited(name: str, runs: Sequence[WorkerRun], free: Sequence[WorkerRun]) -> list[Figure]:
+    ratios = [run.jobs_per_second / other.jobs_per_second for run, other in zip(runs, free, strict=True)]
+    cpu = middle([run.postgres_cpu_us_per_job for run in runs])
+    return [
+        Figure(name=f"{name}, not binding", value=middle([run.jobs_per_second for run in runs]), unit="jobs/s"),
+        Figure(name=f"{name}: CPU of Postgres", value=cpu, unit="µs/job"),
+        Figure(name=f"{name}: speed against no limits, one worker", value=middle(ratios), unit="×", at_least=0.7),
     ]
 
 

@@ -13,15 +13,17 @@ ARGS = json.dumps(
 )
 
 INSERT = """
-insert into leasehold.jobs (created_at, run_at, state, kind, queue, args)
-select t.now, t.now, 'pending', $1, $2, $3::jsonb
-  from generate_series(1, $4), (select clock_timestamp() as now) t
+insert into leasehold.jobs (created_at, run_at, state, kind, queue, args, key_group)
+select t.now, t.now, 'pending', $1, $2, $3::jsonb, 'group ' || n % nullif($5::int, 0)
+  from generate_series(1, $4) n, (select clock_timestamp() as now) t
 """
 
 
-async def fill(connection: Connection, jobs: int, *, kind: str = "noop", args: str = "{}") -> None:
-    """Pending jobs, written the quick way; vacuumed and analyzed, with no checkpoint in between."""
-    await connection.execute(INSERT, kind, QUEUE, args, jobs)
+async def fill(
+    connection: Connection, jobs: int, *, kind: str = "noop", args: str = "{}", groups: int = 0
+) -> None:  # fmt: skip
+    """Pending jobs, written the quick way; vacuumed and analyzed, with no checkpoint in between. `groups`: key groups."""
+    await connection.execute(INSERT, kind, QUEUE, args, jobs, groups)
     await connection.execute("vacuum analyze leasehold.jobs")
 
 

@@ -3,6 +3,7 @@
     wake            every worker looks for jobs            wake:QUEUE   those that serve the queue
     reap            the reaper looks for expired leases    tick         the scheduler looks for due jobs
     lost:ID:ATTEMPT:REASON   the owner of that attempt does not hold the job any more
+    closed:CHAIN    a chain that somebody waits for has ended (or was deleted)
     ping:TOKEN      a listener asking itself whether it still hears
 
 A notification only makes things faster. Anybody with psql can send one, so nonsense is expected.
@@ -38,13 +39,19 @@ class Lost(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Closed(msgspec.Struct, frozen=True):
+    """A chain has ended."""
+
+    chain_id: int
+
+
 class Ping(msgspec.Struct, frozen=True):
     """A listener's question to itself."""
 
     token: str
 
 
-Notice = Wake | Reap | Tick | Lost | Ping
+Notice = Wake | Reap | Tick | Lost | Closed | Ping
 
 
 def parse_notice(payload: str) -> Notice | None:
@@ -61,12 +68,18 @@ def parse_notice(payload: str) -> Notice | None:
             return Ping(rest)
         case "lost":
             return _parse_lost(rest)
+        case "closed" if _is_number(rest):
+            return Closed(int(rest))
         case _:
             return None
 
 
 def _parse_lost(text: str) -> Lost | None:
     parts = text.split(":")
-    if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts[:2]):
+    if len(parts) != 3 or not all(_is_number(part) for part in parts[:2]):
         return None
     return Lost(int(parts[0]), int(parts[1]), parts[2])
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 20

@@ -3,7 +3,7 @@
 --             ran_for: seconds since the handler started, for each (null: not known); times are the database's
 -- Returns     only the refused ones, with the reason; a repeated call for the same attempts refuses nothing
 -- Errors      none
--- Tables      jobs (deleted, in id order), finished_jobs (insert), keys as promote_waiting_jobs
+-- Tables      jobs (deleted, in id order), finished_jobs (insert), as close_chains, then keys as promote_waiting_jobs
 -- Callers     the settler, other languages
 create or replace function leasehold.complete_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], outputs jsonb[], ran_for double precision[]
@@ -12,9 +12,12 @@ set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_gen
 set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
-    v_now  timestamptz := leasehold.clock();
-    v_ids  bigint[];
-    v_keys text[];
+    v_now    timestamptz := leasehold.clock();
+    v_ids    bigint[];
+    v_chains bigint[];
+    v_keys   text[];
+    v_queues text[];
+    v_limits boolean := exists (select from leasehold.limits l where l.max_running is not null);
 begin
     -- `= any (job_ids)` repeats the join, so that even a plan made for an empty table never walks the whole of a full one.
     with ended as (
@@ -26,16 +29,26 @@ begin
         returning j.*, e.output, e.ran_for
     ), moved as (
         insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, heartbeat_at, finished_at, incarnation,
-               priority, attempt, spared_attempts, max_attempts, state, kind, queue, key, worker_id, args, metadata, error, output)
+               priority, attempt, spared_attempts, max_attempts, state, kind, queue, key, worker_id, args, metadata, error, output,
+               chain_id, chain_position, key_group, timeout, deadline, traceparent, crashes)
         select id, created_at, run_at, claimed_at,
                coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => least(greatest(0, ran_for), 3155760000)))), heartbeat_at, v_now, incarnation,
-               priority, attempt, spared_attempts, max_attempts, 'completed', kind, queue, key, worker_id, args, metadata, null, output
+               priority, attempt, spared_attempts, max_attempts, 'completed', kind, queue, key, worker_id, args, metadata, null, output,
+               chain_id, chain_position, key_group, timeout, deadline, traceparent, crashes
           from ended
-        returning id, key
+        returning id, key, chain_id, queue
     )
-    select array_agg(m.id), array_agg(m.key) filter (where m.key is not null) into v_ids, v_keys from moved m;
-    if v_keys is not null then
+    select array_agg(m.id), array_agg(m.key) filter (where m.key is not null), array_agg(m.chain_id) filter (where m.chain_id is not null),
+           array_agg(m.queue) filter (where v_limits)
+      into v_ids, v_keys, v_chains, v_queues from moved m;
+    if v_ids is not null then
+        v_keys := v_keys || leasehold.close_chains(v_ids || v_chains, true);
+    end if;
+    if v_keys <> '{}' then
         perform leasehold.promote_waiting_jobs(v_keys);
+    end if;
+    if v_queues is not null then
+        perform leasehold.wake_limited_queues(v_queues);
     end if;
     if cardinality(v_ids) is distinct from cardinality(complete_jobs.job_ids) then
         return query

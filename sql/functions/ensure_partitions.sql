@@ -1,10 +1,10 @@
--- Purpose     Make the daily partitions of finished_jobs and job_events from today to `days_ahead`. Rows that fell into
+-- Purpose     Make the daily partitions of finished_jobs, job_events and job_logs from today to `days_ahead`. Rows that fell into
 --             the default partition because nobody made the day's partition in time are moved. What somebody else has in
 --             use, or is doing already, is left for the next call, so that nobody queues up behind this one.
 -- Parameters  days_ahead: 0 to 400
 -- Returns     how many partitions were made
 -- Errors      LH001 days_ahead out of range
--- Tables      an advisory lock, then finished_jobs and job_events (short exclusive locks, waited for 0.2 s at the most)
+-- Tables      an advisory lock, then finished_jobs, job_events and job_logs (short exclusive locks, waited for 0.2 s at the most)
 -- Callers     the janitor, migrations
 create or replace function leasehold.ensure_partitions(days_ahead integer default 7) returns integer language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set lock_timeout = '200ms' as $$
@@ -21,7 +21,7 @@ begin
     if not pg_try_advisory_xact_lock(hashtextextended('leasehold partitions', 0)) then
         return 0;
     end if;
-    for v_parent, v_column in values ('finished_jobs', 'finished_at'), ('job_events', 'at') loop
+    for v_parent, v_column in values ('finished_jobs', 'finished_at'), ('job_events', 'at'), ('job_logs', 'at') loop
         for v_day in select generate_series(leasehold.clock()::date, leasehold.clock()::date + days_ahead, '1 day')::date loop
             v_name := v_parent || '_' || to_char(v_day, 'YYYYMMDD');
             continue when to_regclass('leasehold.' || v_name) is not null;

@@ -3,7 +3,7 @@
 -- Returns     whether the worker is known; if not, it registers again
 -- Errors      none
 -- Tables      workers
--- Callers     presence
+-- Callers     presence, workers in other languages
 create or replace function leasehold.heartbeat_worker(incarnation uuid, active_jobs integer, state text, listening boolean)
 returns boolean language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$

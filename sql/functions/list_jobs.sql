@@ -15,9 +15,9 @@ begin
     if coalesce(list_jobs.page_size, 0) not between 1 and 1000 then
         raise exception using errcode = 'LH001', message = format('page_size must be from 1 to 1000, not %s', coalesce(list_jobs.page_size::text, 'null'));
     end if;
-    if list_jobs.state <> all ('{pending,scheduled,waiting,claimed,running,completed,failed,cancelled}') then
+    if list_jobs.state <> all ('{pending,scheduled,waiting,blocked,claimed,running,completed,failed,cancelled}') then
         raise exception using errcode = 'LH001', message = format('there is no state %L', list_jobs.state),
-            hint = 'states: pending, scheduled, waiting, claimed, running, completed, failed, cancelled';
+            hint = 'states: pending, scheduled, waiting, blocked, claimed, running, completed, failed, cancelled';
     end if;
     return query
     select a.* from leasehold.all_jobs a

@@ -4,7 +4,7 @@
 -- Returns     how many became due
 -- Errors      none
 -- Tables      jobs (rows locked, locked ones skipped), advisory locks of keys (only tried), as promote_waiting_jobs
--- Callers     the scheduler, claim_jobs
+-- Callers     the scheduler, claim_jobs, workers in other languages
 create or replace function leasehold.make_jobs_due(batch integer default 1000, notify boolean default true)
 returns integer language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$

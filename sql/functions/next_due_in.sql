@@ -3,7 +3,7 @@
 -- Returns     seconds, below 0 when it is overdue, null when nothing is scheduled
 -- Errors      none
 -- Tables      jobs (read, one index entry)
--- Callers     the scheduler, the dispatcher
+-- Callers     the scheduler, next_look_in
 create or replace function leasehold.next_due_in() returns double precision language sql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 select extract(epoch from j.run_at - leasehold.clock())::double precision

@@ -1,12 +1,13 @@
--- Purpose     Take back jobs whose lease has run out: pending again at once (the attempt counts), or failed when their
---             attempts are used up. The former owners are told, idle workers are woken. Any number of reapers may run.
+-- Purpose     Take back jobs whose lease has run out: pending again at once, or failed when their attempts are used up or
+--             too many processes have died under them. Whose attempt counts is for blame_jobs to say; that of a job with a
+--             single attempt always does. The former owners are told, idle workers are woken. Any number of reapers may run.
 -- Parameters  batch: how many at the most · stale_after: take back also what has not been renewed for so long
 -- Returns     each job taken back, with the attempt and worker that lost it, and its new state (pending, waiting in the line
 --             of its key, failed)
 -- Errors      none
--- Tables      jobs (rows locked, locked ones skipped; expiry is judged under the lock), finished_jobs, job_events,
---             keys as promote_waiting_jobs
--- Callers     the reaper, recover_stale_jobs
+-- Tables      jobs (rows locked, locked ones skipped; expiry is judged under the lock), as blame_jobs, job_events (insert), as finish_jobs
+--             and close_chains, then keys as promote_waiting_jobs
+-- Callers     the reaper, recover_stale_jobs, workers in other languages
 create or replace function leasehold.reap_jobs(batch integer default 1000, stale_after interval default null)
 returns table (job_id bigint, attempt integer, worker_id text, queue text, state text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
@@ -24,11 +25,15 @@ begin
         return;
     end if;
     with expired as materialized (
-        select j.id, j.attempt, j.worker_id, j.claimed_at, j.started_at,
-               j.attempt - j.spared_attempts >= j.max_attempts as is_last,
-               jsonb_build_object('type', 'LeaseExpired', 'message', format(
-                   'the lease of attempt %s on worker %s ran out at %s', j.attempt, j.worker_id, j.lease_expires_at)) as error
-          from leasehold.jobs j where j.id = any (v_ids)
+        select j.id, j.attempt, j.worker_id, j.claimed_at, j.started_at, j.queue, j.key,
+               b.is_charged, b.crashes,
+               coalesce(b.crashes, 0) >= leasehold.most_crashes() or b.is_charged and j.attempt - j.spared_attempts >= j.max_attempts as is_last,
+               case when b.crashes >= leasehold.most_crashes()
+                    then jsonb_build_object('type', 'Quarantined', 'message', format(
+                         '%s processes died while they ran this job, the last one on worker %s', b.crashes, j.worker_id))
+                    else jsonb_build_object('type', 'LeaseExpired', 'message', format(
+                         'the lease of attempt %s on worker %s ran out at %s', j.attempt, j.worker_id, j.lease_expires_at)) end as error
+          from leasehold.jobs j join leasehold.blame_jobs(v_ids) b on b.job_id = j.id where j.id = any (v_ids)
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
         select e.id, v_now, 'reaped', e.attempt, case when not e.is_last then e.claimed_at end,
@@ -36,25 +41,24 @@ begin
           from expired e
     ), again as (
         update leasehold.jobs j
-           set state = case when j.key is null then 'pending' else 'waiting' end, error = e.error, claimed_at = null, started_at = null,
+           set state = case when j.key is null then 'pending' else 'waiting' end, error = e.error, crashes = e.crashes,
+               spared_attempts = j.spared_attempts + case when e.is_charged then 0 else 1 end, claimed_at = null, started_at = null,
                heartbeat_at = null, lease_expires_at = null, incarnation = null, worker_id = null
           from expired e where j.id = e.id and not e.is_last and j.id = any (v_ids)
-        returning j.id, e.attempt, e.worker_id, j.queue, j.state, j.key
-    ), ended as (
-        delete from leasehold.jobs j using expired e where j.id = e.id and e.is_last and j.id = any (v_ids)
-        returning j.*, e.error as last_error
-    ), moved as (
-        insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, heartbeat_at, finished_at, incarnation,
-               priority, attempt, spared_attempts, max_attempts, state, kind, queue, key, worker_id, args, metadata, error)
-        select id, created_at, run_at, claimed_at, started_at, heartbeat_at, v_now, incarnation,
-               priority, attempt, spared_attempts, max_attempts, 'failed', kind, queue, key, worker_id, args, metadata, last_error
-          from ended
-        returning id, attempt, worker_id, queue, state, key
+        returning j.id, j.state
+    ), convicted as (
+        update leasehold.jobs j set crashes = e.crashes
+          from expired e where j.id = e.id and e.is_last and j.crashes is distinct from e.crashes and j.id = any (v_ids)
     )
-    select array_agg(t.id) as ids, array_agg(t.attempt) as attempts, array_agg(t.worker_id) as worker_ids,
-           array_agg(t.queue) as queues, array_agg(t.state) as states, array_agg(t.key) filter (where t.key is not null) as keys
+    select array_agg(e.id) as ids, array_agg(e.attempt) as attempts, array_agg(e.worker_id) as worker_ids,
+           array_agg(e.queue) as queues, array_agg(coalesce(a.state, 'failed')) as states, array_agg(e.key) filter (where e.key is not null) as keys,
+           array_agg(e.id) filter (where e.is_last) as ended, array_agg(e.error) filter (where e.is_last) as errors
       into v_taken
-      from (select * from again union all select * from moved) t(id, attempt, worker_id, queue, state, key);
+      from expired e left join again a on a.id = e.id;
+    if v_taken.ended is not null then
+        perform leasehold.close_chains(array_agg(coalesce(f.chain_id, f.id)), false)
+           from leasehold.finish_jobs(v_taken.ended, 'failed', v_taken.errors, null, null, null, v_now) f;
+    end if;
     if v_taken.keys is not null then
         perform leasehold.promote_waiting_jobs(v_taken.keys);
     end if;

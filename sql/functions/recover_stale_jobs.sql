@@ -1,5 +1,5 @@
 -- Purpose     By hand: take back every job whose lease has run out or whose owner has not renewed it for `minutes`.
--- Parameters  minutes: more than none
+-- Parameters  minutes: more than none, up to 100 years
 -- Returns     how many were taken back
 -- Errors      LH001 minutes out of range
 -- Tables      as reap_jobs
@@ -10,8 +10,9 @@ declare
     v_batch integer;
     v_total integer := 0;
 begin
-    if minutes is null or minutes <= 0 then
-        raise exception using errcode = 'LH001', message = format('minutes must be more than 0, not %s', coalesce(minutes::text, 'null'));
+    if minutes is null or minutes <= 0 or minutes > 52596000 then -- NaN is more than any number
+        raise exception using errcode = 'LH001', message = format(
+            'minutes must be more than 0 and at most 52596000 (100 years), not %s', coalesce(left(minutes::text, 40), 'null'));
     end if;
     loop
         select count(*) into v_batch from leasehold.reap_jobs(1000, make_interval(secs => (minutes * 60)::double precision));

@@ -4,14 +4,15 @@
 -- Returns     one sentence that names the field and the value, or null
 -- Errors      none
 -- Tables      none
--- Callers     enqueue_jobs
+-- Callers     add_jobs
 create or replace function leasehold.refuse_job(
     kind text, args jsonb, queue text, key text, max_attempts integer, idempotency_key text, metadata jsonb,
-    delay double precision, run_at timestamptz, unknown text
+    delay double precision, run_at timestamptz, key_group text, timeout double precision, deadline timestamptz,
+    traceparent text, unknown text
 ) returns text language sql immutable parallel safe as $$
 select case
   when unknown is not null then 'unknown field ' || quote_literal(unknown)
-       || '; known are kind, args, queue, priority, run_at, delay, key, max_attempts, idempotency_key, metadata'
+       || '; known are kind, args, queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, unique, blockers, traceparent, metadata'
   when kind is null then 'kind is missing'
   when octet_length(kind) not between 1 and 200 then 'kind must have 1 to 200 bytes, not ' || octet_length(kind)
   when kind ~ '[[:cntrl:]]' then 'kind has a control character: ' || quote_literal(kind)
@@ -27,6 +28,11 @@ select case
   when max_attempts not between 1 and 1000000 then 'max_attempts must be from 1 to 1000000, not ' || max_attempts
   when delay is not null and run_at is not null then 'give delay or run_at, not both'
   when delay < 0 or delay > 3155760000 or delay = 'NaN' then 'delay must be from 0 seconds to 100 years, not ' || delay
+  when octet_length(key_group) not between 1 and 500 then 'key_group must have 1 to 500 bytes, not ' || octet_length(key_group)
+  when key_group = '*' then 'key_group must not be *, which means each group where limits are set'
+  when timeout <= 0 or timeout > 3155760000 or timeout = 'NaN' then 'timeout must be more than 0 seconds and at most 100 years, not ' || timeout
+  when not isfinite(deadline) then 'deadline must be a finite time'
+  when octet_length(traceparent) > 200 then 'traceparent must have at most 200 bytes, not ' || octet_length(traceparent)
   when not isfinite(run_at) then 'run_at must be a finite time'
 end
 $$;

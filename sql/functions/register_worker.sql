@@ -4,7 +4,7 @@
 -- Returns     nothing
 -- Errors      none
 -- Tables      workers
--- Callers     presence
+-- Callers     presence, workers in other languages
 create or replace function leasehold.register_worker(
     incarnation uuid, worker_id text, host text, pid integer, version text, queues text[], kinds text[], slots integer, listening boolean
 ) returns void language sql

@@ -3,7 +3,7 @@
 -- Returns     only the refused ones, with the reason
 -- Errors      none
 -- Tables      as return_jobs
--- Callers     the dispatcher when it drains or reconciles
+-- Callers     the dispatcher when it drains or reconciles, workers in other languages
 create or replace function leasehold.release_jobs(incarnation uuid, job_ids bigint[], attempts integer[])
 returns table (job_id bigint, reason text) language sql
 set search_path = leasehold, pg_catalog, pg_temp as $$

@@ -1,12 +1,12 @@
 -- Purpose     Renew leases, and show as running the jobs whose handler has started: one statement for all jobs of a
 --             worker. Touches no indexed column of a running job, so the update is heap-only. A row that somebody has
---             locked (the owner's own transaction, the reaper) is neither renewed nor refused.
+--             locked to change it (the reaper, a settlement) is neither renewed nor refused; assert_lease hinders nobody.
 -- Parameters  incarnation, job_ids, attempts: the identities · leases: seconds from now
 --             ran_for: seconds since the handler started; null: it has not
 -- Returns     job_id and reason for each that was not renewed: as name_refusals, or busy where the row is locked
 -- Errors      none
 -- Tables      jobs (rows locked, locked ones skipped)
--- Callers     the lease keeper
+-- Callers     the lease keeper, workers in other languages
 create or replace function leasehold.renew_leases(
     incarnation uuid, job_ids bigint[], attempts integer[], leases double precision[], ran_for double precision[]
 ) returns table (job_id bigint, reason text) language plpgsql
@@ -22,7 +22,7 @@ begin
                        r(id, attempt, lease, ran_for) order by r.id) r
           join leasehold.jobs j on j.id = r.id
          where j.attempt = r.attempt and j.incarnation = renew_leases.incarnation and j.id = any (renew_leases.job_ids)
-           for update of j skip locked
+           for no key update of j skip locked
     ), renewed as (
         update leasehold.jobs j
            set lease_expires_at = v_now + make_interval(secs => m.lease), heartbeat_at = v_now,

@@ -3,7 +3,7 @@
 --             rescheduled · reasons: one for each, or null
 -- Returns     only the refused ones, with the reason
 -- Errors      none
--- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs
+-- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens
 -- Callers     release_jobs, reschedule_jobs
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[]
@@ -15,6 +15,7 @@ declare
     v_ids    bigint[];
     v_keys   text[];
     v_queues text[];
+    v_past   record;
 begin
     with chosen as materialized (
         select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason, v_now + make_interval(secs => least(greatest(0, r.delay), 3155760000)) as run_at,
@@ -30,18 +31,25 @@ begin
                run_at = case when c.is_later then c.run_at else j.run_at end, spared_attempts = j.spared_attempts + 1,
                claimed_at = null, started_at = null, heartbeat_at = null, lease_expires_at = null, incarnation = null, worker_id = null
           from chosen c where j.id = c.id and j.id = any (return_jobs.job_ids)
-        returning j.id, j.attempt, j.key, j.queue, c.reason, c.worker_id, c.claimed_at, c.started_at
+        returning j.id, j.attempt, j.key, j.queue, j.key_group, c.reason, c.worker_id, c.claimed_at, c.started_at
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message)
         select p.id, v_now, return_jobs.event, p.attempt, p.claimed_at, p.started_at, p.worker_id, p.reason from put_back p
     )
-    select array_agg(p.id), array_agg(p.key) filter (where p.key is not null), array_agg(distinct p.queue)
-      into v_ids, v_keys, v_queues from put_back p;
+    select array_agg(p.id) as ids, array_agg(p.key) filter (where p.key is not null) as keys, array_agg(distinct p.queue) as queues,
+           array_agg(p.queue) as all_queues, array_agg(p.key_group) as key_groups, array_agg(p.claimed_at) as claimed_ats
+      into v_past from put_back p;
+    v_ids := v_past.ids;
+    v_keys := v_past.keys;
+    v_queues := v_past.queues;
     if v_keys is not null then
         perform leasehold.promote_waiting_jobs(v_keys);
     end if;
     if v_queues is not null then
         perform leasehold.wake_idle_workers(v_queues);
+    end if;
+    if v_ids is not null and return_jobs.event = 'released' then
+        perform leasehold.return_tokens(v_past.all_queues, v_past.key_groups, v_past.claimed_ats);
     end if;
     if cardinality(v_ids) is distinct from cardinality(return_jobs.job_ids) then
         return query

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import msgspec
 
 from leasehold.arguments import encode_args
+from leasehold.continuation import ContinueWith
 from leasehold.errors import DuplicateKind, InvalidArgs, UnknownKind
+from leasehold.events import Event
 from leasehold.job import Job
-from leasehold.kind import Kind, KindOptions, Runs
+from leasehold.kind import Kind, KindOptions, Mode, Runs
+from leasehold.middleware import EnqueueMiddleware, Middleware
+from leasehold.observers import Observers
 from leasehold.retry import RetryPolicy
 
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E", bound=Event)
+M = TypeVar("M", bound=Middleware)
+EM = TypeVar("EM", bound=EnqueueMiddleware)
 
 
 class KindDecorator(Protocol):
-    """Turns a handler into a `Kind`; the type checker sees the handler's own parameters without the job."""
+    """Turns a handler into a `Kind`; the type checker sees the handler's own parameters without the job, and what its chain
+    ends with: what it returns, or what the job it continues with does."""
 
     @overload
-    def __call__(self, function: Callable[Concatenate[Job, P], Awaitable[R]]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[Concatenate[Job, P], Awaitable[R | ContinueWith[R]]]) -> Kind[P, R]: ...
     @overload
-    def __call__(self, function: Callable[P, Awaitable[R]]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[P, Awaitable[R | ContinueWith[R]]]) -> Kind[P, R]: ...
     @overload
-    def __call__(self, function: Callable[Concatenate[Job, P], R]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[Concatenate[Job, P], R | ContinueWith[R]]) -> Kind[P, R]: ...
     @overload
-    def __call__(self, function: Callable[P, R]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[P, R | ContinueWith[R]]) -> Kind[P, R]: ...
 
 
 class App:
@@ -42,9 +50,13 @@ class App:
         'greet'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, middlewares: Sequence[Middleware] = ()) -> None:
         self._kinds: dict[str, Kind[..., Any]] = {}
+        self._origins: dict[Kind[..., Any], App] = {}
+        self._middlewares = list(middlewares)
         self.default: Kind[..., Any] | None = None
+        self.enqueue_middlewares: list[EnqueueMiddleware] = []
+        self.observers = Observers()
 
     def kind(
         self,
@@ -57,20 +69,27 @@ class App:
         lease: float | None = None,
         timeout: float | None = None,
         retry: RetryPolicy | None = None,
+        mode: Mode | None = None,
+        middlewares: Sequence[Middleware] = (),
+        memory_limit: int | None = None,
     ) -> KindDecorator:
-        """Register a handler. `async def` runs under trio, `def` in a thread; `runs="asyncio"` for asyncio code.
+        """Register a handler. `async def` runs under trio, `def` in a thread; `runs="asyncio"` for asyncio code,
+        `runs="process"` for a `def` that keeps a CPU busy.
 
         Args:
             name: of the kind; the function's name where not given.
-            runs: `trio`, `asyncio` or `thread`.
+            runs: `trio`, `asyncio`, `thread` or `process`.
             queue, priority, max_attempts: defaults for its jobs.
             lease: seconds a claim holds without renewal; the worker's where not given.
             timeout: seconds after which the handler is cancelled and the attempt fails.
             retry: back-off between attempts.
+            mode: `atomic`: the handler runs in one transaction, `job.transaction`, which also completes the job.
+            middlewares: around its attempts, outermost first, inside those of the app.
+            memory_limit: bytes that the process of a `runs="process"` handler may have; more, and it is killed.
 
         Raises:
             DuplicateKind: the name is taken.
-            InvalidArgs: the signature cannot be expressed in JSON.
+            InvalidArgs: the signature cannot be expressed in JSON, or no process could import the handler.
         """
         options = KindOptions(
             queue=queue,
@@ -79,6 +98,9 @@ class App:
             lease=lease,
             timeout=timeout,
             retry=retry or RetryPolicy(),
+            mode=mode,
+            middlewares=tuple(middlewares),
+            memory_limit=memory_limit,
         )
 
         def register(function: Callable[..., Any]) -> Kind[..., Any]:
@@ -101,9 +123,42 @@ class App:
         self._kinds[kind.name] = kind
 
     def merge(self, other: App) -> None:
-        """Take over all kinds of another app. Raises DuplicateKind."""
+        """Take over all kinds of another app, with its middlewares around them and inside ours. Raises DuplicateKind."""
         for kind in other:
             self.add(kind)
+            self._origins[kind] = other
+        self.enqueue_middlewares += [each for each in other.enqueue_middlewares if each not in self.enqueue_middlewares]
+        self.observers.include(other.observers)
+
+    def take_default(self, other: App) -> None:
+        """Take over the default handler of another app, which `merge` leaves alone, with its middlewares."""
+        if other.default is not None:
+            self.default = other.default
+            self._origins[other.default] = other
+
+    def middleware(self, function: M) -> M:
+        """Put a middleware around the attempts of all kinds of this app, inside those added before.
+
+        Add it before the worker starts; which kind is registered first does not matter.
+        """
+        self._middlewares.append(function)
+        return function
+
+    def middlewares_of(self, kind: Kind[..., Any]) -> tuple[Middleware, ...]:
+        """What goes around the attempts of a kind of this app, outermost first."""
+        origin = self._origins.get(kind)
+        inner = kind.options.middlewares if origin is None else origin.middlewares_of(kind)
+        return (*self._middlewares, *inner)
+
+    def enqueue_middleware(self, function: EM) -> EM:
+        """Put a middleware around what clients with this app enqueue, inside those added before."""
+        self.enqueue_middlewares.append(function)
+        return function
+
+    def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:
+        """Call `function` with each event of this type (see `leasehold.events`) that a worker or a client of this app
+        tells in this process; returns what ends that again. See `Observers` for what the function may do."""
+        return self.observers.subscribe(event_type, function)
 
     def find(self, name: str) -> Kind[..., Any]:
         """The kind of this name, or the default. Raises UnknownKind."""

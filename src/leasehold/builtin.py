@@ -35,10 +35,10 @@ def builtin_app() -> App:
 def with_builtins(app: App | None) -> App:
     """The handlers of `app`, and `echo` and `dummy` where it has none of these names and no default handler."""
     served = App()
-    for kind in app or ():
-        served.add(kind)
-    if app is not None and app.default is not None:
-        served.default = app.default
+    if app is not None:
+        served.merge(app)
+        served.take_default(app)
+    if served.default is not None:
         return served
     for kind in builtin_app():
         if kind.name not in served:

@@ -9,8 +9,16 @@
     ├── NotFound
     │   └── UnknownJob            no job has this id
     ├── Conflict                  the state of the thing forbids it
-    │   └── WrongState            e.g. cancelling a finished job
+    │   ├── WrongState            e.g. cancelling a finished job
+    │   └── UniqueConflict        another job has the unique key; carries its id
     ├── LeaseLost                 this attempt does not hold the job any more
+    ├── ChainEnded                a chain that was waited for has no output; carries how it stands
+    │   ├── ChainFailed
+    │   └── ChainCancelled
+    ├── WaitTimeout               the chain was still open when the time was up; it goes on
+    ├── HandlerFailed             a handler in a process raised; what middlewares see of it
+    │   ├── ProcessCrashed        its process was killed or ended itself
+    │   └── MemoryLimitExceeded   its process had more memory than its kind allows, and was killed
     ├── DatabaseError
     │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
     │   └── QueryRefused          Postgres refused the statement; carries the SQLSTATE
@@ -23,6 +31,12 @@ The docstring of each class is its default message.
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from leasehold.records import ChainRecord
+
+E = TypeVar("E", bound=BaseException)
 
 
 class LeaseholdError(Exception):
@@ -82,6 +96,56 @@ class WrongState(Conflict):
     sqlstate = "LH004"
 
 
+class UniqueConflict(Conflict):
+    """Another job has the unique key already.
+
+    Attributes:
+        job_id: that job, as far as the database told it.
+    """
+
+    sqlstate = "LH006"
+
+    def __init__(self, message: str | None = None, *, job_id: int | None = None) -> None:
+        super().__init__(message)
+        self.job_id = job_id
+
+
+class ChainEnded(LeaseholdError):
+    """The chain has ended without an output.
+
+    Attributes:
+        chain: how it stands, a `ChainRecord`.
+    """
+
+    def __init__(self, message: str | None = None, *, chain: ChainRecord | None = None) -> None:
+        super().__init__(message)
+        self.chain = chain
+
+
+class ChainFailed(ChainEnded):
+    """The last job of the chain has failed for good."""
+
+
+class ChainCancelled(ChainEnded):
+    """The last job of the chain was cancelled."""
+
+
+class WaitTimeout(LeaseholdError):
+    """The chain was still open when the time was up."""
+
+
+class HandlerFailed(LeaseholdError):
+    """The handler raised in its process."""
+
+
+class ProcessCrashed(HandlerFailed):
+    """The process of the handler ended before the handler did."""
+
+
+class MemoryLimitExceeded(HandlerFailed):
+    """The process of the handler took more memory than its kind allows."""
+
+
 class DatabaseError(LeaseholdError):
     """The database did not do what it was asked."""
 
@@ -106,3 +170,14 @@ class SchemaMismatch(LeaseholdError):
 
 class ActorFailed(LeaseholdError):
     """An actor failed for a reason that a restart does not cure."""
+
+
+def tell(error: E, told: dict[str, Any]) -> E:
+    """Have the failed attempt tell this instead of what `error` says itself: it stands for one raised elsewhere."""
+    error.__dict__["leasehold_told"] = told
+    return error
+
+
+def told_of(error: BaseException) -> dict[str, Any] | None:
+    """What `tell` gave it."""
+    return error.__dict__.get("leasehold_told")

@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import msgspec
+import trio
+
+from leasehold.context import NO_CONTEXT, Context
+from leasehold.continuation import ContinueWith, WaitFor
+from leasehold.errors import BadInput
+from leasehold.new_job import Blocker, NewJob
+
+if TYPE_CHECKING:
+    from leasehold.desk import Block, Desk, Work
+    from leasehold.transactions import Completion, JobTransaction, SyncCompletion, SyncJobTransaction
+
+__all__ = ["Blocker", "Job", "NewJob", "Token"]
+
+R = TypeVar("R")
 
 
-class NewJob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A job to enqueue. What is None is left to the database: queue `default`, priority 0, at once, 20 attempts.
+class Token(NamedTuple):
+    """The fencing token: what `leasehold.assert_lease` and `leasehold.complete_job` ask for, in this order.
 
     Attributes:
-        kind: which handler runs it.
-        args: JSON object, as a mapping or already encoded.
-        queue: workers choose what they serve by it.
-        priority: higher first, then oldest.
-        run_at: not before this time. Give this or `delay`.
-        delay: seconds from now.
-        key: the subject of the job; at most one job of a key is active at a time.
-        max_attempts: how often it may be tried.
-        idempotency_key: enqueueing again with the same one makes no second job.
-        metadata: JSON object for people and filters.
+        job_id, attempt: of the attempt.
+        incarnation: of the worker, as text, which every driver takes.
     """
 
-    kind: str
-    args: msgspec.Raw | Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    queue: str | None = None
-    priority: int | None = None
-    run_at: datetime | None = None
-    delay: float | None = None
-    key: str | None = None
-    max_attempts: int | None = None
-    idempotency_key: str | None = None
-    metadata: Mapping[str, Any] | None = None
+    job_id: int
+    attempt: int
+    incarnation: str
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """The job that a handler runs, as its first parameter.
 
-    `(id, attempt, incarnation)` is the fencing token: pass it to `leasehold.assert_lease` in your own SQL.
+    `token` is the fencing token: pass it to `leasehold.assert_lease` in your own SQL, or to `leasehold.complete_job`. What
+    the methods need is made when a handler first calls one.
 
     Attributes:
         id: of the job.
@@ -56,6 +56,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         metadata: of the job.
         created_at: by the database's clock.
         run_at: by the database's clock.
+        chain_id: of the chain: the id of its first job.
+        chain_position: how many jobs of the chain came before.
+        traceparent: as enqueued, or that of the job it continues.
+        context: what the middlewares of its kind put there.
     """
 
     id: int
@@ -70,3 +74,92 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None
     created_at: datetime
     run_at: datetime
+    chain_id: int = 0
+    chain_position: int = 0
+    traceparent: str | None = None
+    context: Context = NO_CONTEXT
+    _desk: Desk | None = None
+
+    @property
+    def token(self) -> Token:
+        """The fencing token, for your own SQL."""
+        return Token(self.id, self.attempt, str(self.incarnation))
+
+    def continue_with(
+        self, next: NewJob[R], *, blockers: Sequence[Blocker] = (), jobs: Sequence[NewJob[Any]] = ()
+    ) -> ContinueWith[R]:
+        """`return job.continue_with(ship.new(order))`: the job completes and `next` continues its chain, in one commit.
+
+        Args:
+            next: the job that continues the chain.
+            blockers: chains that have to complete before it starts, by id or as new jobs made in the same commit; its
+                handler has their outputs, in this order, from `job.blockers()`.
+            jobs: begin chains of their own in the same commit, for which nobody waits.
+
+        Raises:
+            BadInput: said before in this attempt. A handler that says it and returns something else fails.
+        """
+        made = ContinueWith(next, tuple(blockers), tuple(jobs))
+        if self._desk is not None:
+            self._desk.work(self).say(made)
+        return made
+
+    def start(self, *jobs: NewJob[Any]) -> None:
+        """Begin chains of their own in the commit that completes this job, and not if it fails."""
+        self._work().start(jobs)
+
+    def wait_for(self, blockers: Sequence[Blocker], delay: float | timedelta | None = None) -> WaitFor:
+        """`raise job.wait_for([parse.new(page) for page in pages])`: run again when these chains have completed.
+
+        The attempt does not count. See `WaitFor` for the arguments.
+        """
+        return WaitFor(blockers, delay)
+
+    async def blockers(self) -> list[Any]:
+        """The outputs of the chains that the job waited for, in their order; empty for a job that waited for none.
+
+        None stands also for a chain that was let go of without an output. Raises DatabaseUnavailable.
+        """
+        return await self._work().blockers()
+
+    def blockers_sync(self) -> list[Any]:
+        """As `blockers`, for handlers that run in a thread."""
+        return trio.from_thread.run(self._work().blockers)
+
+    def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
+        """`async with job.prepare() as tx:` a transaction of its own before or amid the work, any number of times.
+
+        It commits with the block, if the job is still ours then. In a thread: `with`.
+
+        Raises LeaseLost at the end of the block, and nothing of it is kept; BadInput in atomic handlers or after `complete`.
+        """
+        return self._work().prepare()
+
+    def complete(self) -> Block[Completion, SyncCompletion]:
+        """`async with job.complete() as tx:` your SQL, the output, the next jobs and the audit row in one commit.
+
+        The commit comes when the handler returns: raising after the block undoes it all, and so does a lost lease. What
+        the handler returns is the output, unless the block set `tx.output` or said `tx.continue_with`. In a thread: `with`.
+
+        Raises BadInput: in atomic handlers, or when the attempt has completed before.
+        """
+        return self._work().complete()
+
+    @property
+    def transaction(self) -> Completion:
+        """The transaction that an atomic handler (`mode="atomic"`) runs in. Raises BadInput in others."""
+        return self._work().transaction
+
+    @property
+    def transaction_sync(self) -> SyncCompletion:
+        """As `transaction`, for handlers that run in a thread."""
+        from leasehold.transactions import SyncCompletion  # noqa: PLC0415  a job is imported by those who only enqueue
+
+        return SyncCompletion(self._work().transaction)
+
+    def _work(self) -> Work:
+        if self._desk is None:
+            raise BadInput(
+                "this job has no worker at hand: it runs in a process of its own, or was not made by a worker"
+            )
+        return self._desk.work(self)

@@ -10,15 +10,19 @@ import msgspec
 
 from leasehold.arguments import args_type, encode_args, takes_job
 from leasehold.errors import BadInput, InvalidArgs
+from leasehold.importing import refuse_unimportable
 from leasehold.job import NewJob
+from leasehold.middleware import Middleware
 from leasehold.retry import RetryPolicy
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Runs = Literal["trio", "asyncio", "thread"]
+Runs = Literal["trio", "asyncio", "thread", "process"]
+Mode = Literal["atomic"]
 
 LONGEST_LEASE = 86_400.0
+LEAST_MEMORY_LIMIT = 64 * 1_048_576
 
 
 class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +35,9 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
         lease: seconds a claim or renewal holds; a day at the most, since it is renewed while the handler runs.
         timeout: seconds a handler may run before it is cancelled and the attempt fails.
         retry: back-off between attempts.
+        mode: `atomic`: the whole handler runs in one transaction, `job.transaction`, which also completes the job.
+        middlewares: go around its attempts, outermost first, inside those of its app.
+        memory_limit: bytes of resident memory that the process of a `runs="process"` handler may have.
     """
 
     queue: str | None = None
@@ -39,12 +46,17 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
     lease: float | None = None
     timeout: float | None = None
     retry: RetryPolicy = RetryPolicy()
+    mode: Mode | None = None
+    middlewares: tuple[Middleware, ...] = ()
+    memory_limit: int | None = None
 
     def __post_init__(self) -> None:
         if self.lease is not None and not 0 < self.lease <= LONGEST_LEASE:
             raise BadInput(f"lease must be more than 0 and at most {LONGEST_LEASE} seconds, not {self.lease}")
         if self.timeout is not None and not self.timeout > 0:
             raise BadInput(f"timeout must be more than 0 seconds, not {self.timeout}")
+        if self.memory_limit is not None and self.memory_limit < LEAST_MEMORY_LIMIT:
+            raise BadInput(f"memory_limit is in bytes and at least {LEAST_MEMORY_LIMIT}, not {self.memory_limit}")
 
 
 class Kind(Generic[P, R]):
@@ -55,6 +67,12 @@ class Kind(Generic[P, R]):
         self.function = function
         self.runs: Runs = runs or ("trio" if inspect.iscoroutinefunction(function) else "thread")
         self.options = options
+        if self.runs == "process":
+            refuse_unimportable(name, function)
+        elif options.memory_limit is not None:
+            raise BadInput(f"handler {name}: memory_limit is for runs='process'; this one runs in {self.runs}")
+        if self.runs == "process" and options.mode is not None:
+            raise BadInput(f"handler {name}: a process has no connection of its own, so it cannot be {options.mode}")
         self.takes_job = takes_job(function)
         self.args_type = args_type(function)
         try:
@@ -66,7 +84,7 @@ class Kind(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<Kind {self.name!r} runs={self.runs}>"
 
-    def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
+    def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob[R]:
         """A job of this kind with these args, checked against the handler's signature now, not when it runs.
 
         Raises:

@@ -1,7 +1,7 @@
 """Logging: one short text line on a terminal, one JSON object per line elsewhere. Passwords in DSNs are masked.
 
 Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …) and come out as fields in JSON. Text has
-them as `name=value`, but not again what its message tells already.
+them as `name=value`, but not again what its message tells already. Lines from inside a handler have those of its job.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from typing import Literal, TextIO
 
 import msgspec
+
+from leasehold.job_context import LOGGED_COLUMNS, log_fields
 
 MASK = "***"
 OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
@@ -36,6 +38,7 @@ def install_logging(
     """
     target = stream or sys.stderr
     handler = OurHandler(target)
+    handler.addFilter(JobFilter())
     has_colour = target.isatty() and not (environ or {}).get("NO_COLOR")
     handler.setFormatter(TextFormatter(has_colour=has_colour) if wants_text(log_format, target) else JsonFormatter())
     root = logging.getLogger()
@@ -51,6 +54,14 @@ def wants_text(log_format: str, stream: TextIO) -> bool:
     return log_format == "text" or (log_format == "auto" and stream.isatty())
 
 
+def current_logging() -> tuple[int | None, Literal["text", "json"]]:
+    """Level and format of what `install_logging` installed; the level is None where it was not called."""
+    root = logging.getLogger()
+    ours = next((each for each in root.handlers if isinstance(each, OurHandler)), None)
+    level = None if ours is None else root.level
+    return level, "text" if ours is not None and isinstance(ours.formatter, TextFormatter) else "json"
+
+
 def uninstall_logging() -> None:
     """Take our handler away again; safe when there is none."""
     root = logging.getLogger()
@@ -61,6 +72,27 @@ def uninstall_logging() -> None:
 
 class OurHandler(logging.StreamHandler[TextIO]):
     """The one handler that `install_logging` owns."""
+
+
+class JobFilter(logging.Filter):
+    """Gives each record from inside a handler the job_id, kind, attempt, queue and worker_id of its job.
+
+    `install_logging` has it. With a configuration of your own, put it on your handlers (on the QueueHandler where there is
+    one: it must run where the line was logged), then `%(job_id)s` and JSON formatters find the fields. What the caller
+    passed as `extra` stays; records from elsewhere have none of these fields unless `everywhere` is true: then None.
+    """
+
+    def __init__(self, *, everywhere: bool = False) -> None:
+        super().__init__()
+        self._elsewhere: dict[str, object] = {}
+        if everywhere:
+            self._elsewhere |= dict.fromkeys((*LOGGED_COLUMNS, "worker_id"))
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Add the fields; always true."""
+        for name, value in (log_fields() or self._elsewhere).items():
+            record.__dict__.setdefault(name, value)
+        return True
 
 
 class JsonFormatter(logging.Formatter):

@@ -65,7 +65,10 @@ class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker process. `state` is ready, draining, stale (no heartbeat for three minutes) or stopped."""
+    """A worker process. `state` is ready, draining, stale (no heartbeat for three minutes) or stopped.
+
+    `silent_for` is how many seconds ago its last heartbeat was, by the database's clock.
+    """
 
     worker_id: str
     host: str
@@ -79,6 +82,7 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
     started_at: datetime
     heartbeat_at: datetime
     incarnation: UUID
+    silent_for: float
 
 
 def decode_json(text: str) -> Any:

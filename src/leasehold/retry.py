@@ -38,7 +38,7 @@ class Retry(Exception):
 
     def __init__(self, after: float | timedelta, reason: str = "the handler asked for a retry") -> None:
         super().__init__(reason)
-        self.after = _seconds(after)
+        self.after = seconds_of(after)
 
 
 class Reschedule(Exception):
@@ -50,14 +50,15 @@ class Reschedule(Exception):
 
     def __init__(self, after: float | timedelta, reason: str = "the handler asked to run later") -> None:
         super().__init__(reason)
-        self.after = _seconds(after)
+        self.after = seconds_of(after)
 
 
 class Discard(Exception):
     """Raise it in a handler to fail the job for good, whatever attempts are left."""
 
 
-def _seconds(after: float | timedelta) -> float:
+def seconds_of(after: float | timedelta) -> float:
+    """A length of time in seconds. Raises BadInput where it is not finite."""
     seconds = after.total_seconds() if isinstance(after, timedelta) else float(after)
     if not math.isfinite(seconds):
         raise BadInput(f"after must be a number of seconds or a timedelta, not {after}")
@@ -65,5 +66,18 @@ def _seconds(after: float | timedelta) -> float:
 
 
 def checkpoint() -> None:
-    """For handlers that run in a thread: end here if the job was cancelled, timed out or lost. Cheap enough for loops."""
-    trio.from_thread.check_cancelled()
+    """For handlers that run in a thread: end here if the job was cancelled, timed out or lost. Cheap enough for loops.
+
+    In a process there is no need for it, and it does nothing.
+    """
+    if not _State.is_cancelled_by_kill:
+        trio.from_thread.check_cancelled()
+
+
+def cancelled_by_kill() -> None:
+    """This process is for handlers and is killed to cancel one, so `checkpoint` has nothing to do in it."""
+    _State.is_cancelled_by_kill = True
+
+
+class _State:
+    is_cancelled_by_kill = False

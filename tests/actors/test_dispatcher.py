@@ -86,7 +86,7 @@ async def test_free_slots_are_filled_in_one_claim(database: Database) -> None:
 
 async def test_a_wake_up_ends_the_wait_at_once(database: Database) -> None:
     async with dispatching(database, poll_seconds=60) as bundle:
-        await until(lambda: "next_due_in" in bundle.lane.calls)
+        await until(lambda: "next_look_in" in bundle.lane.calls)
         # The decaying poll must not be what finds it.
         await until(lambda: bundle.lane.calls.count("claim_jobs") >= 8)
         await bundle.client.enqueue("echo")

@@ -40,7 +40,8 @@ def belongs_to(process: psutil.Process, folder: str) -> bool:
 def test_the_demo_keeps_its_promises_and_leaves_no_process(
     start_process: StartProcess, scene: dict[str, str], tmp_path: Path
 ) -> None:
-    demo = start_process(["demo", "--output", "json"], scene, cwd=tmp_path)
+    demo = start_process(["demo", "--output", "json", "--report", "census.md"], scene, cwd=tmp_path)
+    folder = Path(demo.wait_for_line("embedded Postgres in ", 60).partition(" in ")[2]).parent
     assert demo.wait(120) == 0, demo.output
     report = msgspec.json.decode(demo.stdout, type=DemoReport)
     assert [check.name for check in report.checks if not check.passed] == []
@@ -49,10 +50,9 @@ def test_the_demo_keeps_its_promises_and_leaves_no_process(
     assert report.recovery.jobs > 0
     assert report.recovery.last_seconds < 4.0 + 2.0
     assert report.seconds < 60
-    folder = Path(report.report).parent
-    assert "## Most complex functions" in (folder / "report.md").read_text()
-    assert not (folder / "postgres").exists()
+    assert "## Most complex functions" in (tmp_path / "census.md").read_text()
     assert processes_in(folder) == []
+    assert not list(Path(scene["TMPDIR"]).iterdir())
 
 
 def test_a_demo_that_is_told_to_end_ends_everything(
@@ -67,7 +67,18 @@ def test_a_demo_that_is_told_to_end_ends_everything(
     assert demo.wait(30) == 130
     assert "SIGTERM: ending all processes" in demo.stderr
     assert processes_in(folder) == []
-    assert not folder.exists()
+    assert not list(Path(scene["TMPDIR"]).iterdir())
+
+
+def test_a_demo_that_is_told_to_end_while_postgres_starts_leaves_nothing(
+    start_process: StartProcess, scene: dict[str, str], tmp_path: Path
+) -> None:
+    demo = start_process(["demo"], scene, cwd=tmp_path)
+    demo.wait_for_line("a census of the Python standard library", 60)
+    demo.signal(signal.SIGINT)
+    assert demo.wait(60) == 130
+    assert processes_in(Path(scene["TMPDIR"])) == []
+    assert not list(Path(scene["TMPDIR"]).iterdir())
 
 
 def test_on_a_configured_database_an_interrupted_demo_leaves_no_job_waiting(

@@ -12,7 +12,7 @@ import trio
 
 from leasehold import embedded
 from leasehold.database import open_database
-from leasehold.embedded import embedded_postgres, find_programs
+from leasehold.embedded import embedded_postgres, find_data_folder, find_programs
 from leasehold.embedded.cluster import SOCKET_NAME
 from leasehold.errors import DatabaseError, SettingsError
 from tests.support.folders import short_folder
@@ -184,6 +184,38 @@ def test_a_folder_with_other_things_in_it_is_left_alone(folder: Path) -> None:
         embedded_postgres(folder).__enter__()
     after = folder.stat()
     assert (after.st_mode, after.st_uid) == (before.st_mode, before.st_uid)
+
+
+def test_the_cluster_itself_is_refused_with_the_name_of_its_folder(folder: Path) -> None:
+    with embedded_postgres(folder, sync=False):
+        pass
+    with pytest.raises(SettingsError, match=rf"holds other things .*; name the folder above, {folder}$"):
+        embedded_postgres(folder / "data").__enter__()
+
+
+def test_where_none_may_be_made_a_missing_database_is_refused_and_nothing_is_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("LEASEHOLD_DATA_FOLDER", raising=False)
+    with pytest.raises(SettingsError, match=rf"no embedded one in {folder}/.leasehold/postgres; start one with"):
+        embedded_postgres(create=False).__enter__()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_above_the_data_means_the_data(folder: Path) -> None:
+    home = folder / ".leasehold"
+    assert find_data_folder(home) == home / "postgres"
+    with embedded_postgres(home, sync=False) as server:
+        assert server.data_folder == home / "postgres"
+        assert server.is_news
+    for named in (home / "postgres", home, folder):
+        assert find_data_folder(named) == home / "postgres"
+    with embedded_postgres(folder, create=False) as server:
+        assert server.data_folder == home / "postgres"
+        assert not server.is_news
+    assert find_data_folder(folder / "other") == folder / "other"
 
 
 def test_a_folder_that_cannot_be_made_is_named(folder: Path) -> None:

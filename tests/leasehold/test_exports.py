@@ -6,8 +6,9 @@ import sys
 import leasehold
 
 PUBLIC = {
-    "App", "Client", "Discard", "EnqueuedJob", "Job", "JobRecord", "Kind", "LeaseholdError", "NewJob", "QueueCounts",
-    "Reschedule", "Retry", "RetryPolicy", "TimelineEntry", "WorkerRecord", "checkpoint", "open_client",
+    "App", "Attempt", "CallNext", "Client", "ContinueWith", "Discard", "EnqueuedJob", "Job", "JobRecord", "Kind",
+    "LeaseholdError", "NewJob", "QueueCounts", "Reschedule", "Retry", "RetryPolicy", "TimelineEntry", "WaitFor",
+    "WorkerRecord", "checkpoint", "open_client",
 }  # fmt: skip
 
 

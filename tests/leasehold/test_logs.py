@@ -3,12 +3,12 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
 
-from leasehold.logs import install_logging, redact_dsn, redact_dsns, uninstall_logging
+from leasehold.logs import current_logging, install_logging, redact_dsn, redact_dsns, uninstall_logging
 
 
 class FakeTty(io.StringIO):
@@ -153,3 +153,14 @@ def test_passwords_in_connection_strings_are_masked(dsn: str, shown: str) -> Non
 def test_connection_strings_inside_a_text_are_masked() -> None:
     text = "cannot reach postgresql://ada:secret@host/db, see https://example.org/a:b@c"
     assert redact_dsns(text) == "cannot reach postgresql://ada:***@host/db, see https://example.org/a:b@c"
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_what_is_installed_can_be_installed_alike_elsewhere(log_format: Literal["text", "json"]) -> None:
+    uninstall_logging()
+    assert current_logging()[0] is None
+    install_logging("warning", log_format, stream=io.StringIO())
+    try:
+        assert current_logging() == (logging.WARNING, log_format)
+    finally:
+        uninstall_logging()

@@ -85,15 +85,15 @@ async def test_until_the_transaction_ends_nobody_takes_the_job(database: Databas
         async with database.lane("later") as later:
             await freeze(later, "2999-01-01")
             assert await later.call("reap_jobs") == []
-        assert await worker.renew(claimed) == {1: "busy"}
+        assert await worker.renew(claimed) == {}
         nursery.start_soon(cancel)
         await until_waiting(database, "cancel")
-        assert await states(database) == {1: "claimed"}
+        assert await states(database) == {1: "running"}
         assert await worker.over(owner).complete(claimed) == {}
         with pytest.raises(LeaseLost):
             await check(owner, worker.incarnation)
         await owner.execute("rollback")
-    assert seen == ["claimed"]
+    assert seen == ["running"]
 
 
 async def test_two_transactions_of_the_holder_may_check_at_once(database: Database, worker: SqlWorker) -> None:

@@ -13,11 +13,13 @@ from leasehold.sql import read_folder
 FUNCTIONS = read_folder("functions")
 HEADER = ("Purpose", "Parameters", "Returns", "Errors", "Tables", "Callers")
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
-INLINED = {"clock", "key_lock", "refuse_job", "retry_delay"}
-QUESTIONS = {"clock", "key_lock", "held_jobs", "next_due_in", "next_expiry_in"}
+INLINED = {"bucket_level", "clock", "is_blocker", "refuse_continuation", "key_lock", "queue_lock", "refuse_job", "retry_delay"}
+QUESTIONS = {"bucket_level", "next_look_in", "queue_lock", "chain_jobs", "chain_tail", "is_blocker", "is_bound", "is_completed", "clock", "key_lock", "most_crashes", "held_jobs", "next_due_in", "next_expiry_in"}
 VERBS = (
-    "assert|cancel|claim|complete|count|drop|enqueue|ensure|fail|get|heartbeat|list|make|name|pause|promote|reap|recover|"
-    "refuse|register|release|renew|reschedule|resume|retry|return|start|stop|wake"
+    "add|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|delete|drop|edit|"
+    "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
+    "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
+    "resume|retry|return|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
 EVERY = pytest.mark.parametrize("name", FUNCTIONS)

@@ -6,6 +6,7 @@ import trio
 from leasehold.database import Database, Lane
 from leasehold.errors import BadInput
 from tests.sql.test_ensure_partitions import finish_one, partitions
+from tests.support.sql_edges import complete_all, enqueue_blocked
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
@@ -24,9 +25,10 @@ async def test_days_older_than_what_is_kept_are_dropped_whole(fresh_database: Da
         await live_a_week(lane)
         # The partitions of the real today, which the migration made, are older than all of this.
         await lane.call("drop_old_partitions", 30)
-        assert await lane.call_value("drop_old_partitions", 3) == 2 * 3
+        assert await lane.call_value("drop_old_partitions", 3) == 3 * 3
         assert await partitions(lane) == [f"finished_jobs_2030050{day}" for day in (4, 5, 6, 7)]
         assert await partitions(lane, "job_events") == [f"job_events_2030050{day}" for day in (4, 5, 6, 7)]
+        assert await partitions(lane, "job_logs") == [f"job_logs_2030050{day}" for day in (4, 5, 6, 7)]
         assert sorted(await states(lane)) == [4, 5, 6, 7]
         assert await lane.call("get_job_timeline", 3) == []
         assert await lane.call_value("drop_old_partitions", 3) == 0
@@ -77,7 +79,45 @@ async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_da
             await dump.fetch("select count(*) from leasehold.job_events")
             with trio.fail_after(5):
                 assert await lane.call_value("drop_old_partitions", 3) == 3
-        assert await lane.call_value("drop_old_partitions", 3) == 3
+        assert await lane.call_value("drop_old_partitions", 3) == 6
+
+
+async def test_edges_stay_as_long_as_the_job_that_waited(fresh_database: Database) -> None:
+    """Of a job that is open, or finished lately, all edges stay, however long ago its chains ended."""
+    async with fresh_database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2030-05-01 12:00Z")
+        await enqueue(lane, kind="part")
+        for kind in ("early", "late", "open", "cancelled"):
+            await enqueue_blocked(lane, [1], kind=kind)
+        forever = await enqueue_blocked(lane, [5], kind="stuck")
+        await complete_all(worker, "part")
+        await complete_all(worker, "early")
+        await lane.call("cancel_job", 5)
+        await lane.call("cancel_job", forever)
+        await freeze(lane, "2030-05-07 12:00Z")
+        await complete_all(worker, "late")
+        await lane.call("drop_old_partitions", 3)
+        rows = await lane.fetch("select job_id from leasehold.job_blockers order by 1")
+        assert [row[0] for row in rows] == [3, 4]
+
+
+async def test_progress_logs_and_waiters_of_the_same_age_go_too(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        await freeze(lane, "2030-05-07 12:00Z")
+        await enqueue(lane)
+        for job_id, day in ((1, 1), (2, 1), (3, 6)):
+            await lane.execute(
+                f"insert into leasehold.job_progress values ({job_id}, 1, 0.5, null, '2030-05-0{day}');"
+                f"insert into leasehold.job_logs values ({job_id}, '2030-05-0{day}', 1, 'info', 'said');"
+                f"insert into leasehold.chain_waiters values ({job_id}, '2030-05-0{day + 2}')"
+            )
+        await lane.call("drop_old_partitions", 3)
+        left = [
+            [row[0] for row in await lane.fetch(f"select {column} from leasehold.{table} order by 1")]
+            for table, column in (("job_progress", "job_id"), ("job_logs", "job_id"), ("chain_waiters", "chain_id"))
+        ]
+    assert left == [[1, 3], [3], [3]]
 
 
 @pytest.mark.parametrize("days", [0, -1, None])

@@ -6,6 +6,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, LeaseholdError
+from tests.support.sql_edges import edges
 from tests.support.sql_jobs import enqueue, job, states
 from tests.support.sql_waits import freeze, rolled_back
 
@@ -30,6 +31,26 @@ async def test_every_field_is_kept(database: Database) -> None:
     row = await job(database, job_id)
     assert (row["kind"], row["queue"], row["priority"], row["key"]) == ("resize", "images", -7, "picture 9")
     assert (row["args"], row["metadata"], row["max_attempts"]) == ('{"width": 3}', '{"shop": "x"}', 2)
+
+
+async def test_group_time_limits_blockers_and_trace_are_kept(database: Database) -> None:
+    await enqueue(database)
+    rows = await database.fetch(
+        "select leasehold.enqueue_job('a', key_group => 'shop 7', timeout => '90 s', deadline => '2999-01-01Z',"
+        " blockers => '{1}', traceparent => '00-ab-cd-01')"
+    )
+    row = await job(database, rows[0][0])
+    assert (row["state"], row["key_group"], row["timeout"], row["traceparent"]) == ("blocked", "shop 7", 90, "00-ab-cd-01")
+    assert row["deadline"] == datetime(2999, 1, 1, tzinfo=UTC)
+    assert (row["chain_id"], row["chain_position"], row["succeeded_by"], row["crashes"]) == (2, 0, None, 0)
+    assert await edges(database, 2) == [(1, False, None)]
+
+
+async def test_a_plain_job_has_none_of_these(database: Database) -> None:
+    await enqueue(database, blockers=[])
+    columns = "chain_id, chain_position, key_group, timeout, deadline, traceparent, crashes"
+    (row,) = await database.fetch(f"select {columns} from leasehold.jobs")
+    assert set(row) == {None}
 
 
 async def test_ids_go_up(database: Database) -> None:

@@ -38,10 +38,10 @@ async def finish_one(caller: Caller) -> int:
 async def test_a_migrated_database_has_the_partitions_of_a_week(fresh_database: Database) -> None:
     rows = await fresh_database.fetch(
         "select count(*) from pg_inherits where inhparent in "
-        "('leasehold.finished_jobs'::regclass, 'leasehold.job_events'::regclass) "
+        "('leasehold.finished_jobs'::regclass, 'leasehold.job_events'::regclass, 'leasehold.job_logs'::regclass) "
         "and inhrelid::regclass::text not like '%default'"
     )
-    assert rows[0][0] == 2 * 8
+    assert rows[0][0] == 3 * 8
     await finish_one(fresh_database)
     assert "default" not in str(await where_jobs_are(fresh_database))
 
@@ -49,12 +49,13 @@ async def test_a_migrated_database_has_the_partitions_of_a_week(fresh_database: 
 async def test_days_from_today_on_are_made_once(fresh_database: Database) -> None:
     async with fresh_database.lane("clocked") as lane:
         await freeze(lane, f"{DAY} 23:59:59Z")
-        assert await lane.call_value("ensure_partitions", 1) == 4
+        assert await lane.call_value("ensure_partitions", 1) == 6
         assert await lane.call_value("ensure_partitions", 1) == 0
         assert await partitions(lane) == ["finished_jobs_20300504", "finished_jobs_20300505"]
         assert await partitions(lane, "job_events") == ["job_events_20300504", "job_events_20300505"]
+        assert await partitions(lane, "job_logs") == ["job_logs_20300504", "job_logs_20300505"]
         await freeze(lane, "2030-05-05 00:00Z")
-        assert await lane.call_value("ensure_partitions", 1) == 2
+        assert await lane.call_value("ensure_partitions", 1) == 3
 
 
 async def test_days_are_those_of_utc_wherever_the_caller_is(fresh_database: Database) -> None:
@@ -70,13 +71,16 @@ async def test_a_day_without_a_partition_works_and_is_tidied_up_later(fresh_data
     async with fresh_database.lane("clocked") as lane:
         await freeze(lane, f"{DAY} 12:00Z")
         await finish_one(lane)
+        await lane.execute(f"insert into leasehold.job_logs values (1, '{DAY} 12:00Z', 1, 'info', 'said')")
         await freeze(lane, "2030-05-05 00:00Z")
         await finish_one(lane)
         assert set((await where_jobs_are(lane)).values()) == {"finished_jobs_default"}
         before = await events(lane, 1)
         await freeze(lane, f"{DAY} 13:00Z")
-        assert await lane.call_value("ensure_partitions", 0) == 2
+        assert await lane.call_value("ensure_partitions", 0) == 3
         assert await where_jobs_are(lane) == {1: "finished_jobs_20300504", 2: "finished_jobs_default"}
+        logs = await lane.fetch("select message, tableoid::regclass::text from leasehold.job_logs")
+        assert [tuple(row) for row in logs] == [("said", "leasehold.job_logs_20300504")]
         assert await events(lane, 1) == before
         rows = await lane.fetch("select job_id, tableoid::regclass::text from leasehold.job_events order by 1")
         assert [tuple(row) for row in rows] == [
@@ -90,7 +94,12 @@ async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) 
         await freeze(lane, DAY)
         await lane.call("ensure_partitions", 0)
         rows = await lane.fetch("select indexdef from pg_indexes where tablename like '%20300504' order by 1")
-    assert [row[0].split(" USING ")[1] for row in rows] == ["btree (id)", "btree (job_id)"]
+    assert [row[0].split(" USING ")[1] for row in rows] == [
+        "btree (chain_id, chain_position) WHERE (chain_id IS NOT NULL)",
+        "btree (id)",
+        "btree (job_id)",
+        "btree (job_id, at)",
+    ]
 
 
 async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not_lost(
@@ -112,7 +121,7 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
         await worker.over(first).complete(claimed[:1])
     async with trio.open_nursery() as nursery, open_transaction(database, "janitor") as janitor:
         await freeze(janitor, f"{DAY} 12:00Z")
-        assert await janitor.call_value("ensure_partitions", 0) == 2
+        assert await janitor.call_value("ensure_partitions", 0) == 3
         nursery.start_soon(complete)
         await until_waiting(database, "settler")
         await janitor.execute("commit")
@@ -128,7 +137,7 @@ async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_da
         with trio.fail_after(5):
             assert await janitor.call_value("ensure_partitions", 0) == 0
         await dump.execute("commit")
-        assert await janitor.call_value("ensure_partitions", 0) == 2
+        assert await janitor.call_value("ensure_partitions", 0) == 3
 
 
 async def test_two_at_once_make_each_partition_once(fresh_database: Database) -> None:
@@ -146,7 +155,7 @@ async def test_two_at_once_make_each_partition_once(fresh_database: Database) ->
         await freeze(lane, DAY)
         made.append(await lane.call_value("ensure_partitions", 5))
         assert len(await partitions(lane)) == 6
-    assert sum(n for n in made if isinstance(n, int)) == 12
+    assert sum(n for n in made if isinstance(n, int)) == 18
 
 
 @pytest.mark.parametrize("days", [-1, 401, None])

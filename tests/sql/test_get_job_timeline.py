@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from leasehold.database import Database
 from tests.support.sql_guards import expire
+from tests.support.sql_edges import complete_all, enqueue_blocked
 from tests.support.sql_jobs import enqueue, events
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
@@ -67,3 +68,20 @@ async def test_other_jobs_have_their_own(database: Database, worker: SqlWorker) 
     second = await enqueue(database)
     assert await events(database, second) == [("created", 0)]
     assert await events(database, 999) == []
+
+
+async def test_what_held_a_job_up_and_let_it_go_is_told_in_order(database: Database) -> None:
+    """At one moment of the clock, so that the order is that of the events themselves."""
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2030-01-01")
+        worker = SqlWorker(lane)
+        await enqueue(lane, kind="part")
+        joined = await enqueue_blocked(lane, [1], kind="a")
+        await complete_all(worker, "part")
+        await worker.block(await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
+        assert await events(lane, joined) == [("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1)]
+        await complete_all(worker, "part")
+        told = await events(lane, joined)
+    assert sorted(told) == sorted(
+        [("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1), ("unblocked", 1)]
+    )

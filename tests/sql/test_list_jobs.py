@@ -35,6 +35,12 @@ async def test_newest_first_finished_or_not(database: Database) -> None:
     assert await listed(database) == [6, 5, 4, 3, 2, 1]
 
 
+async def test_blocked_jobs_can_be_asked_for(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "blockers": [{"position": 1}]}, {"kind": "a"}])
+    assert await listed(database, state="blocked") == [2]
+    assert await listed(database, state="pending") == [3, 1]
+
+
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
@@ -75,5 +81,5 @@ async def test_a_page_size_out_of_range_is_refused(database: Database, page_size
 
 
 async def test_an_unknown_state_is_refused(database: Database) -> None:
-    with pytest.raises(BadInput, match=r"there is no state 'done' \(states: pending, scheduled, waiting, claimed,"):
+    with pytest.raises(BadInput, match=r"there is no state 'done' \(states: pending, scheduled, waiting, blocked, claimed,"):
         await listed(database, state="done")

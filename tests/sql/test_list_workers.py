@@ -22,15 +22,20 @@ async def test_workers_are_listed_by_name_those_that_ended_last_and_only_if_aske
     ]
 
 
-async def test_a_worker_that_was_not_heard_of_for_three_minutes_is_stale(database: Database) -> None:
+async def test_a_worker_tells_how_long_it_is_silent_and_is_stale_after_three_minutes(database: Database) -> None:
     async with database.lane("clocked") as lane:
         await freeze(lane, "2026-03-01 12:00Z")
         worker = SqlWorker(lane)
         await worker.register()
-        states: list[str] = []
+        shown: list[tuple[str, float]] = []
+
+        async def look() -> None:
+            row = (await lane.call("list_workers"))[0]
+            shown.append((row["state"], row["silent_for"]))
+
         for at in ("12:03:00Z", "12:03:01Z"):
             await freeze(lane, f"2026-03-01 {at}")
-            states.append((await lane.call("list_workers"))[0]["state"])
+            await look()
         await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
-        states.append((await lane.call("list_workers"))[0]["state"])
-    assert states == ["ready", "stale", "ready"]
+        await look()
+    assert shown == [("ready", 180.0), ("stale", 181.0), ("ready", 0.0)]

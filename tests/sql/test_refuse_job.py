@@ -16,15 +16,20 @@ FIELDS = (
     "metadata",
     "delay",
     "run_at",
+    "key_group",
+    "timeout",
+    "deadline",
+    "traceparent",
     "unknown",
 )
+TIMES = ("run_at", "deadline")
 
 
 async def refuse(database: Database, **fields: object) -> str | None:
     """The complaint about a job of kind `echo` with these fields."""
     values = {"kind": "echo", **fields}
     arguments = [values.get(field) for field in FIELDS]
-    casts = ["$9::text::timestamptz" if field == "run_at" else f"${n}" for n, field in enumerate(FIELDS, 1)]
+    casts = [f"${n}::text::timestamptz" if field in TIMES else f"${n}" for n, field in enumerate(FIELDS, 1)]
     answer = (await database.fetch(f"select leasehold.refuse_job({', '.join(casts)})", *arguments))[0][0]
     assert answer is None or isinstance(answer, str)
     return answer
@@ -42,6 +47,13 @@ GOOD: list[dict[str, object]] = [
     {"delay": 3155760000.0},
     {"run_at": "0001-01-01Z"},
     {"run_at": "99999-01-01Z"},
+    {"key_group": "g" * 500},
+    {"key_group": "**"},
+    {"timeout": 0.001},
+    {"timeout": 3155760000.0},
+    {"deadline": "0001-01-01Z"},
+    {"traceparent": "t" * 200},
+    {"traceparent": ""},
 ]
 
 BAD: list[tuple[dict[str, object], str]] = [
@@ -71,10 +83,20 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"delay": float("inf")}, "delay must be from 0 seconds to 100 years, not Infinity"),
     ({"run_at": "infinity"}, "run_at must be a finite time"),
     ({"run_at": "-infinity"}, "run_at must be a finite time"),
+    ({"key_group": ""}, "key_group must have 1 to 500 bytes, not 0"),
+    ({"key_group": "é" * 251}, "key_group must have 1 to 500 bytes, not 502"),
+    ({"key_group": "*"}, "key_group must not be *, which means each group where limits are set"),
+    ({"timeout": 0.0}, "timeout must be more than 0 seconds and at most 100 years, not 0"),
+    ({"timeout": -1.0}, "timeout must be more than 0 seconds and at most 100 years, not -1"),
+    ({"timeout": 3155760001.0}, "timeout must be more than 0 seconds and at most 100 years, not 3155760001"),
+    ({"timeout": float("nan")}, "timeout must be more than 0 seconds and at most 100 years, not NaN"),
+    ({"timeout": float("inf")}, "timeout must be more than 0 seconds and at most 100 years, not Infinity"),
+    ({"deadline": "infinity"}, "deadline must be a finite time"),
+    ({"traceparent": "t" * 201}, "traceparent must have at most 200 bytes, not 201"),
     (
         {"unknown": "quue"},
-        "unknown field 'quue'; known are kind, args, queue, priority, run_at, delay, key, max_attempts, "
-        "idempotency_key, metadata",
+        "unknown field 'quue'; known are kind, args, queue, priority, run_at, delay, key, key_group, max_attempts, "
+        "timeout, deadline, idempotency_key, unique, blockers, traceparent, metadata",
     ),
 ]
 

@@ -10,7 +10,7 @@ import time
 
 import trio
 
-from leasehold import App, Job
+from leasehold import App, ContinueWith, Job
 from leasehold.database import open_database
 from leasehold.errors import LeaseLost
 
@@ -93,6 +93,23 @@ async def _write_as_holder(job: Job) -> None:
                 await transaction.call("assert_lease", job.id, job.attempt, job.incarnation)
         except LeaseLost as error:
             log.warning("the write was refused: %s", error)
+
+
+@app.kind()
+async def pay(job: Job, amount: int) -> ContinueWith[str]:
+    """Staged: writes `prepared` and `paid` to `public.payments`, and continues with a receipt."""
+    async with job.prepare() as tx:
+        await tx.execute("insert into public.payments values ($1, $2, 'prepared')", job.id, amount)
+    async with job.complete() as tx:
+        await tx.execute("insert into public.payments values ($1, $2, 'paid')", job.id, amount)
+        job.start(receipt.new(payment=-job.id))
+    return job.continue_with(receipt.new(payment=job.id))
+
+
+@app.kind()
+async def receipt(payment: int) -> str:
+    """Follows a payment."""
+    return f"receipt for {payment}"
 
 
 @app.kind()

@@ -61,7 +61,7 @@ async def events(caller: Caller, job_id: int) -> list[tuple[str, int]]:
 async def snapshot(caller: Caller) -> tuple[list[str], ...]:
     """All that the functions can change about jobs, to show that something changed nothing."""
     found: list[list[str]] = []
-    for table in ("jobs", "finished_jobs", "job_events", "idempotency_keys"):
+    for table in ("jobs", "finished_jobs", "job_events", "idempotency_keys", "job_blockers", "unique_jobs"):
         found.append([row[0] for row in await caller.fetch(f"select t::text from leasehold.{table} t order by 1")])
     return tuple(found)
 
@@ -71,5 +71,9 @@ async def empty(caller: Scripted) -> None:
     await caller.execute(
         "delete from leasehold.jobs; delete from leasehold.finished_jobs; delete from leasehold.job_events;"
         "delete from leasehold.idempotency_keys; delete from leasehold.queues; delete from leasehold.workers;"
+        "delete from leasehold.limits; delete from leasehold.rate_buckets; delete from leasehold.limit_turns;"
+        "delete from leasehold.job_blockers; delete from leasehold.chain_waiters; delete from leasehold.unique_jobs; delete from leasehold.unique_claims;"
+        "delete from leasehold.limits; delete from leasehold.rate_buckets; delete from leasehold.job_progress;"
+        "delete from leasehold.job_logs;"
         "alter sequence leasehold.jobs_id_seq restart"
     )

@@ -72,6 +72,25 @@ class SqlWorker:
         rows = await self.caller.call("complete_jobs", self.incarnation, *identities(jobs), encoded, seconds)
         return refusals(rows)
 
+    async def continue_with(
+        self,
+        jobs: Sequence[Row],
+        continuations: Sequence[Json | None],
+        outputs: Sequence[object] | None = None,
+        ran_for: Sequence[float | None] | None = None,
+    ) -> dict[int, tuple[str | None, list[int] | None]]:
+        """For each job the reason of a refusal, and the ids of its new jobs."""
+        documents = [None if each is None else json.dumps(each) for each in continuations]
+        encoded = None if outputs is None else [json.dumps(output) for output in outputs]
+        rows = await self.caller.call(
+            "continue_jobs", self.incarnation, *identities(jobs), documents, encoded, ran_for, timeout=None
+        )
+        return {row["job_id"]: (row["reason"], row["new_ids"]) for row in rows}
+
+    async def block(self, jobs: Sequence[Row], waits: Sequence[Json]) -> Refusals:
+        documents = [json.dumps(wait) for wait in waits]
+        return refusals(await self.caller.call("block_jobs", self.incarnation, *identities(jobs), documents))
+
     async def fail(self, jobs: Sequence[Row], error: Json = BOOM, **arrays: Sequence[object]) -> dict[int, Row]:
         """`arrays`: ran_for, discard, retry_in, initial, multiplier, cap, each as long as jobs."""
         errors = [json.dumps(error)] * len(jobs)

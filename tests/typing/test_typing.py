@@ -7,17 +7,19 @@ import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 
-WRONG_CALLS = Path(__file__).parent / "wrong_calls.py"
+WRONG = sorted(Path(__file__).parent.glob("wrong_*.py"))
 
 
-def test_the_type_checker_refuses_wrong_args_at_the_call_and_accepts_right_ones(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda path: path.stem)
+def test_the_type_checker_refuses_what_is_wrong_and_accepts_what_is_right(tmp_path: Path, wrong: Path) -> None:
     expected = {
         (number, found[1])
-        for number, line in enumerate(WRONG_CALLS.read_text().splitlines())
+        for number, line in enumerate(wrong.read_text().splitlines())
         if (found := re.search(r"# refused: (\w+)", line))
     }
-    copy = shutil.copy(WRONG_CALLS, tmp_path)  # the project's own settings leave this file out
+    copy = shutil.copy(wrong, tmp_path)  # the project's own settings leave this file out
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", str(copy)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     report = msgspec.json.decode(done.stdout)

@@ -85,12 +85,32 @@ def _add(application: App, group: Group, position: int, name: str, command: Comm
     if second and first not in application:
         application.command(App(name=first, group=group, help=PARENTS[first], help_epilogue="", sort_key=position))
     parent, place = (application[first], SUBCOMMANDS) if second else (application, group)
-    parent.command(command, name=second or first, group=place, help=text, help_epilogue=example, sort_key=position)
+    parent.command(
+        command,
+        name=second or first,
+        group=place,
+        help=text,
+        help_epilogue=example,
+        usage=describe_usage(name, command),
+        sort_key=position,
+    )
+
+
+def describe_usage(name: str, command: Command) -> str:
+    """The usage line, which calls the arguments what the table below it calls them."""
+    words = ["Usage: leasehold", name, "[OPTIONS]"]
+    for each in inspect.signature(command).parameters.values():
+        if each.kind is each.POSITIONAL_ONLY:
+            words.append(each.name.upper() if each.default is each.empty else f"[{each.name.upper()}]")
+        elif each.kind is each.VAR_POSITIONAL:
+            words.append(f"[{each.name.upper()}...]")
+    return " ".join(words)
 
 
 def split_example(command: Command) -> tuple[str, str]:
-    """A command's docstring: what it does, and the example at its end."""
+    """A command's docstring: what it does, a line per paragraph, and the example at its end."""
     text, _, example = (inspect.getdoc(command) or "").partition("\n\nExample:\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
     return text, f"Example:\n{example}" if example else ""
 
 

@@ -35,13 +35,13 @@ NAPTIME = "select extract(epoch from current_setting('autovacuum_naptime')::inte
 AUTOVACUUM = "select current_setting('autovacuum')::boolean as is_on"
 
 
-async def check_all(database: Database, state: SchemaState) -> list[Check]:
-    """Every check on an open database, in the order in which one depends on another."""
+async def check_all(database: Database, state: SchemaState, place: str) -> list[Check]:
+    """Every check on an open database, in the order in which one depends on another. `place` says where it is."""
     schema = check_schema(state)
     can_look_inside = schema.verdict == "ok"
     partitions = await check_partitions(database) if can_look_inside else _skipped("partitions")
     return [
-        await check_server(database),
+        await check_server(database, place),
         schema,
         partitions,
         await check_notify(database),
@@ -49,10 +49,10 @@ async def check_all(database: Database, state: SchemaState) -> list[Check]:
     ]
 
 
-async def check_server(database: Database) -> Check:
+async def check_server(database: Database, place: str) -> Check:
     """Old enough, and one that can be written to."""
     [row] = await database.fetch(SERVER)
-    detail = f"Postgres {row['version']}, database {row['database']}"
+    detail = f"Postgres {row['version']}, database {row['database']}; {place}"
     if row["major"] < OLDEST_POSTGRES:
         return _problem("database", detail, f"use Postgres {OLDEST_POSTGRES} or newer")
     if row["is_standby"]:

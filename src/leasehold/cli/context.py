@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from leasehold.cli.options import CommonOptions
 from leasehold.cli.terminal import Terminal
-from leasehold.settings import ExplainedSetting, Settings, explain, load_settings
+from leasehold.settings import ExplainedSetting, Settings, explain, load_settings, show_value
 
 if TYPE_CHECKING:
     from leasehold.app import App
@@ -21,15 +21,29 @@ if TYPE_CHECKING:
     from leasehold.database import Database
 
 
+class _Place(NamedTuple):
+    dsn: str
+    description: str
+
+
 class Context:
     """One run of one command. `stack` outlives the event loop: embedded Postgres is stopped when it closes."""
 
-    def __init__(self, terminal: Terminal, common: CommonOptions, services: Services, stack: ExitStack) -> None:
+    def __init__(
+        self,
+        terminal: Terminal,
+        common: CommonOptions,
+        services: Services,
+        stack: ExitStack,
+        *,
+        is_talkative: bool = False,
+    ) -> None:
         self.terminal = terminal
         self.common = common
         self.services = services
         self._stack = stack
-        self._embedded_dsn: str | None = None
+        self._is_talkative = is_talkative or common.verbose
+        self._place: _Place | None = None
         self.psql_program = "psql"
 
     @cached_property
@@ -54,17 +68,40 @@ class Context:
         """One line of talk, on standard error."""
         self.terminal.say(text)
 
-    def dsn(self) -> str:
-        """The configured database, or embedded Postgres, started here and told about in one line."""
-        if self.settings.database_url is not None:
-            return self.settings.database_url
-        if self._embedded_dsn is None:
-            folder = self.settings.data_folder
-            server = self._stack.enter_context(self.services.embedded_postgres(Path(folder) if folder else None))
-            self._embedded_dsn = server.dsn
+    def dsn(self, *, create: bool = False) -> str:
+        """The configured database, or embedded Postgres, started here; with `create` it is made if there is none.
+
+        Told about in one line by commands that tell what they do, with --verbose, and when something was made. Raises
+        SettingsError without a database.
+        """
+        if self._place is None:
+            self._place = self._find_place(create=create)
+        return self._place.dsn
+
+    @property
+    def place(self) -> str:
+        """One line on the database that `dsn` has found."""
+        return self._place.description if self._place else "no database"
+
+    def _find_place(self, *, create: bool) -> _Place:
+        url = self.settings.database_url
+        if url is not None:
+            place = _Place(url, f"the database is {show_value('database_url', url)}")
+            is_worth_telling = self.common.verbose
+        else:
+            server = self._stack.enter_context(self.services.embedded_postgres(self.named_folder, create=create))
             self.psql_program = str(server.programs / "psql")
-            self.say(server.describe())
-        return self._embedded_dsn
+            place = _Place(server.dsn, server.describe())
+            is_worth_telling = server.is_news or self._is_talkative
+        if is_worth_telling:
+            self.say(place.description)
+        return place
+
+    @property
+    def named_folder(self) -> Path | None:
+        """The data folder that a setting names."""
+        folder = self.settings.data_folder
+        return Path(folder) if folder else None
 
     def resolved(self, settings: Settings) -> Settings:
         """`settings` naming the database that this command uses."""
@@ -83,8 +120,8 @@ class Context:
         await self.services.check_schema(self.dsn())
 
     async def migrate(self) -> None:
-        """Bring the schema up to this code, telling only if that changed something."""
-        report = await self.services.migrate(self.dsn())
+        """Bring the schema up to this code, in a new database if there is none; tells if that changed something."""
+        report = await self.services.migrate(self.dsn(create=True))
         if not report.is_empty:
             self.say(f"schema migrated to version {report.to_version}")
 

@@ -17,7 +17,8 @@ async def doctor(*, context: Annotated[Context, INJECTED]) -> Outcome:
 
     Looks at settings, database, schema, partitions, notifications and autovacuum.
 
-    Exits with 7 if there is a problem, and with 5 if the database cannot be reached. Advice is no problem.
+    Exits with 7 if there is a problem, with 5 if the database cannot be reached, and with 2 if there is none. Advice is
+    no problem.
 
     Example:
       leasehold doctor
@@ -28,7 +29,7 @@ async def doctor(*, context: Annotated[Context, INJECTED]) -> Outcome:
     try:
         state = await context.services.schema_state(context.dsn())
         async with context.database(must_fit=False) as database:
-            checks = await check_all(database, state)
+            checks = await check_all(database, state, context.place)
     except LeaseholdError as error:
         found = Check(name="database", verdict="problem", detail=str(error), advice="look at `leasehold config show`")
         return Outcome([settings, found], exit_code_of(error))

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from leasehold.cli.context import Context
 from leasehold.cli.durations import parse_duration, parse_instant
 from leasehold.cli.loading import load_app
-from leasehold.cli.options import INJECTED
+from leasehold.cli.options import AN_INTEGER, INJECTED
 from leasehold.cli.results import EnqueueReport
 from leasehold.cli.terminal import Terminal
 from leasehold.errors import BadInput
@@ -26,12 +26,12 @@ async def enqueue(
     /,
     *,
     queue: Annotated[str | None, Parameter(help="Queue; else the kind's own or `default`.")] = None,
-    priority: Annotated[int | None, Parameter(help="Higher runs first.")] = None,
+    priority: Annotated[int | None, Parameter(help="Higher runs first."), AN_INTEGER] = None,
     key: Annotated[str | None, Parameter(help="What the job is about: at most one job per key is active.")] = None,
     delay: Annotated[str | None, Parameter(help="Not before this much later: 30s, 5m, 1h30m, 2d.")] = None,
     run_at: Annotated[str | None, Parameter(help="Not before this instant: 2030-01-31T09:30:00Z.")] = None,
     idempotency_key: Annotated[str | None, Parameter(help="A second enqueue with it finds the first's job.")] = None,
-    max_attempts: Annotated[int | None, Parameter(help="Attempts until the job counts as failed.")] = None,
+    max_attempts: Annotated[int | None, Parameter(help="Attempts until the job counts as failed."), AN_INTEGER] = None,
     metadata: Annotated[str | None, Parameter(help="Anything else to keep with it, a JSON object.")] = None,
     context: Annotated[Context, INJECTED],
 ) -> EnqueueReport:

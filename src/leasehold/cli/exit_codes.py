@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
 MEANINGS: dict[ExitCode, str] = {
     ExitCode.DONE: "done",
     ExitCode.FAILED: "failed",
-    ExitCode.USAGE: "wrong usage, bad input or bad settings",
+    ExitCode.USAGE: "wrong usage, bad input, bad settings, or no database named nor made yet",
     ExitCode.NOT_FOUND: "no such job",
     ExitCode.CONFLICT: "the job's state does not allow it",
     ExitCode.DATABASE_UNAVAILABLE: "the database cannot be reached",

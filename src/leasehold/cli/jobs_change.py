@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from leasehold.cli.context import Context
 from leasehold.cli.exit_codes import ExitCode, exit_code_of
-from leasehold.cli.options import INJECTED
+from leasehold.cli.options import AN_ID, INJECTED
 from leasehold.cli.results import JobChange, Outcome
 from leasehold.errors import Conflict, NotFound
 
-JobId = Annotated[int, Parameter(help="Id of a job.")]
-MoreIds = Annotated[int, Parameter(help="More ids.")]
+if TYPE_CHECKING:
+    from leasehold.client import Client
+
+JobId = Annotated[int, Parameter(help="Id of a job."), AN_ID]
+MoreIds = Annotated[int, Parameter(help="More ids."), AN_ID]
 
 
 async def jobs_cancel(
@@ -26,36 +29,47 @@ async def jobs_cancel(
 ) -> Outcome:
     """Cancel jobs that have not finished.
 
-    A running handler is told to stop. Prints the state each job was in; the exit code is that of the first id skipped.
+    A running handler is told to stop. Prints the state that each job was in and is in now; the exit code is that of the
+    first id skipped.
 
     Example:
       leasehold jobs cancel 42 43 --reason "wrong shop"
     """
     async with context.client() as client:
-        return await change_each((job_id, *more), lambda each: client.cancel(each, reason))
+
+        async def cancel(each: int) -> JobChange:
+            return JobChange(job_id=each, changed=True, was=await client.cancel(each, reason), now="cancelled")
+
+        return await change_each(client, (job_id, *more), cancel)
 
 
 async def jobs_retry(job_id: JobId, /, *more: MoreIds, context: Annotated[Context, INJECTED]) -> Outcome:
     """Run failed or cancelled jobs once more.
 
-    Their attempts count on; a scheduled job is made due. Prints the state each job is in now; the exit code is that of
-    the first id skipped.
+    Their attempts count on; a scheduled job is made due. Prints the state that each job was in and is in now; the exit
+    code is that of the first id skipped.
 
     Example:
       leasehold jobs retry 42 43
     """
     async with context.client() as client:
-        return await change_each((job_id, *more), client.retry)
+
+        async def retry(each: int) -> JobChange:
+            was = (await client.get(each)).state
+            return JobChange(job_id=each, changed=True, was=was, now=await client.retry(each))
+
+        return await change_each(client, (job_id, *more), retry)
 
 
-async def change_each(ids: Sequence[int], change: Callable[[int], Awaitable[str]]) -> Outcome:
+async def change_each(client: Client, ids: Sequence[int], change: Callable[[int], Awaitable[JobChange]]) -> Outcome:
     """Apply `change` to each id; what the database refuses is reported and the rest goes on."""
     changes: list[JobChange] = []
     codes: list[ExitCode] = []
     for job_id in ids:
         try:
-            changes.append(JobChange(job_id=job_id, changed=True, state=await change(job_id)))
+            changes.append(await change(job_id))
         except (NotFound, Conflict) as refusal:
-            changes.append(JobChange(job_id=job_id, changed=False, reason=str(refusal)))
+            state = (await client.get(job_id)).state if isinstance(refusal, Conflict) else None
+            changes.append(JobChange(job_id=job_id, changed=False, was=state, now=state, reason=str(refusal)))
             codes.append(exit_code_of(refusal))
     return Outcome(changes, codes[0] if codes else ExitCode.DONE)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from leasehold.cli.context import Context
-from leasehold.cli.options import INJECTED
+from leasehold.cli.options import AN_ID, INJECTED
 from leasehold.cli.results import JobReport
 from leasehold.records import JobRecord
 
@@ -18,8 +19,10 @@ async def jobs_list(
     queue: Annotated[str | None, Parameter(help="Only jobs of this queue.")] = None,
     kind: Annotated[str | None, Parameter(help="Only jobs of this kind.")] = None,
     key: Annotated[str | None, Parameter(help="Only jobs with this key.")] = None,
-    before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
-    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.")] = 50,
+    before: Annotated[
+        int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
+    ] = None,
+    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.", validator=Number(gte=1, lte=1000))] = 50,
     context: Annotated[Context, INJECTED],
 ) -> list[JobRecord]:
     """List jobs, newest first.
@@ -35,7 +38,7 @@ async def jobs_list(
     return jobs
 
 
-async def jobs_show(job_id: int, /, *, context: Annotated[Context, INJECTED]) -> JobReport:
+async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Context, INJECTED]) -> JobReport:
     """Show all about one job: args, output or error, and its timeline.
 
     Example:

@@ -75,8 +75,9 @@ class Launcher:
             command(*bound.args, **bound.kwargs)
             return ExitCode.DONE
         with ExitStack() as stack:
-            context = Context(self._terminal, common, self._services, stack)
-            self._prepare(context, is_talkative=command in TALKATIVE)
+            is_talkative = command in TALKATIVE
+            context = Context(self._terminal, common, self._services, stack, is_talkative=is_talkative)
+            self._prepare(context, is_talkative=is_talkative)
             result = _run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))
             if isinstance(result, Finally):
                 result = result.run()

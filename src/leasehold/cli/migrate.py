@@ -22,7 +22,7 @@ async def migrate(
 ) -> SchemaChange | None:
     """Bring the schema in the database up to date.
 
-    Doing it again changes nothing; any number may run at once.
+    Doing it again changes nothing; any number may run at once. Without a database it makes an embedded one.
 
     Example:
       leasehold migrate --dry-run
@@ -34,5 +34,5 @@ async def migrate(
             raise BadInput("--emit prints the whole schema; it goes with neither --dry-run nor --to")
         context.terminal.stdout.write(context.services.emit())
         return None
-    report = await context.services.migrate(context.dsn(), to=to, dry_run=dry_run)
+    report = await context.services.migrate(context.dsn(create=not dry_run), to=to, dry_run=dry_run)
     return msgspec.convert(report, SchemaChange, from_attributes=True)

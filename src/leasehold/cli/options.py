@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
 from leasehold.settings import Settings, describe_setting, show_value
 from leasehold.settings_sources import environment_name
@@ -15,6 +16,13 @@ Output = Literal["text", "json", "jsonl"]
 COMMON = Group("Common options", sort_key=90)
 # Injected by the launcher, not parsed.
 INJECTED = Parameter(parse=False)
+
+
+# What Postgres can keep; anything else is refused before it is asked.
+LARGEST_BIGINT = 2**63 - 1
+LARGEST_INTEGER = 2**31 - 1
+AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT))
+AN_INTEGER = Parameter(validator=Number(gte=-LARGEST_INTEGER - 1, lte=LARGEST_INTEGER))
 
 
 def setting(name: str) -> Parameter:
@@ -39,10 +47,13 @@ class CommonOptions:
     ] = None
     log_level: Annotated[str | None, setting("log_level"), Parameter(group=COMMON)] = None
     log_format: Annotated[str | None, setting("log_format"), Parameter(group=COMMON)] = None
+    verbose: Annotated[bool, Parameter(alias="-v", help="Say which database is used.", group=COMMON, negative=())] = (
+        False
+    )
 
     def flags(self) -> dict[str, object]:
         """Those that are settings, by setting name."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in {"output", "config"}}
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name in Settings.__struct_fields__}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from leasehold.cli.context import Context
 from leasehold.cli.options import INJECTED
+from leasehold.cli.queue_hints import hint_at_unknown
 from leasehold.cli.results import QueueChange
 
 
@@ -20,13 +21,15 @@ async def queues_pause(
 ) -> QueueChange:
     """Claim nothing more from a queue.
 
-    Running jobs go on and jobs may still be enqueued.
+    Running jobs go on and jobs may still be enqueued. A queue that nobody knows yet may be paused, too.
 
     Example:
       leasehold queues pause crawl --reason "the shop asked us to"
     """
     async with context.client() as client:
-        return QueueChange(queue=queue, paused=True, changed=await client.pause(queue, reason))
+        changed = await client.pause(queue, reason)
+        await hint_at_unknown(context, client, queue)
+        return QueueChange(queue=queue, paused=True, changed=changed)
 
 
 async def queues_resume(queue: str, /, *, context: Annotated[Context, INJECTED]) -> QueueChange:
@@ -36,4 +39,7 @@ async def queues_resume(queue: str, /, *, context: Annotated[Context, INJECTED])
       leasehold queues resume crawl
     """
     async with context.client() as client:
-        return QueueChange(queue=queue, paused=False, changed=await client.resume(queue))
+        changed = await client.resume(queue)
+        if not changed:
+            await hint_at_unknown(context, client, queue)
+        return QueueChange(queue=queue, paused=False, changed=changed)

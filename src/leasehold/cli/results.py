@@ -51,11 +51,15 @@ class PausedQueue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Jobs per queue and state, the paused queues, and the workers."""
+    """Jobs per queue and state, the paused queues, and the workers.
+
+    A worker whose `silent_for` exceeds `silent_after` (seconds) has missed heartbeats: it is probably dead.
+    """
 
     queues: list[QueueCounts]
     paused: list[PausedQueue]
     workers: list[WorkerRecord]
+    silent_after: float
 
 
 class JobReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,12 +72,13 @@ class JobReport(msgspec.Struct, frozen=True, kw_only=True):
 class JobChange(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one id: changed, or skipped with the reason.
 
-    `state` is the state before a cancel, or after a retry.
+    `was` and `now` are its state before and after, the same where it was skipped; None where there is no such job.
     """
 
     job_id: int
     changed: bool
-    state: str | None = None
+    was: str | None = None
+    now: str | None = None
     reason: str | None = None
 
 

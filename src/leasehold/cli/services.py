@@ -30,11 +30,17 @@ APPLICATION_NAME = "leasehold cli"
 class Services:
     """What commands need, by name."""
 
-    def embedded_postgres(self, folder: Path | None) -> AbstractContextManager[EmbeddedPostgres]:
-        """Postgres of our own, with its data in `folder`."""
+    def embedded_postgres(self, folder: Path | None, *, create: bool) -> AbstractContextManager[EmbeddedPostgres]:
+        """Postgres of our own, with its data in `folder`; without `create` the data must be there."""
         from leasehold.embedded import embedded_postgres
 
-        return embedded_postgres(folder)
+        return embedded_postgres(folder, create=create)
+
+    def find_data_folder(self, folder: Path | None) -> Path:
+        """Where that data is or would be."""
+        from leasehold.embedded import find_data_folder
+
+        return find_data_folder(folder)
 
     def open_database(self, dsn: str) -> AbstractAsyncContextManager[Database]:
         """A pool of one connection: commands do one thing at a time."""
@@ -85,12 +91,12 @@ class Services:
 
         return run_gateway(settings)
 
-    async def run_demo(self, settings: Settings, console: Console) -> DemoReport:
-        """Give the demonstration, with its progress on `console`."""
+    async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
+        """Give the demonstration, with its progress on `console`; the census's report goes to `keep`."""
         from leasehold.demo.run import run_demo
         from leasehold.demo.stage import open_stage
 
-        return await run_demo(settings, open_stage(console))
+        return await run_demo(settings, open_stage(console), keep)
 
 
 def schema_problem(state: SchemaState) -> str | None:

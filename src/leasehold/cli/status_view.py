@@ -9,17 +9,22 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from leasehold.cli.durations import show_span
 from leasehold.cli.results import PausedQueue, StatusReport
 from leasehold.cli.text import STATE_STYLES, ago, plain, state_text, table
 from leasehold.records import QueueCounts, WorkerRecord
 
-STATES = ("pending", "scheduled", "waiting", "claimed", "running", "completed", "failed", "cancelled")
+STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled")
 
 
 def view_status(report: StatusReport, now: datetime) -> Sequence[RenderableType]:
     """Up to three tables; a sentence where there is nothing."""
     queues = _queue_table(report.queues) if report.queues else Text("no jobs")
-    workers = _worker_table(report.workers, now) if report.workers else Text("no workers: leasehold run worker")
+    workers = (
+        _worker_table(report.workers, report.silent_after)
+        if report.workers
+        else Text("no workers: leasehold run worker")
+    )
     paused = [Text(), _paused_table(report.paused, now)] if report.paused else []
     return [queues, *paused, Text(), workers]
 
@@ -50,16 +55,22 @@ def _totals(counts: list[QueueCounts]) -> dict[tuple[str, str], int]:
     return totals
 
 
-def _worker_table(workers: list[WorkerRecord], now: datetime) -> Table:
+def _worker_table(workers: list[WorkerRecord], silent_after: float) -> Table:
     rows = [
         [
             plain(each.worker_id),
-            state_text(each.state),
+            _worker_state(each, silent_after),
             f"{each.active_jobs}/{each.slots}",
             plain(", ".join(each.queues) or "all"),
             plain(f"{each.host}:{each.pid}"),
-            ago(each.heartbeat_at, now),
+            f"{show_span(each.silent_for)} ago",
         ]
         for each in workers
     ]
     return table(["worker", "state", "slots", "queues", "process", "heartbeat"], rows, right=("slots",))
+
+
+def _worker_state(worker: WorkerRecord, silent_after: float) -> Text:
+    if worker.state == "stopped" or worker.silent_for <= silent_after:
+        return state_text(worker.state)
+    return Text(f"silent for {show_span(worker.silent_for)}", STATE_STYLES["stale"])

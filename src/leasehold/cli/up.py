@@ -50,8 +50,9 @@ async def up(
     if not 0 <= workers <= MOST_WORKERS:
         raise BadInput(f"--workers must be from 0 to {MOST_WORKERS}, not {workers}")
     flags = {**options.flags(), "gateway_host": host, "gateway_port": port}
-    settings = context.resolved(context.settings_with(flags))
+    settings = context.settings_with(flags)
     await context.migrate()
+    settings = context.resolved(settings)
     as_text = wants_text(settings.log_format, context.terminal.stdout)
     children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text))
     show = line_writer(context.terminal, as_text=as_text)

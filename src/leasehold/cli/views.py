@@ -18,7 +18,7 @@ from rich.text import Text
 from leasehold.cli import results
 from leasehold.cli.job_view import view_job, view_jobs
 from leasehold.cli.status_view import view_status
-from leasehold.cli.text import fields_table, plain, table
+from leasehold.cli.text import fields_table, plain, state_text, table
 from leasehold.records import JobRecord
 from leasehold.settings import ExplainedSetting
 
@@ -69,10 +69,16 @@ def view_settings(settings: list[ExplainedSetting], _now: datetime) -> Sequence[
 def view_changes(changes: list[results.JobChange], _now: datetime) -> Sequence[RenderableType]:
     """One line per id."""
     rows = [
-        [str(each.job_id), "changed" if each.changed else "skipped", each.state or "-", plain(each.reason or "")]
+        [
+            str(each.job_id),
+            "changed" if each.changed else "skipped",
+            state_text(each.was or "-"),
+            state_text(each.now or "-"),
+            plain(each.reason or ""),
+        ]
         for each in changes
     ]
-    return [table(["job", "result", "state", "why"], rows)]
+    return [table(["job", "result", "was", "now", "why"], rows)]
 
 
 def view_migration(report: results.SchemaChange, _now: datetime) -> Sequence[RenderableType]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from leasehold.cli.context import Context
 from leasehold.cli.options import INJECTED
+from leasehold.cli.queue_hints import hint_at_unknown
 from leasehold.cli.results import WakeReport
 
 
@@ -20,4 +21,6 @@ async def wake(queue: str | None = None, /, *, context: Annotated[Context, INJEC
     """
     async with context.client() as client:
         await client.wake(queue)
+        if queue is not None:
+            await hint_at_unknown(context, client, queue)
     return WakeReport(queue=queue)

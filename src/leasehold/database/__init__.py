@@ -11,8 +11,8 @@ process, which an asyncio program that only enqueues must not notice.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from leasehold.database.calls import Caller, Row
-from leasehold.database.connections import AsyncioDatabase, AsyncioTransaction, open_asyncio_database
+from leasehold.database.calls import Caller, OpenTransaction, Row
+from leasehold.database.connections import AsyncioDatabase, AsyncioTransaction, PooledTransaction, open_asyncio_database
 from leasehold.database.flavour import running_flavour
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ __all__ = [
     "Database",
     "Lane",
     "Listening",
+    "OpenTransaction",
+    "PooledTransaction",
     "Row",
     "Transaction",
     "open_asyncio_database",

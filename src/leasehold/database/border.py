@@ -11,7 +11,6 @@ back to the pool. Should trio-asyncio fall behind CPython, only this file change
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -19,11 +18,11 @@ from typing import Any, TypeVar
 import trio
 import trio_asyncio
 
-from leasehold.database.calls import Caller, Row
+from leasehold.database.calls import Caller, OpenTransaction, Row
 from leasehold.database.connections import (
     AsyncioDatabase,
     AsyncioLane,
-    AsyncioTransaction,
+    PooledTransaction,
     close_connection,
     connect,
 )
@@ -39,19 +38,32 @@ async def cross(function: Callable[..., Awaitable[T]], *args: Any, **named: Any)
     return await trio_asyncio.aio_as_trio(function)(*args, **named)
 
 
-class Transaction(Caller):
+class Transaction(OpenTransaction):
     """A transaction, for trio."""
 
-    def __init__(self, inner: AsyncioTransaction) -> None:
+    def __init__(self, inner: PooledTransaction) -> None:
+        super().__init__()
         self._inner = inner
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
         return await cross(self._inner.fetch, sql, *args, timeout=timeout)
 
-    async def execute(self, script: str, timeout: float | None = None) -> None:
-        """Run a script of any number of statements inside the transaction."""
-        await cross(self._inner.execute, script, timeout=timeout)
+    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
+        """Run one statement with values, or a script without, inside the transaction."""
+        await cross(self._inner.execute, sql, *args, timeout=timeout)
+
+    async def commit(self) -> None:
+        """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place."""
+        await cross(self._inner.commit)
+
+    async def roll_back(self) -> None:
+        """Undo everything. Cannot be cancelled, and takes some seconds at the most."""
+        await self._shielded(lambda: cross(self._inner.roll_back))
+
+    async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
+        with trio.CancelScope(shield=True):
+            await action()
 
 
 class Lane(Caller):
@@ -104,6 +116,11 @@ class Database(Caller):
         self._inner = inner
 
     @property
+    def inner(self) -> AsyncioDatabase:
+        """The same database, for code that runs under asyncio in this very loop."""
+        return self._inner
+
+    @property
     def dsn(self) -> str:
         """Where it is connected to, as it was given."""
         return self._inner.dsn
@@ -116,18 +133,29 @@ class Database(Caller):
         """Run a script of any number of statements on a connection of the pool."""
         await cross(self._inner.execute, script, timeout=timeout)
 
+    async def begin(self) -> Transaction:
+        """A transaction that the caller has to commit or roll back; nothing else gives its connection back."""
+        return Transaction(await cross(self._inner.begin))
+
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Transaction]:
         """A transaction: commits when the block ends, rolls back when it raises or is cancelled."""
-        inner = self._inner.transaction()
-        opened = await cross(inner.__aenter__)
+        transaction = await self.begin()
         try:
-            yield Transaction(opened)
+            yield transaction
         except BaseException:
-            with trio.CancelScope(shield=True):
-                await cross(_leave, inner, sys.exc_info())
+            await transaction.roll_back()
             raise
-        await cross(inner.__aexit__, None, None, None)
+        await transaction.commit()
+        await transaction.hooks.flush()
+
+    @asynccontextmanager
+    async def pool(self, name: str, size: int) -> AsyncGenerator[Database]:
+        """Further connections, `size` at the most, each opened when it is needed; closed with the block."""
+        inner = self._inner
+        label = f"{inner.application_name} {name}"
+        async with open_database(inner.dsn, pool_size=size, application_name=label, timeout=inner.timeout) as database:
+            yield database
 
     @asynccontextmanager
     async def lane(self, name: str) -> AsyncGenerator[Lane]:
@@ -147,13 +175,13 @@ class Database(Caller):
         """
         sender, receiver = trio.open_memory_channel[str](buffer)
 
-        def deliver(_connection: object, _pid: int, _channel: str, payload: object) -> None:
+        def hear(payload: str) -> None:
             try:
-                sender.send_nowait(str(payload))
+                sender.send_nowait(payload)
             except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
                 return
 
-        connection = await cross(self._open_listening, channel, deliver, lambda _connection: sender.close())
+        connection = await cross(self._inner.open_listening, channel, hear, sender.close)
         try:
             yield Listening(connection, receiver)
         finally:
@@ -161,26 +189,9 @@ class Database(Caller):
                 await cross(close_connection, connection)
             receiver.close()
 
-    async def _open_listening(self, channel: str, deliver: Callable[..., None], lost: Callable[..., None]) -> Any:
-        with translated():
-            connection = await connect(self._inner.dsn, f"{self._inner.application_name} listener", self._inner.timeout)
-            try:
-                connection.add_termination_listener(lost)
-                await connection.add_listener(channel, deliver)
-            except BaseException:
-                await close_connection(connection)
-                raise
-            return connection
-
-
-async def _leave(inner: Any, failure: tuple[Any, Any, Any]) -> None:
-    """Let the asyncio side see the failure and roll back; the failure itself is raised by the caller."""
-    error = failure[1] if isinstance(failure[1], Exception) else RuntimeError("cancelled")
-    try:
-        await inner.__aexit__(type(error), error, None)
-    except Exception as raised:
-        if raised is not error:
-            raise
+    async def in_asyncio(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
+        """Call an asyncio function on the loop that the database lives on."""
+        return await cross(function, *args)
 
 
 @asynccontextmanager

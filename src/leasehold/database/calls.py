@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 
 from asyncpg import Record as Row
 
-__all__ = ["Caller", "Row", "call_text"]
+from leasehold.errors import LeaseholdError
+from leasehold.hooks import Hooks
+
+__all__ = ["Caller", "OpenTransaction", "Row", "call_text"]
 
 
 @lru_cache(maxsize=512)
@@ -40,3 +45,41 @@ class Caller(ABC):
         """Call `leasehold.<function>` and return the first column of its first row, None where there is no row."""
         rows = await self.call(function, *args, timeout=timeout, **named)
         return rows[0][0] if rows else None
+
+
+class OpenTransaction(Caller):
+    """A transaction that somebody will commit or roll back, of either flavour.
+
+    Attributes:
+        hooks: what is to happen after the commit; whoever commits flushes them.
+        flushes: whether that is us. Nobody does on a connection of the caller's.
+    """
+
+    flushes = True
+
+    def __init__(self) -> None:
+        self.hooks = Hooks()
+        self._savepoints = 0
+
+    @abstractmethod
+    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
+        """Run one statement with values, or a script of any number of them without."""
+
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncGenerator[None]:
+        """A part of the transaction that is undone on its own, with what it put into `hooks`, when the block raises."""
+        self._savepoints += 1
+        name = f"leasehold_{self._savepoints}"
+        mark = self.hooks.mark()
+        await self.execute(f"savepoint {name}")
+        try:
+            yield
+        except BaseException:
+            self.hooks.roll_back(mark)
+            with suppress(LeaseholdError):  # the transaction is lost as a whole, which its next statement will say
+                await self._shielded(lambda: self.execute(f"rollback to savepoint {name}; release savepoint {name}"))
+            raise
+        await self.execute(f"release savepoint {name}")
+
+    async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
+        await action()

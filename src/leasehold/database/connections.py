@@ -7,16 +7,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 
-from leasehold.database.calls import Caller, Row
+from leasehold.database.calls import Caller, OpenTransaction, Row
 from leasehold.database.translation import translated
 
+T = TypeVar("T")
+
 CLOSE_SECONDS = 2.0
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 
 
 async def connect(dsn: str, application_name: str, timeout: float) -> Any:
@@ -29,10 +32,13 @@ async def connect(dsn: str, application_name: str, timeout: float) -> Any:
     )
 
 
-class AsyncioTransaction(Caller):
-    """A transaction on a connection of the pool, or on one that the caller owns."""
+class AsyncioTransaction(OpenTransaction):
+    """A transaction on a connection that the caller owns."""
+
+    flushes = False
 
     def __init__(self, connection: Any) -> None:
+        super().__init__()
         self.connection = connection
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
@@ -40,10 +46,43 @@ class AsyncioTransaction(Caller):
         with translated():
             return await self.connection.fetch(sql, *args, timeout=timeout)
 
-    async def execute(self, script: str, timeout: float | None = None) -> None:
-        """Run a script of any number of statements inside the transaction."""
+    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
+        """Run one statement with values, or a script without, inside the transaction."""
         with translated():
-            await self.connection.execute(script, timeout=timeout)
+            await self.connection.execute(sql, *args, timeout=timeout)
+
+
+class PooledTransaction(AsyncioTransaction):
+    """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`."""
+
+    flushes = True
+
+    def __init__(self, connection: Any, transaction: Any, pool: Any) -> None:
+        super().__init__(connection)
+        self._transaction = transaction
+        self._pool = pool
+
+    async def commit(self) -> None:
+        """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place."""
+        try:
+            with translated():
+                await self._transaction.commit()
+        finally:
+            await release(self._pool, self.connection)
+
+    async def roll_back(self) -> None:
+        """Undo everything; a connection that does not answer is thrown away, which undoes it as well."""
+        try:
+            with suppress(*TROUBLE):
+                await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
+        finally:
+            await release(self._pool, self.connection)
+
+
+async def release(pool: Any, connection: Any) -> None:
+    """Give a connection back to its pool; one that is broken is closed."""
+    with suppress(*TROUBLE):
+        await pool.release(connection, timeout=CLOSE_SECONDS)
 
 
 class AsyncioLane(Caller):
@@ -86,7 +125,7 @@ class AsyncioLane(Caller):
 
 async def close_connection(connection: Any) -> None:
     """Close politely, and by force when that takes too long or fails."""
-    with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
+    with suppress(*TROUBLE):
         await connection.close(timeout=CLOSE_SECONDS)
     if not connection.is_closed():
         connection.terminate()
@@ -100,6 +139,7 @@ class AsyncioDatabase(Caller):
         self.application_name = application_name
         self.timeout = timeout
         self._pool: Any = None
+        self.closers: list[Callable[[], Awaitable[None]]] = []
 
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""
@@ -115,7 +155,9 @@ class AsyncioDatabase(Caller):
             )
 
     async def close(self) -> None:
-        """Close every connection, by force after a short while."""
+        """End what was added to `closers`, then close every connection, by force after a short while."""
+        for end in tuple(self.closers):
+            await end()
         if self._pool is not None:
             try:
                 await asyncio.wait_for(self._pool.close(), CLOSE_SECONDS)
@@ -141,26 +183,55 @@ class AsyncioDatabase(Caller):
             async with self.pool.acquire(timeout=self.timeout) as connection:
                 await connection.execute(script, timeout=timeout)
 
+    async def begin(self) -> PooledTransaction:
+        """A transaction that the caller has to commit or roll back; nothing else gives its connection back."""
+        with translated():
+            connection = await self.pool.acquire(timeout=self.timeout)
+            try:
+                transaction = connection.transaction()
+                await transaction.start()
+            except BaseException:
+                await release(self.pool, connection)
+                raise
+        return PooledTransaction(connection, transaction, self.pool)
+
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncioTransaction]:
         """A transaction: commits when the block ends, rolls back when it raises."""
-        with translated():
-            connection = await self.pool.acquire(timeout=self.timeout)
+        transaction = await self.begin()
         try:
-            transaction = connection.transaction()
-            with translated():
-                await transaction.start()
+            yield transaction
+        except BaseException:
+            await transaction.roll_back()
+            raise
+        await transaction.commit()
+        await transaction.hooks.flush()
+
+    async def open_listening(self, channel: str, hear: Callable[[str], object], lost: Callable[[], object]) -> Any:
+        """A new connection that listens on `channel`; end it with `close_connection`.
+
+        Args:
+            hear: called at once with each payload; must not wait or raise.
+            lost: called when the connection has ended, whoever ended it.
+        """
+        with translated():
+            connection = await connect(self.dsn, f"{self.application_name} listener", self.timeout)
             try:
-                yield AsyncioTransaction(connection)
+                connection.add_termination_listener(lambda _connection: lost())
+                await connection.add_listener(channel, lambda _connection, _pid, _channel, payload: hear(str(payload)))
             except BaseException:
-                with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
-                    await transaction.rollback()
+                await close_connection(connection)
                 raise
-            with translated():
-                await transaction.commit()
-        finally:
-            with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
-                await self.pool.release(connection, timeout=CLOSE_SECONDS)
+            return connection
+
+    async def in_asyncio(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
+        """Call an asyncio function; `Database` has the same for trio."""
+        return await function(*args)
+
+    @property
+    def inner(self) -> AsyncioDatabase:
+        """Itself; that of a `Database` is the same for asyncio."""
+        return self
 
     def lane(self, name: str) -> AsyncioLane:
         """A reserved connection outside the pool, opened when first used."""

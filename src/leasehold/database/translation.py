@@ -35,6 +35,9 @@ def from_postgres(error: Any) -> errors.LeaseholdError:
     state: str = error.sqlstate or "XX000"
     hint: str | None = getattr(error, "hint", None)
     text = f"{error.args[0] if error.args else error}" + (f" ({hint})" if hint else "")
+    if state == errors.UniqueConflict.sqlstate:
+        detail: str | None = getattr(error, "detail", None)
+        return errors.UniqueConflict(text, job_id=int(detail) if detail else None)
     if state in OWN_ERRORS:
         return OWN_ERRORS[state](text)
     if state in TRANSIENT or state[:2] in TRANSIENT_CLASSES:

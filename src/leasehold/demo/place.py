@@ -15,40 +15,39 @@ from leasehold.embedded import EmbeddedPostgres, embedded_postgres
 from leasehold.settings import Settings
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """`description` is one line on the database, for people."""
+class Place(msgspec.Struct, kw_only=True):
+    """`description` is one line on the database, for people. With `keeps_logs` set, the folder stays, less the data."""
 
     dsn: str
     folder: Path
     description: str
     is_own_database: bool
+    keeps_logs: bool = False
 
 
 @asynccontextmanager
 async def open_place(settings: Settings) -> AsyncGenerator[Place]:
     """The configured database, or embedded Postgres: in `settings.data_folder` or else in a folder that is removed.
 
-    The folder for reports and logs stays, unless the block is left by something else than an error. Errors: as
-    `embedded_postgres`.
+    However the block is left, the folder for reports and logs is removed, too, unless the place keeps its logs. Errors:
+    as `embedded_postgres`.
     """
     folder = _new_folder()
+    place: Place | None = None
     try:
         if settings.database_url is not None:
-            yield Place(
+            place = Place(
                 dsn=settings.database_url, folder=folder, description="the configured database", is_own_database=False
             )
+            yield place
         else:
             data = Path(settings.data_folder) if settings.data_folder else folder / "postgres"
             async with _own_database(data) as server:
                 version = f"embedded Postgres in {data}"
-                yield Place(dsn=server.dsn, folder=folder, description=version, is_own_database=True)
-    except Exception:
-        _remove(folder / "postgres")
-        raise
-    except BaseException:
-        _remove(folder)
-        raise
-    _remove(folder / "postgres")
+                place = Place(dsn=server.dsn, folder=folder, description=version, is_own_database=True)
+                yield place
+    finally:
+        _remove(folder / "postgres" if place is not None and place.keeps_logs else folder)
 
 
 @asynccontextmanager

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import signal
+from pathlib import Path
 
+import msgspec
 import trio
 
 from leasehold.database import open_database
@@ -20,11 +23,12 @@ from leasehold.settings import Settings
 CLEAN_UP_SECONDS = 3.0
 
 
-async def run_demo(settings: Settings, stage: Stage) -> DemoReport:
+async def run_demo(settings: Settings, stage: Stage, keep: Path | None = None) -> DemoReport:
     """Run the demo on the configured database, or on embedded Postgres in a folder that is removed afterwards.
 
-    SIGINT and SIGTERM end it early; either way no process is left behind. After SIGKILL the actors end by themselves, but
-    embedded Postgres goes on.
+    `keep` is a file for the report of the census, which else is removed with all the rest; the logs stay if something went
+    wrong. SIGINT and SIGTERM end it early; either way no process is left behind. After SIGKILL the actors end by themselves,
+    but embedded Postgres and the folder are left.
 
     Raises:
         KeyboardInterrupt: a signal ended it. DemoFailed: a process ended or nothing happened for too long. Others as
@@ -36,7 +40,7 @@ async def run_demo(settings: Settings, stage: Stage) -> DemoReport:
         await nursery.start(_cancel_on_signal, scope, stage)
         try:
             with scope:
-                report = await _give(settings, stage)
+                report = await _give(settings, stage, keep)
         except LeaseholdError:
             # Ctrl-C reaches the programs of embedded Postgres, too, while it starts.
             if not scope.cancel_called:
@@ -58,7 +62,7 @@ async def _cancel_on_signal(scope: trio.CancelScope, stage: Stage, task_status: 
             scope.cancel()
 
 
-async def _give(settings: Settings, stage: Stage) -> DemoReport:
+async def _give(settings: Settings, stage: Stage, keep: Path | None) -> DemoReport:
     run = secrets.token_hex(2)
     stage.say(f"leasehold demo, run {run}: a census of the Python standard library")
     async with open_place(settings) as place:
@@ -70,10 +74,27 @@ async def _give(settings: Settings, stage: Stage) -> DemoReport:
         ):
             show = Show(run, place, troupe, database, stage)
             try:
-                return await show.perform(settings.gateway_token)
-            except BaseException:
+                report = await show.perform(settings.gateway_token)
+            except BaseException as error:
+                if isinstance(error, Exception):
+                    _keep_logs(place, stage)
                 await _clean_up(show, place)
                 raise
+            if not report.passed:
+                _keep_logs(place, stage)
+            return _take_report(report, keep)
+
+
+def _keep_logs(place: Place, stage: Stage) -> None:
+    place.keeps_logs = True
+    stage.say(f"the logs of all processes are in {place.folder}")
+
+
+def _take_report(report: DemoReport, keep: Path | None) -> DemoReport:
+    """The census's report out of the folder that goes, to where it was asked for."""
+    if keep is not None and report.report is not None:
+        shutil.copyfile(report.report, keep)
+    return msgspec.structs.replace(report, report=str(keep) if keep is not None else None)
 
 
 async def _clean_up(show: Show, place: Place) -> None:

@@ -179,7 +179,7 @@ class Show:
                 self._troupe.check()
                 await trio.sleep(LOOK_SECONDS)
             return
-        raise DemoFailed(f"waited {PATIENCE_SECONDS:g} s in vain for {what}; the logs are in {self._place.folder}")
+        raise DemoFailed(f"waited {PATIENCE_SECONDS:g} s in vain for {what}")
 
     def _scene(self, progress: Progress) -> Scene:
         now = time.monotonic()

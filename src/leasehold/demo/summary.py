@@ -48,7 +48,7 @@ class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
 
     `pickup` is of jobs sent one after the other to idle workers; `backlog` of the file jobs, which all arrive at once and
     wait for their turn. `census_seconds` run from the first enqueue to the written report; `plain_seconds` is what
-    measuring the same files takes in one process without jobs.
+    measuring the same files takes in one process without jobs. `report` is the file that the census's report was kept in.
     """
 
     passed: bool
@@ -66,7 +66,7 @@ class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
     recovery: Recovery
     lost: int
     totals: Totals
-    report: str
+    report: str | None
     seconds: float
 
     def view(self) -> Sequence[RenderableType]:

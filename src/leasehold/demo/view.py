@@ -31,7 +31,7 @@ def view_demo(report: DemoReport) -> Sequence[RenderableType]:
         checks,
         Text(),
         Text("the demo ").append_text(verdict),
-        Text(f"report: {report.report}"),
+        *([Text(f"report: {report.report}")] if report.report else []),
     ]
 
 

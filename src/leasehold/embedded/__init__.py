@@ -18,6 +18,9 @@ from pathlib import Path
 from leasehold.embedded.cluster import Cluster, StopMode, data_version
 from leasehold.errors import SettingsError
 
+HOME = ".leasehold"
+DATA = "postgres"
+
 NEWEST_VERSION = 18
 PROGRAM_FOLDERS: Mapping[int, str] = {16: "pginstall/bin", 18: "pginstall18/bin"}
 
@@ -27,6 +30,12 @@ class EmbeddedPostgres:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._is_new = cluster.version is None
+
+    @property
+    def is_news(self) -> bool:
+        """Whether `describe` says what was not so before: the data was made, or folders were opened to others."""
+        return self._is_new or bool(self._cluster.opened)
 
     @property
     def dsn(self) -> str:
@@ -97,20 +106,28 @@ def embedded_postgres(
     version: int | None = None,
     conf: Mapping[str, str] | None = None,
     sync: bool = True,
+    create: bool = True,
 ) -> Generator[EmbeddedPostgres]:
     """Postgres with its data in a folder, running inside the block; the data stays. Blocks the event loop.
 
-    `data_folder` defaults to LEASEHOLD_DATA_FOLDER, else to `.leasehold/postgres` below the current folder. Several
+    `data_folder` defaults as in `find_data_folder`. With `create=False` there must be data in it already. Several
     processes may open one folder at once and share the server; it stops when the last one leaves, and a server that
     killed processes left behind is taken over. `version` (16 or 18) defaults to the one that made the data, 18 for a
     new folder. `conf` holds settings of Postgres; they count from the next time that the server starts. `sync=False`
     makes a new folder faster, and unsafe until the disk has it.
 
-    Errors: SettingsError without the extra `embedded`, or if the folder cannot be used or holds data of another
-    version; DatabaseError if Postgres does not start.
+    Errors: SettingsError without the extra `embedded`, or if the folder cannot be used, holds data of another version
+    or, with `create=False`, none; DatabaseError if Postgres does not start.
     """
-    folder = data_folder or _default_folder()
+    folder = find_data_folder(data_folder)
     made_by = data_version(folder)
+    if made_by is None:
+        if not create:
+            raise SettingsError(
+                f"no database: none is configured and there is no embedded one in {folder}; "
+                "start one with `leasehold up`, or name yours with --database-url or LEASEHOLD_DATABASE_URL"
+            )
+        _hide(folder)
     wanted = version or made_by or NEWEST_VERSION
     if made_by not in {None, wanted}:
         raise SettingsError(f"{folder} was made by Postgres {made_by} and cannot be opened by Postgres {wanted}")
@@ -135,16 +152,30 @@ def find_programs(version: int = NEWEST_VERSION) -> Path:
     )
 
 
-def _default_folder() -> Path:
-    named = os.environ.get("LEASEHOLD_DATA_FOLDER")
-    if named:
-        return Path(named)
-    parent = Path.cwd() / ".leasehold"
-    parent.mkdir(exist_ok=True)
-    ignore = parent / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
-    return parent / "postgres"
+def find_data_folder(named: Path | None = None) -> Path:
+    """Where embedded Postgres has its data, or would make it, as a whole path. Makes nothing.
+
+    `named` or LEASEHOLD_DATA_FOLDER, else `.leasehold/postgres` below the current folder. A folder above the data means
+    the data: `.leasehold` or `.` will do.
+    """
+    given = named or Path(os.environ.get("LEASEHOLD_DATA_FOLDER") or Path(HOME, DATA))
+    folder = given.expanduser().resolve()
+    if data_version(folder) is not None:
+        return folder
+    below = [folder / DATA, folder / HOME / DATA]
+    found = next((each for each in below if data_version(each) is not None), folder)
+    return folder / DATA if found == folder and folder.name == HOME else found
+
+
+def _hide(folder: Path) -> None:
+    """Keep a new `.leasehold` out of the repository around it."""
+    if folder.parent.name == HOME:
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            if not (folder.parent / ".gitignore").exists():
+                (folder.parent / ".gitignore").write_text("*\n")
+        except OSError:
+            pass  # the cluster says in better words what is wrong with the folder
 
 
 def _is_last(users: int) -> bool:

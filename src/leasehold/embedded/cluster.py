@@ -127,8 +127,7 @@ class Cluster:
         strangers = {entry.name for entry in self.folder.iterdir()} - OUR_FILES
         if strangers and self.version is None:
             raise SettingsError(
-                f"{self.folder} holds other things ({min(strangers)}) and no Postgres data; "
-                "name an empty or a new folder"
+                f"{self.folder} holds other things ({min(strangers)}) and no Postgres data; {_advise(self.folder)}"
             )
         opened: list[Path] = []
         if self._user is not None:
@@ -192,6 +191,7 @@ class Cluster:
                 user=user and user.uid,
                 group=user and user.gid,
                 extra_groups=user and [],
+                start_new_session=True,  # else Ctrl-C could end pg_ctl and leave the server that it has just started
             )
             output.seek(0)
             said = output.read().decode(errors="replace").strip()
@@ -216,6 +216,13 @@ def data_version(folder: Path) -> int | None:
         return None
     except OSError as error:
         raise _unusable(folder, error) from error
+
+
+def _advise(folder: Path) -> str:
+    """Which folder to name instead."""
+    if (folder / "PG_VERSION").exists() and (folder.parent / "start.lock").exists():
+        return f"name the folder above, {folder.parent}"
+    return f"name an empty or a new folder, for instance {folder / '.leasehold' / 'postgres'}"
 
 
 def _unusable(folder: Path, error: OSError) -> SettingsError:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
-from tests.leasehold.cli.conftest import Cli
+import pytest
+
+from tests.leasehold.cli.conftest import Cli, Transcript
 
 
 def test_values_are_shown_with_their_origin_and_secrets_masked(run_cli: Cli) -> None:
@@ -14,6 +17,25 @@ def test_values_are_shown_with_their_origin_and_secrets_masked(run_cli: Cli) -> 
     assert not [line for line in lines if "hush" in line or "secret" in line]
 
 
+def shown(done: Transcript, name: str) -> dict[str, str]:
+    [found] = [each for each in cast("list[dict[str, str]]", done.json()) if each["name"] == name]
+    return found
+
+
+def test_the_data_folder_is_shown_as_it_is_found(run_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    default = shown(run_cli("config", "show"), "data_folder")
+    assert (default["value"], default["origin"]) == (str(tmp_path / ".leasehold" / "postgres"), "default")
+    named = shown(run_cli("config", "show", "--data-folder", "here"), "data_folder")
+    assert (named["value"], named["origin"]) == (str(tmp_path / "here"), "flag --data-folder")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_beside_a_configured_database_the_data_folder_is_not_used(run_cli: Cli) -> None:
+    done = run_cli("config", "show", environ={"DATABASE_URL": "postgresql://ada@host/db"})
+    assert shown(done, "data_folder")["value"] == "(not used)"
+
+
 def test_programs_get_the_variable_that_sets_each_value(run_cli: Cli) -> None:
-    shown = cast("list[dict[str, str]]", run_cli("config", "show").json())
-    assert {"name": "slots", "value": "3", "origin": "default", "variable": "LEASEHOLD_SLOTS"} in shown
+    slots = shown(run_cli("config", "show"), "slots")
+    assert slots == {"name": "slots", "value": "3", "origin": "default", "variable": "LEASEHOLD_SLOTS"}

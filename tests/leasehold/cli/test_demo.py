@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 import msgspec
@@ -38,7 +39,7 @@ REPORT = DemoReport(
         complexity=53036,
         unreadable=0,
     ),
-    report="/tmp/leasehold-demo-x/report.md",
+    report="census.md",
     seconds=20.1,
 )
 SHOWN = """
@@ -54,7 +55,7 @@ census           734 files      327,340 lines, 12.1 MB, 16,539 functions, 2,700 
 ✓  nothing lost  787 jobs acknowledged and completed, 0 lost
 
 the demo passed
-report: /tmp/leasehold-demo-x/report.md
+report: census.md
 """
 
 
@@ -64,9 +65,10 @@ class Given(Services):
     def __init__(self, report: DemoReport) -> None:
         self.report = report
         self.settings = Settings()
+        self.keep: Path | None = None
 
-    async def run_demo(self, settings: Settings, console: Console) -> DemoReport:
-        self.settings = settings
+    async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
+        self.settings, self.keep = settings, keep
         console.print("the show goes on")
         return self.report
 
@@ -79,6 +81,20 @@ def test_the_exit_code_says_whether_every_promise_was_kept(run_cli: Cli, passed:
     assert cast("dict[str, object]", done.json())["passed"] is passed
     assert done.err == "the show goes on\n"
     assert services.settings.data_folder == "here"
+
+
+def test_the_report_of_the_census_is_kept_where_it_is_asked_for(run_cli: Cli, tmp_path: Path) -> None:
+    services = Given(REPORT)
+    assert run_cli("demo", "--report", str(tmp_path / "census.md"), services=services).code == 0
+    assert services.keep == tmp_path / "census.md"
+    refused = run_cli("demo", "--report", str(tmp_path / "nowhere" / "census.md"), services=services)
+    assert (refused.code, refused.out) == (2, "")
+    assert "--report must be a file in a folder that exists" in refused.err
+
+
+def test_a_report_that_is_not_kept_is_not_named(run_cli: Cli) -> None:
+    done = run_cli("demo", services=Given(msgspec.structs.replace(REPORT, report=None)), terminal=True)
+    assert done.out.endswith("the demo passed\n")
 
 
 def test_the_summary_fits_a_terminal_of_a_hundred_columns(run_cli: Cli) -> None:

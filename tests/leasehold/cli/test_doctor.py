@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+from leasehold.logs import redact_dsn
 from tests.leasehold.cli.conftest import Cli, Psql
 
 
@@ -17,6 +18,18 @@ def test_a_database_in_good_order_has_no_findings(cli: Cli, psql: Psql, database
     assert done.code == 0
     assert list(found) == ["settings", "database", "schema", "partitions", "notify", "autovacuum"]
     assert set(found.values()) <= {"ok", "advice"}
+
+
+def test_it_says_where_the_database_is(cli: Cli, database_url: str) -> None:
+    checks = {check["name"]: check for check in cast("list[dict[str, str]]", cli("doctor").json())}
+    assert checks["database"]["detail"].endswith(f"; the database is {redact_dsn(database_url)}")
+
+
+def test_without_a_database_it_says_so_and_makes_none(run_cli: Cli, tmp_path: Path) -> None:
+    done = run_cli("doctor", "--data-folder", str(tmp_path / "none"))
+    assert (done.code, verdicts(done.json())) == (2, {"settings": "ok", "database": "problem"})
+    assert "start one with `leasehold up`" in done.out
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_people_get_one_line_per_check_and_the_advice_below(cli: Cli, psql: Psql, database_url: str) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.leasehold.cli.conftest import Cli, Psql
 
 
@@ -10,11 +12,11 @@ def test_cancelling_reports_each_id_as_changed_or_skipped_with_the_reason(cli: C
     assert done.code == 3
     assert done.steady == "\n".join(
         [
-            "job  result   state    why",
-            "1    changed  pending",
-            "99   skipped  -        there is no job 99",
-            "2    changed  pending",
-            "1    skipped  -        job 1 is cancelled and cannot be cancelled",
+            "job  result   was        now        why",
+            "1    changed  pending    cancelled",
+            "99   skipped  -          -          there is no job 99",
+            "2    changed  pending    cancelled",
+            "1    skipped  cancelled  cancelled  job 1 is cancelled and cannot be cancelled",
         ]
     )
 
@@ -25,10 +27,19 @@ def test_the_reason_of_a_cancel_is_kept(cli: Cli, psql: Psql, database_url: str)
     assert psql(database_url, "select error ->> 'message' from leasehold.finished_jobs") == "wrong shop"
 
 
-def test_retrying_brings_a_cancelled_job_back(cli: Cli) -> None:
+def test_cancelling_and_retrying_tell_the_state_before_and_after_by_the_same_names(cli: Cli) -> None:
     cli("enqueue", "echo")
-    cli("jobs", "cancel", "1")
-    assert cli("jobs", "retry", "1").json() == [{"job_id": 1, "changed": True, "state": "pending", "reason": None}]
+    changed = {"job_id": 1, "changed": True, "reason": None}
+    assert cli("jobs", "cancel", "1").json() == [{**changed, "was": "pending", "now": "cancelled"}]
+    assert cli("jobs", "retry", "1").json() == [{**changed, "was": "cancelled", "now": "pending"}]
+
+
+@pytest.mark.parametrize("command", ["cancel", "retry"])
+def test_the_usage_line_names_the_arguments_that_the_help_explains(run_cli: Cli, command: str) -> None:
+    usage, _, rest = run_cli("jobs", command, "--help").out.partition("\n")
+    assert usage == f"Usage: leasehold jobs {command} [OPTIONS] JOB_ID [MORE...]"
+    assert " JOB_ID  Id of a job." in rest
+    assert " MORE    More ids." in rest
 
 
 def test_a_job_whose_state_forbids_it_is_a_conflict(cli: Cli) -> None:
@@ -36,5 +47,11 @@ def test_a_job_whose_state_forbids_it_is_a_conflict(cli: Cli) -> None:
     done = cli("jobs", "retry", "1")
     assert done.code == 4
     assert done.json() == [
-        {"job_id": 1, "changed": False, "state": None, "reason": "job 1 is pending and needs no retry"}
+        {
+            "job_id": 1,
+            "changed": False,
+            "was": "pending",
+            "now": "pending",
+            "reason": "job 1 is pending and needs no retry",
+        }
     ]

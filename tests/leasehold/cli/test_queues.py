@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from tests.leasehold.cli.conftest import Cli
+from tests.leasehold.cli.conftest import Cli, Psql
+
+WORKER = """
+select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1', 'host', 7, '0.1.0', '{parse}', '{}', 3, true)
+"""
 
 
 def test_pausing_and_resuming_tell_whether_they_changed_anything(cli: Cli) -> None:
@@ -8,6 +12,22 @@ def test_pausing_and_resuming_tell_whether_they_changed_anything(cli: Cli) -> No
     assert cli("queues", "pause", "crawl", "--output", "text").out == "queue crawl was already paused\n"
     assert cli("queues", "resume", "crawl", "--output", "text").out == "queue crawl is now running\n"
     assert cli("queues", "resume", "crawl").json() == {"queue": "crawl", "paused": False, "changed": False}
+
+
+def test_a_queue_that_nobody_knows_is_paused_with_a_note_that_names_the_nearest_known_one(cli: Cli) -> None:
+    cli("enqueue", "echo", "--queue", "crawl")
+    paused = cli("queues", "pause", "crwal", "--output", "text")
+    assert (paused.code, paused.out) == (0, "queue crwal is now paused\n")
+    assert paused.err == "note: no job and no worker knows a queue crwal; did you mean crawl?\n"
+    assert cli("queues", "resume", "mail").err == "note: no job and no worker knows a queue mail\n"
+    assert cli("wake", "crwal").err == paused.err
+
+
+def test_a_queue_of_a_job_or_of_a_worker_needs_no_note(cli: Cli, psql: Psql, database_url: str) -> None:
+    cli("enqueue", "echo", "--queue", "crawl")
+    psql(database_url, WORKER)
+    said = [cli("queues", verb, queue).err for verb in ("pause", "resume") for queue in ("crawl", "parse", "default")]
+    assert [*said, cli("wake").err, cli("wake", "crawl").err] == [""] * 8
 
 
 def test_a_queue_must_be_named(cli: Cli) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.leasehold.cli.conftest import Cli, Psql
 
 CLAIM = "select from leasehold.claim_jobs('00000000-0000-0000-0000-000000000001', 'pod-1', lease => '{}')"
@@ -21,6 +23,19 @@ def test_jobs_that_nobody_renewed_for_so_long_are_taken_back_whatever_their_leas
     assert cli("reap", "--minutes", "10").json() == {"reaped": 1}
 
 
-def test_minutes_must_be_more_than_none(cli: Cli) -> None:
-    done = cli("reap", "--minutes", "0")
-    assert (done.code, done.err) == (2, "error: minutes must be more than 0, not 0\n")
+@pytest.mark.parametrize(
+    ("minutes", "named"),
+    [
+        ("0", "0"),
+        ("nan", "NaN"),
+        ("inf", "Infinity"),
+        ("-inf", "-Infinity"),
+        ("6e7", "60000000"),
+        ("1e300", "1" + "0" * 15),
+    ],
+)
+def test_minutes_out_of_range_are_refused_with_the_range(cli: Cli, minutes: str, named: str) -> None:
+    done = cli("reap", "--minutes", minutes)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: minutes must be more than 0 and at most 52596000 (100 years), not {named}")
+    assert len(done.err) < 150

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from tests.leasehold.cli.conftest import Cli, Psql
 
 WORKER = """
@@ -7,9 +9,15 @@ select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1'
 """
 
 
+# Every session that begins from now on sees this time.
+AT = """
+do $$begin execute format('alter database %I set leasehold.frozen_clock = %L', current_database(), '2030-01-01 {}Z'); end$$;
+"""
+
+
 def test_an_empty_database_has_no_jobs_and_no_workers(cli: Cli) -> None:
     assert cli("status", "--output", "text").out == "no jobs\n\nno workers: leasehold run worker\n"
-    assert cli("status").json() == {"queues": [], "paused": [], "workers": []}
+    assert cli("status").json() == {"queues": [], "paused": [], "workers": [], "silent_after": 75.0}
 
 
 def test_queues_are_shown_by_state_with_the_reason_of_a_pause_and_the_workers(
@@ -20,23 +28,40 @@ def test_queues_are_shown_by_state_with_the_reason_of_a_pause_and_the_workers(
     cli("enqueue", "echo", "--queue", "parse", "--delay", "1h")
     cli("queues", "pause", "idle", "--reason", "not needed")
     psql(database_url, WORKER)
+    psql(database_url, AT.format("12:00:00") + "update leasehold.workers set heartbeat_at = '2030-01-01 11:59:40Z'")
     assert cli("status", "--output", "text").steady == "\n".join(
         [
-            "queue  pending  scheduled  waiting  claimed  running  completed  failed  cancelled",
-            "crawl        2          ·        ·        ·        ·          ·       ·          ·",
-            "parse        1          1        ·        ·        ·          ·       ·          ·",
-            "all          3          1        ·        ·        ·          ·       ·          ·",
+            "queue  pending  scheduled  waiting  blocked  claimed  running  completed  failed  cancelled",
+            "crawl        2          ·        ·        ·        ·        ·          ·       ·          ·",
+            "parse        1          1        ·        ·        ·        ·          ·       ·          ·",
+            "all          3          1        ·        ·        ·        ·          ·       ·          ·",
             "",
             "paused queue  since   reason",
             "idle          1d ago  not needed",
             "",
             "worker  state  slots  queues  process    heartbeat",
-            "pod-1   ready    0/3  crawl   host-1:77  1d ago",
+            "pod-1   ready    0/3  crawl   host-1:77  20s ago",
         ]
     )
+
+
+def test_a_worker_that_misses_its_heartbeats_is_shown_as_silent(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, WORKER + ";update leasehold.workers set heartbeat_at = '2030-01-01 12:00:00Z'")
+    shown: list[str] = []
+    for at in ("12:01:15", "12:01:16", "12:05:00"):
+        psql(database_url, AT.format(at))
+        shown.append(cli("status", "--output", "text").out.splitlines()[-1])
+    assert [re.split("  +", line)[1] for line in shown] == ["ready", "silent for 1m 16s", "silent for 5m"]
+    slow = cli("status", "--output", "text", environ={"LEASEHOLD_HEARTBEAT_SECONDS": "200"})
+    assert "silent" not in slow.out
 
 
 def test_programs_get_the_counts_as_they_are(cli: Cli) -> None:
     cli("enqueue", "echo")
     report = cli("status").json()
-    assert report == {"queues": [{"queue": "default", "state": "pending", "jobs": 1}], "paused": [], "workers": []}
+    assert report == {
+        "queues": [{"queue": "default", "state": "pending", "jobs": 1}],
+        "paused": [],
+        "workers": [],
+        "silent_after": 75.0,
+    }

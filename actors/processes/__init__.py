@@ -1,0 +1,6 @@
+"""CPU-bound handlers in processes of their own.
+
+pool        how many there are, which one runs what, and what becomes of a job whose process dies
+child       what runs inside of them; wire: what goes in and comes out
+parallel    the one module that knows trio-parallel, behind the interface in `member`
+"""

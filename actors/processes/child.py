@@ -1,0 +1,139 @@
+"""Inside a process: call handlers, one after the other, and put into bytes what came of it."""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import os
+import pickle
+import signal
+import sys
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from leasehold import retry
+from leasehold.actors.held import Held
+from leasehold.actors.outcome import describe, encode_output
+from leasehold.actors.processes.lifeline import die_with_parent
+from leasehold.actors.processes.wire import (
+    Answer,
+    Continued,
+    Raised,
+    Request,
+    Returned,
+    Waits,
+    decode_request,
+    decode_setup,
+    encode,
+)
+from leasehold.continuation import ContinueWith, WaitFor
+from leasehold.importing import find_object
+from leasehold.job import Job
+from leasehold.job_context import running_job
+from leasehold.kind import Kind, KindOptions
+from leasehold.logs import install_logging
+
+if TYPE_CHECKING:
+    from leasehold.database import Row
+
+OOM_SCORE = 500
+
+
+class _State:
+    is_prepared = False
+
+
+def prepare(setup: bytes) -> int:
+    """Make a new process ours; returns its pid. It leads a session of its own, so that signals of a terminal and of
+    process managers reach the worker, which decides, and so that it can be killed with all that it has started."""
+    chosen = decode_setup(setup)
+    with suppress(PermissionError):
+        os.setsid()
+    die_with_parent()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _decided_by_the_worker)
+    _volunteer_for_oom_killer()
+    if chosen.stack_file is not None:
+        faulthandler.enable(open(chosen.stack_file, "ab", buffering=0))  # noqa: SIM115  open until the end
+    if chosen.log_level is not None:
+        install_logging("info", chosen.log_format, environ=os.environ)
+        logging.getLogger().setLevel(chosen.log_level)
+    retry.cancelled_by_kill()
+    _State.is_prepared = True
+    return os.getpid()
+
+
+def _decided_by_the_worker(_number: int, _frame: object) -> None:
+    """Not SIG_IGN, which programs started by the handler would inherit."""
+
+
+def _volunteer_for_oom_killer() -> None:
+    """The kernel, short of memory, takes this process rather than the worker."""
+    with suppress(OSError, ValueError), open("/proc/self/oom_score_adj", "r+") as file:
+        if int(file.read()) < OOM_SCORE:
+            file.seek(0)
+            file.write(str(OOM_SCORE))
+
+
+def respond(encoded: bytes) -> bytes | None:
+    """Run the handler that the request names. None: this process is new and not prepared yet."""
+    if not _State.is_prepared:
+        return None
+    answer = _respond(decode_request(encoded))
+    with suppress(Exception):  # whatever the handler made of it
+        sys.stdout.flush()
+    return encode(answer)
+
+
+def _respond(request: Request) -> Answer:
+    token = running_job.set((request.row, request.worker_id))
+    try:
+        return _returned(_call(request))
+    except BaseException as error:
+        return _raised(error)
+    finally:
+        running_job.reset(token)
+
+
+def _call(request: Request) -> Any:
+    kind = find_kind(request.module, request.qualname)
+    named = kind.decode_args(request.args)
+    args = (_job(request, kind),) if kind.takes_job else ()
+    return kind.function(*args, **named)
+
+
+def _job(request: Request, kind: Kind[..., Any]) -> Job:
+    """The job as the handler sees it: its data, and no database behind it."""
+    held = Held(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
+    return held.job(request.incarnation, request.worker_id)
+
+
+@lru_cache
+def find_kind(module: str, qualname: str) -> Kind[..., Any]:
+    """The handler at this place. Raises whatever importing its module raises."""
+    found = find_object(module, qualname)
+    if isinstance(found, Kind):
+        return cast("Kind[..., Any]", found)
+    return Kind(qualname, found, "process", KindOptions())
+
+
+def _returned(output: Any) -> Answer:
+    if isinstance(output, ContinueWith):
+        return Continued(pickle.dumps(output))
+    encoded = encode_output(output)
+    return Raised(encoded, "discard") if isinstance(encoded, dict) else Returned(encoded)
+
+
+def _raised(error: BaseException) -> Answer:
+    """What an exception means and says. Never raises, whatever somebody made of its class."""
+    try:
+        if isinstance(error, WaitFor):
+            return Waits(pickle.dumps(error.blockers), error.delay)
+        if isinstance(error, retry.Retry):
+            return Raised(describe(error), "retry", float(error.after))
+        if isinstance(error, retry.Reschedule):
+            return Raised(describe(error), "reschedule", float(error.after))
+    except Exception as second:
+        return Raised(describe(second))
+    return Raised(describe(error), "discard" if isinstance(error, retry.Discard) else "failure")

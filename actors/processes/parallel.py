@@ -1,0 +1,110 @@
+"""A member by trio-parallel: the one module that knows it. Imported with the first job that wants a process.
+
+Each member is a context of its own, so that we know which process runs what.
+"""
+
+# trio-parallel carries no types; what it returns is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from contextlib import nullcontext, suppress
+from typing import Any
+
+import trio
+
+from leasehold.actors.processes import child
+from leasehold.actors.processes.member import ProcessDied
+from leasehold.actors.processes.stack_file import StackFile
+from leasehold.actors.processes.wire import Setup, encode
+from leasehold.errors import BadInput
+from leasehold.logs import current_logging
+
+try:
+    import trio_parallel
+except ImportError:
+    trio_parallel = None
+
+log = logging.getLogger("leasehold.worker")
+
+IDLE_SECONDS = 300.0
+"""A process without work ends after so long and gives its memory back; the next job starts another one."""
+START_SECONDS = 60.0
+GRACE_SECONDS = 2.0
+
+
+def check_installed() -> None:
+    """Raises BadInput where trio-parallel is missing."""
+    if trio_parallel is None:
+        raise BadInput("runs='process' needs trio-parallel: pip install 'leasehold[process]'")
+
+
+async def start_member() -> ParallelMember:
+    """A new process, ready. Raises ProcessDied and trio.TooSlowError."""
+    check_installed()
+    assert trio_parallel is not None
+    opened = trio_parallel.open_worker_context(idle_timeout=IDLE_SECONDS, grace_period=GRACE_SECONDS)
+    member = ParallelMember(opened, await opened.__aenter__())
+    try:
+        await member.prepare()
+    except BaseException:
+        with trio.CancelScope(shield=True):
+            await member.aclose()
+        raise
+    return member
+
+
+class ParallelMember:
+    """A process of trio-parallel's; see `Member`."""
+
+    def __init__(self, opened: Any, context: Any) -> None:
+        self._opened = opened
+        self._context = context
+        self._stack_file = StackFile()
+        self.pid = 0
+
+    async def prepare(self) -> None:
+        """Make a process that has just started ours."""
+        level, log_format = current_logging()
+        with self._stack_file.at_a_path() as path, trio.fail_after(START_SECONDS):
+            self.pid = await self._run(child.prepare, encode(Setup(level, log_format, path)))
+
+    async def call(self, request: bytes) -> bytes:
+        """Have a request answered; see `Member`."""
+        answer = await self._run(child.respond, request)
+        while answer is None:  # the process before ended for lack of work
+            await self.prepare()
+            answer = await self._run(child.respond, request)
+        return answer
+
+    async def aclose(self) -> None:
+        """End the process; see `Member`."""
+        assert trio_parallel is not None
+        try:
+            await self._opened.__aexit__(None, None, None)
+        except trio_parallel.BrokenWorkerError as error:
+            log.debug("process %s did not end in good order: %s", self.pid, error)
+        finally:
+            self._stack_file.close()
+
+    async def _run(self, function: Any, argument: bytes) -> Any:
+        assert trio_parallel is not None
+        try:
+            return await self._context.run_sync(function, argument, kill_on_cancel=True, limiter=nullcontext())
+        except trio_parallel.BrokenWorkerError as error:
+            self._kill_group()
+            process = error.args[-1]
+            died = ProcessDied(pid=process.pid, exit_code=process.exitcode, stack=self._stack_file.read())
+            raise died from None
+        except BaseException:
+            self._kill_group()
+            raise
+
+    def _kill_group(self) -> None:
+        """Kill what the process has started. Its own end is a moment ago, so its number is nobody else's yet."""
+        if self.pid:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)

@@ -1,0 +1,118 @@
+"""The processes of a worker: started when first needed, used again, replaced when they die."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+import trio
+
+from leasehold.actors.processes.member import Member, ProcessDied, Start
+from leasehold.actors.processes.memory import call_within, resident_bytes
+from leasehold.actors.processes.requirements import check_process_kinds
+from leasehold.app import App
+from leasehold.errors import ProcessCrashed, tell
+from leasehold.kind import Kind
+
+FRESH_SHARE = 0.5
+"""A process that has more than this share of a job's limit already is replaced before the job starts."""
+
+
+class ProcessPool:
+    """Runs requests in at most `size` processes; more wait for their turn."""
+
+    def __init__(self, size: int, start: Start | None = None) -> None:
+        self._start = start or _start_parallel
+        self._free: list[Member] = []
+        self._places = trio.CapacityLimiter(size)
+
+    @property
+    def size(self) -> int:
+        """Processes at the most."""
+        return int(self._places.total_tokens)
+
+    async def run(self, kind: Kind[..., Any], request: bytes, scope: trio.CancelScope | None = None) -> bytes:
+        """The answer to a request. The clock of `scope` stands still while the job waits for a process.
+
+        Raises:
+            ProcessCrashed, MemoryLimitExceeded: the process is gone; the next job has another one.
+        """
+        limit = kind.options.memory_limit
+        left = _stop_clock(scope)
+        async with self._places:
+            member = await self._take(kind, limit)
+            _start_clock(scope, left)
+            try:
+                answer = await (member.call(request) if limit is None else call_within(member, request, kind, limit))
+            except BaseException as error:
+                with trio.CancelScope(shield=True):
+                    await member.aclose()
+                if isinstance(error, ProcessDied):
+                    raise crashed(kind, error) from None
+                raise
+            self._free.append(member)
+            return answer
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        with trio.CancelScope(shield=True):
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        """End all processes. No request may be running."""
+        async with trio.open_nursery() as nursery:
+            while self._free:
+                nursery.start_soon(self._free.pop().aclose)
+
+    async def _take(self, kind: Kind[..., Any], limit: int | None) -> Member:
+        while self._free:
+            member = self._free.pop()
+            if limit is None or resident_bytes(member.pid) <= limit * FRESH_SHARE:
+                return member
+            with trio.CancelScope(shield=True):
+                await member.aclose()
+        try:
+            return await self._start()
+        except ProcessDied as error:
+            raise crashed(kind, error) from None
+
+
+def pool_for(app: App, slots: int) -> ProcessPool | None:
+    """The pool that a worker needs for this app, or None where no kind runs in a process.
+
+    As many processes as slots, but no more than this process may use CPUs. Raises as `check_process_kinds`.
+    """
+    return ProcessPool(min(slots, usable_cpus())) if check_process_kinds(app) else None
+
+
+def usable_cpus() -> int:
+    """How many CPUs this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def crashed(kind: Kind[..., Any], death: ProcessDied) -> ProcessCrashed:
+    """The end of a job whose process died."""
+    place = f"{kind.function.__module__}.{kind.function.__qualname__}"
+    message = f"process {death.pid} of handler {place} {death.how}"
+    told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack, "crash": True}
+    return tell(ProcessCrashed(message), told)
+
+
+def _stop_clock(scope: trio.CancelScope | None) -> float:
+    if scope is None:
+        return float("inf")
+    left, scope.deadline = scope.deadline - trio.current_time(), float("inf")
+    return left
+
+
+def _start_clock(scope: trio.CancelScope | None, left: float) -> None:
+    if scope is not None:
+        scope.deadline = trio.current_time() + left
+
+
+async def _start_parallel() -> Member:
+    from leasehold.actors.processes.parallel import start_member  # noqa: PLC0415
+
+    return await start_member()

@@ -1,0 +1,95 @@
+"""What a worker and its processes say to each other, as MessagePack: no pickles of the user's objects."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+
+
+class Request(msgspec.Struct, frozen=True):
+    """Call the handler at this place.
+
+    Attributes:
+        module, qualname: where it is.
+        row: what `claim_jobs` answered with, without the args.
+        incarnation, worker_id: of the worker.
+        args: JSON.
+    """
+
+    module: str
+    qualname: str
+    row: dict[str, Any]
+    incarnation: UUID
+    worker_id: str
+    args: str
+
+
+class Returned(msgspec.Struct, frozen=True, tag=True):
+    """The handler returned; `output` is JSON, None for null."""
+
+    output: str | None
+
+
+class Continued(msgspec.Struct, frozen=True, tag=True):
+    """The handler returned a `ContinueWith`, pickled: it holds jobs, whose args may have any type."""
+
+    pickled: bytes
+
+
+class Waits(msgspec.Struct, frozen=True, tag=True):
+    """The handler raised `WaitFor`: its blockers, pickled, and its delay."""
+
+    pickled: bytes
+    delay: float | None
+
+
+class Raised(msgspec.Struct, frozen=True, tag=True):
+    """The handler raised, or could not be called.
+
+    Attributes:
+        error: type, message and traceback.
+        meaning: of the exception, whatever its own class is called.
+        after: seconds, of Retry and Reschedule.
+    """
+
+    error: dict[str, Any]
+    meaning: Literal["failure", "retry", "discard", "reschedule"] = "failure"
+    after: float = 0.0
+
+
+Answer = Returned | Continued | Waits | Raised
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """How a new process shall behave.
+
+    Attributes:
+        log_level, log_format: of the worker; None leaves logging alone.
+        stack_file: takes the stack of a crash.
+    """
+
+    log_level: int | None
+    log_format: Literal["text", "json"]
+    stack_file: str | None
+
+
+def encode(message: Request | Answer | Setup) -> bytes:
+    """The message as bytes."""
+    return msgspec.msgpack.encode(message)
+
+
+def decode_request(encoded: bytes) -> Request:
+    """A request from its bytes."""
+    return msgspec.msgpack.decode(encoded, type=Request)
+
+
+def decode_answer(encoded: bytes) -> Answer:
+    """An answer from its bytes."""
+    return msgspec.msgpack.decode(encoded, type=Answer)
+
+
+def decode_setup(encoded: bytes) -> Setup:
+    """A setup from its bytes."""
+    return msgspec.msgpack.decode(encoded, type=Setup)

@@ -1,0 +1,108 @@
+"""Enqueueing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, cast
+
+import msgspec
+
+from leasehold.client.section import Section
+from leasehold.enqueueing import enqueue_within, events_of, tell_after_commit
+from leasehold.errors import BadInput
+from leasehold.hooks import Hooks
+from leasehold.new_job import Blocker, NewJob
+from leasehold.new_jobs import encode_jobs, flatten
+from leasehold.records import EnqueuedJob
+
+
+class Enqueues(Section):
+    """The section of the client that makes jobs."""
+
+    async def enqueue(
+        self,
+        job: NewJob[Any] | str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        queue: str | None = None,
+        priority: int | None = None,
+        run_at: datetime | None = None,
+        delay: timedelta | float | None = None,
+        key: str | None = None,
+        key_group: str | None = None,
+        max_attempts: int | None = None,
+        timeout: float | None = None,
+        deadline: datetime | None = None,
+        idempotency_key: str | None = None,
+        blockers: Sequence[Blocker] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        connection: Any = None,
+        hooks: Hooks | None = None,
+    ) -> int:
+        """Enqueue one job and return its id, which is that of the chain it begins. When this returns, the job survives a
+        crash of anything.
+
+        Args:
+            job: from `kind.new(...)`, or the name of a kind together with `args`.
+            args: named arguments, where `job` is a name.
+            queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, blockers,
+                metadata: as in `NewJob`, over its values.
+            connection: your own asyncpg connection (asyncio), or `Transaction` (trio): the job exists when, and only
+                if, your transaction commits.
+            hooks: with a connection of yours: from `client.hooks()`; workers are woken and events told when it is flushed.
+
+        Raises:
+            InvalidArgs: args do not fit the kind or are no JSON that Postgres keeps.
+            UnknownKind: the client has an app that does not know the kind.
+            BadInput: another field is refused.
+        """
+        if isinstance(job, str):
+            job = NewJob(kind=job, args=args or {})
+        elif not isinstance(cast("object", job), NewJob):
+            raise BadInput(f"enqueue takes a job made by kind.new(...), or the name of a kind, not {job!r}")
+        elif args is not None:
+            raise BadInput("give args with the name of a kind; a job made by kind.new(...) has its own")
+        given = {
+            "queue": queue,
+            "priority": priority,
+            "run_at": run_at,
+            "delay": delay.total_seconds() if isinstance(delay, timedelta) else delay,
+            "key": key,
+            "key_group": key_group,
+            "max_attempts": max_attempts,
+            "timeout": timeout,
+            "deadline": deadline,
+            "idempotency_key": idempotency_key,
+            "blockers": blockers,
+            "metadata": metadata,
+        }
+        changes = {name: value for name, value in given.items() if value is not None}
+        made = await self.enqueue_many([msgspec.structs.replace(job, **changes)], connection=connection, hooks=hooks)
+        return made[0].job_id
+
+    async def enqueue_many(
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None
+    ) -> list[EnqueuedJob]:
+        """Enqueue jobs in one statement, all or none; answers in their order. Errors, `connection` and `hooks` as `enqueue`."""
+        if not jobs:
+            return []
+        layers = self._middlewares if self._app is None else (*self._app.enqueue_middlewares, *self._middlewares)
+        if layers:
+            return await enqueue_within(layers, partial(self._enqueue, connection=connection, hooks=hooks), jobs)
+        return await self._enqueue(jobs, connection=connection, hooks=hooks)
+
+    async def _enqueue(
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None
+    ) -> list[EnqueuedJob]:
+        hooks = self._hooks_of(connection, hooks)
+        flat, places = flatten(jobs, self._checked)
+        rings = self._doorbell is not None and (connection is None or hooks is not None)
+        rows = await self._caller(connection).call("enqueue_jobs", encode_jobs(flat), not rings)
+        if rings and self._doorbell is not None:
+            self._ring(self._doorbell, {job.queue or "default" for job in flat}, hooks)
+        made = [EnqueuedJob(row["job_id"], row["is_new"]) for row in rows]
+        if self.observers.heard:
+            tell_after_commit(self.observers, connection, hooks, events_of(self.observers, flat, made))
+        return [made[place] for place in places]

@@ -1,0 +1,51 @@
+"""The client, made of its sections, and how to open one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from leasehold import database as databases
+from leasehold.app import App
+from leasehold.client.enqueues import Enqueues
+from leasehold.client.jobs import Jobs
+from leasehold.client.queues import Queues
+from leasehold.client.transactions import Transactions
+from leasehold.database import Caller
+from leasehold.notify.doorbell import open_doorbell
+
+
+class Client(Enqueues, Jobs, Queues, Transactions):
+    """Calls the SQL functions over a database of either flavour.
+
+    Args:
+        database: from `open_database` or `open_asyncio_database`.
+        app: when given, args are checked against its kinds, and a kind it does not know is refused.
+        doorbell: when given, workers are woken after the commit instead of by NOTIFY inside it.
+
+    Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
+    `leasehold migrate` has not been run.
+    """
+
+
+@asynccontextmanager
+async def open_client(dsn: str = "", *, app: App | None = None, pool_size: int = 5) -> AsyncGenerator[Client]:
+    """A client with a pool of its own, under trio or under asyncio, whichever runs.
+
+    Args:
+        dsn: a Postgres URL; empty: the PG… environment variables decide.
+        app: check args against these kinds.
+        pool_size: connections at the most.
+
+    Example:
+        async with open_client("postgresql://…", app=app) as client:
+            job_id = await client.enqueue(greet.new(name="Ada"), priority=5)
+    """
+    async with AsyncExitStack() as stack:
+        if databases.running_flavour() == "trio":
+            opening = databases.open_database(dsn, pool_size=pool_size)
+        else:
+            opening = databases.open_asyncio_database(dsn, pool_size=pool_size)
+        database: Caller = await stack.enter_async_context(opening)
+        doorbell = await stack.enter_async_context(open_doorbell(database))
+        yield Client(database, app=app, doorbell=doorbell)

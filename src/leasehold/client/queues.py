@@ -1,0 +1,34 @@
+"""Queues, workers, and the service as a whole."""
+
+from __future__ import annotations
+
+from leasehold.client.section import Section
+from leasehold.records import WorkerRecord, from_row
+
+
+class Queues(Section):
+    """The section of the client for whoever operates queues and workers."""
+
+    async def pause(self, queue: str, reason: str | None = None) -> bool:
+        """Claim nothing more from a queue; returns whether this changed anything. Raises BadInput."""
+        return bool(await self._database.call_value("pause_queue", queue, reason))
+
+    async def resume(self, queue: str) -> bool:
+        """Claim from a paused queue again; returns whether this changed anything."""
+        return bool(await self._database.call_value("resume_queue", queue))
+
+    async def recover_stale(self, minutes: float) -> int:
+        """Take back jobs whose owner has not renewed for `minutes`; returns how many. Raises BadInput."""
+        return int(str(await self._database.call_value("recover_stale_jobs", minutes)))
+
+    async def wake(self, queue: str | None = None) -> None:
+        """Have workers look for jobs now."""
+        await self._database.call("wake", queue)
+
+    async def workers(self) -> list[WorkerRecord]:
+        """The workers that have not stopped."""
+        return [from_row(WorkerRecord, row) for row in await self._database.call("list_workers")]
+
+    async def ping(self) -> None:
+        """Ask the database for the time. Raises DatabaseUnavailable, SchemaMismatch."""
+        await self._database.call("clock")

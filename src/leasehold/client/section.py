@@ -1,0 +1,61 @@
+"""What all sections of the client share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from leasehold.app import App
+from leasehold.database import AsyncioTransaction, Caller, OpenTransaction
+from leasehold.events import Event
+from leasehold.hooks import Hooks
+from leasehold.middleware import EnqueueMiddleware
+from leasehold.new_job import NewJob
+from leasehold.new_jobs import check_job
+from leasehold.notify.doorbell import Doorbell
+from leasehold.observers import Observers
+
+E = TypeVar("E", bound=Event)
+
+
+class Section:
+    """A part of `Client`, which is made of all of them."""
+
+    def __init__(self, database: Caller, *, app: App | None = None, doorbell: Doorbell | None = None) -> None:
+        self._database = database
+        self._app = app
+        self._doorbell = doorbell
+        self._middlewares: list[EnqueueMiddleware] = []
+        self.observers = Observers() if app is None else app.observers
+
+    def enqueue_middleware(self, function: EnqueueMiddleware) -> None:
+        """Put a middleware around what this client enqueues, inside those of its app."""
+        self._middlewares.append(function)
+
+    def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:
+        """As `App.subscribe`; a client with an app shares that app's events."""
+        return self.observers.subscribe(event_type, function)
+
+    def _caller(self, connection: Any) -> Caller:
+        """Whoever makes the call: the database, or the caller's own transaction."""
+        if connection is None:
+            return self._database
+        return connection if isinstance(connection, Caller) else AsyncioTransaction(connection)
+
+    def _hooks_of(self, connection: Any, hooks: Hooks | None) -> Hooks | None:
+        """What waits for the commit of the caller's own transaction, where somebody will say when that is."""
+        if hooks is not None:
+            return hooks
+        return connection.hooks if isinstance(connection, OpenTransaction) and connection.flushes else None
+
+    def _ring(self, doorbell: Doorbell, queues: set[str], hooks: Hooks | None) -> None:
+        """Wake idle workers of these queues, now or after the commit."""
+        if hooks is None:
+            doorbell.ring(queues)
+            return
+        for queue in queues:
+            hooks.add(("wake", id(doorbell)), queue, lambda waiting: doorbell.ring(set(waiting)), once=True)
+
+    def _checked(self, job: NewJob[Any]) -> NewJob[Any]:
+        """The job as it is sent. Raises InvalidArgs, UnknownKind, BadInput."""
+        return check_job(job, self._app.find(job.kind) if self._app is not None else None)

@@ -1,0 +1,55 @@
+"""Which job the running code belongs to. Threads and asyncio tasks that a handler starts inherit it."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any, Protocol, TypeAlias
+
+import msgspec
+
+
+class JobFacts(Protocol):
+    """A claimed row, or a dict like it."""
+
+    def __getitem__(self, name: str, /) -> Any:
+        """The value of a column."""
+        ...
+
+
+Running: TypeAlias = "tuple[JobFacts, str]"
+"""The claimed row and the worker's id: set for each job and only looked into when there is a need."""
+
+running_job: ContextVar[Running | None] = ContextVar("leasehold_running_job", default=None)
+_span: ContextVar[tuple[Running | None, str] | None] = ContextVar("leasehold_span", default=None)
+
+LOGGED_COLUMNS = ("job_id", "kind", "attempt", "queue")
+
+
+def log_fields() -> dict[str, object]:
+    """job_id, kind, attempt, queue and worker_id of the running job; empty outside of handlers."""
+    running = running_job.get()
+    if running is None:
+        return {}
+    row, worker_id = running
+    fields: dict[str, object] = {name: row[name] for name in LOGGED_COLUMNS}
+    return fields | {"worker_id": worker_id}
+
+
+def set_traceparent(traceparent: str) -> None:
+    """Make jobs that the running one makes, by continuing its chain too, part of this span."""
+    _span.set((running_job.get(), traceparent))
+
+
+def inherited_traceparent() -> str | None:
+    """The traceparent of a new job that was given none: the running job's span, or else what it was enqueued with."""
+    running = running_job.get()
+    if running is None:
+        return None
+    span = _span.get()
+    if span is not None and span[0] is running:
+        return span[1]
+    try:
+        extras = running[0]["extras"]
+    except KeyError:
+        return None
+    return None if extras is None else msgspec.json.decode(extras).get("traceparent")

@@ -1,0 +1,64 @@
+"""A job as its producer sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    R_co = TypeVar("R_co", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    R_co = TypeVar("R_co", covariant=True)
+
+Blocker: TypeAlias = "NewJob[Any] | int"
+"""A chain to wait for: its id, or a new job that begins it."""
+
+
+class NewJob(
+    msgspec.Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):  # fmt: skip
+    """A job to enqueue. What is None is left to the database: queue `default`, priority 0, at once, 20 attempts.
+
+    A `NewJob[R]` begins or continues a chain that ends with an `R`, as far as the type checker knows.
+
+    Attributes:
+        kind: which handler runs it.
+        args: JSON object, as a mapping or already encoded.
+        queue: workers choose what they serve by it.
+        priority: higher first, then oldest.
+        run_at: not before this time. Give this or `delay`.
+        delay: seconds from now.
+        key: the subject of the job; at most one job of a key is active at a time.
+        key_group: what limits of each group count by: a tenant, a host.
+        max_attempts: how often it may be tried.
+        timeout: seconds that one attempt may run, over the kind's.
+        deadline: the time at which the job fails, whether it runs or not.
+        idempotency_key: enqueueing again with the same one makes no second job.
+        blockers: chains that have to complete first, by id or as new jobs, made together with this one; the handler
+            finds their outputs, in this order, with `job.blockers()`.
+        traceparent: of the trace that this job belongs to (W3C).
+        metadata: JSON object for people and filters.
+    """
+
+    kind: str
+    args: msgspec.Raw | Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    queue: str | None = None
+    priority: int | None = None
+    run_at: datetime | None = None
+    delay: float | None = None
+    key: str | None = None
+    key_group: str | None = None
+    max_attempts: int | None = None
+    timeout: float | None = None
+    deadline: datetime | None = None
+    idempotency_key: str | None = None
+    blockers: Sequence[Blocker] | None = None
+    traceparent: str | None = None
+    metadata: Mapping[str, Any] | None = None

@@ -1,0 +1,142 @@
+"""Handlers that complete their job over a connection of their own, through the SQL function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+import sqlalchemy
+from psycopg.types.json import Jsonb
+from sqlalchemy.orm import Session
+
+from leasehold import App, Job
+from tests.support.working import Working, working
+
+Completes = Callable[[Job, int, Any], Any]
+NEXT = {"next": {"kind": "mail", "queue": "elsewhere"}}
+
+
+def with_psycopg(dsn: str) -> tuple[Any, Completes]:
+    def pay(job: Job, n: int, then: Any = None) -> None:
+        with psycopg.connect(dsn) as connection:
+            connection.execute("insert into public.paid values (%s)", (n,))
+            connection.execute(
+                "select leasehold.complete_job(%s, %s, %s, %s, %s)", (*job.token, Jsonb({"n": n}), Jsonb(then))
+            )
+
+    return "thread", pay
+
+
+def with_sqlalchemy(dsn: str) -> tuple[Any, Completes]:
+    engine = sqlalchemy.create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn))
+
+    def pay(job: Job, n: int, then: Any = None) -> None:
+        with Session(engine) as session, session.begin():
+            session.execute(sqlalchemy.text("insert into public.paid values (:n)"), {"n": n})
+            session.execute(
+                sqlalchemy.text(
+                    "select leasehold.complete_job(:job_id, :attempt, cast(:incarnation as uuid),"
+                    " cast(:output as jsonb), cast(:continuation as jsonb))"
+                ),
+                {**job.token._asdict(), "output": json.dumps({"n": n}), "continuation": json.dumps(then)},
+            )
+        engine.dispose()
+
+    return "thread", pay
+
+
+def with_asyncpg(dsn: str) -> tuple[Any, Completes]:
+    async def pay(job: Job, n: int, then: Any = None) -> None:
+        connection: Any = await asyncpg.connect(dsn)
+        try:
+            async with connection.transaction():
+                await connection.execute("insert into public.paid values ($1)", n)
+                await connection.execute(
+                    "select leasehold.complete_job($1, $2, $3, $4, $5)",
+                    *job.token,
+                    json.dumps({"n": n}),
+                    json.dumps(then),
+                )
+        finally:
+            await connection.close()
+
+    return "asyncio", pay
+
+
+DRIVERS = pytest.mark.parametrize("driver", [with_psycopg, with_sqlalchemy, with_asyncpg])
+
+
+async def paid(running: Working) -> list[int]:
+    return [row[0] for row in await running.database.fetch("select n from public.paid")]
+
+
+@DRIVERS
+@pytest.mark.parametrize("then", [None, NEXT])
+async def test_the_users_row_and_the_completion_are_one_commit_and_the_handler_just_returns(
+    database_url: str, driver: Callable[[str], tuple[Any, Completes]], then: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = App()
+    runs, pay = driver(database_url)
+    app.kind("pay", runs=runs)(pay)
+    async with working(database_url, app, queues=["default"]) as running:
+        await running.database.execute("create table public.paid (n int)")
+        job = await running.run("pay", {"n": 7, "then": then})
+        assert (job.state, job.output, await paid(running)) == ("completed", None if then else {"n": 7}, [7])
+        running.worker.drain()
+        await running.stopped()
+        assert len(await running.client.list(kind="mail")) == (1 if then else 0)
+        assert running.worker.settler.statistics().refused == 0
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+@DRIVERS
+async def test_a_lost_lease_fails_the_users_transaction(
+    database_url: str, driver: Callable[[str], tuple[Any, Completes]]
+) -> None:
+    app = App()
+    runs, pay = driver(database_url)
+
+    def take() -> None:
+        with psycopg.connect(database_url) as connection:
+            connection.execute(
+                "update leasehold.jobs set state = 'pending', incarnation = null, lease_expires_at = null,"
+                " worker_id = null, claimed_at = null, started_at = null, heartbeat_at = null where attempt = 1"
+            )
+
+    def in_thread(job: Job, n: int) -> None:
+        take()
+        pay(job, n, None)
+
+    async def in_asyncio(job: Job, n: int) -> None:
+        take()
+        await pay(job, n, None)
+
+    app.kind("pay", runs=runs)(in_thread if runs == "thread" else in_asyncio)
+    async with working(database_url, app) as running:
+        await running.database.execute("create table public.paid (n int)")
+        job = await running.run("pay", {"n": 7})
+        assert (job.state, job.attempt, await paid(running)) == ("completed", 2, [7])
+
+
+async def test_what_a_handler_raises_after_its_own_commit_is_logged_and_changes_nothing(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = App()
+    _, pay = with_psycopg(database_url)
+
+    @app.kind("pay")
+    def raises(job: Job, n: int) -> None:
+        pay(job, n, None)
+        raise ValueError("too late")
+
+    async with working(database_url, app) as running:
+        await running.database.execute("create table public.paid (n int)")
+        job = await running.run("pay", {"n": 7})
+        running.worker.drain()
+        await running.stopped()
+        assert ((await running.client.get(job.id)).state, await paid(running)) == ("completed", [7])
+    assert "attempt 1 raised after it had completed the job (ValueError: too late)" in caplog.text

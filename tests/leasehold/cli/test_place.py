@@ -1,0 +1,76 @@
+"""Which database a command uses, and what it says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from leasehold.cli.application import COMMANDS
+from leasehold.cli.services import Services
+from leasehold.embedded import EmbeddedPostgres, embedded_postgres
+from leasehold.logs import redact_dsn
+from tests.leasehold.cli.conftest import Cli
+from tests.support.folders import short_folder
+
+# Commands that work without a database, make one, or answer in their own words.
+OTHERS = {"up", "demo", "migrate", "config show", "doctor"}
+ARGUMENTS = {
+    "enqueue": ["echo"],
+    "run": ["worker"],
+    "queues pause": ["mail"],
+    "queues resume": ["mail"],
+    **{f"jobs {name}": ["1"] for name in ("show", "cancel", "retry")},
+}
+NAMES = [name for commands in COMMANDS.values() for name in commands if name not in OTHERS]
+
+
+class Hasty(Services):
+    """Makes databases without waiting for the disk."""
+
+    def embedded_postgres(self, folder: Path | None, *, create: bool) -> AbstractContextManager[EmbeddedPostgres]:
+        return embedded_postgres(folder, create=create, sync=False)
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """The current folder, empty."""
+    monkeypatch.delenv("LEASEHOLD_DATA_FOLDER", raising=False)
+    with short_folder() as made:
+        monkeypatch.chdir(made)
+        yield made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_there_is_no_database_a_command_says_how_to_get_one_and_makes_none(
+    run_cli: Cli, folder: Path, name: str
+) -> None:
+    done = run_cli(*name.split(), *ARGUMENTS.get(name, []))
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"error: no database: none is configured and there is no embedded one in {folder}/.leasehold/postgres; start one "
+        "with `leasehold up`, or name yours with --database-url or LEASEHOLD_DATABASE_URL\n"
+    )
+    assert list(folder.iterdir()) == []
+
+
+def test_a_dry_run_makes_no_database(run_cli: Cli, folder: Path) -> None:
+    assert run_cli("migrate", "--dry-run").code == 2
+    assert list(folder.iterdir()) == []
+
+
+def test_a_new_embedded_database_is_told_about_once(run_cli: Cli, folder: Path) -> None:
+    line = f"embedded Postgres 18 keeps its data in {folder}/.leasehold/postgres (look inside: "
+    made = run_cli("migrate", services=Hasty())
+    assert made.err.startswith(line)
+    assert run_cli("migrate").err == ""
+    assert run_cli("enqueue", "echo", "--data-folder", ".leasehold").err == ""
+    assert run_cli("status", "--verbose").err == made.err
+    assert line in run_cli("doctor").out
+
+
+def test_who_wants_to_know_is_told_which_configured_database_is_used(cli: Cli, database_url: str) -> None:
+    assert cli("wake").err == ""
+    assert cli("wake", "-v").err == f"the database is {redact_dsn(database_url)}\n"

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_what_make_demo_prints_can_be_piped_on(tmp_path: Path) -> None:
+    leasehold = tmp_path / "bin" / "leasehold"
+    leasehold.parent.mkdir()
+    leasehold.write_text("""#!/bin/sh\necho "{\\"command\\": \\"$*\\"}"\n""")
+    leasehold.chmod(0o755)
+    (tmp_path / ".installed").touch()
+    done = subprocess.run(
+        ["make", "demo", f"VENV={tmp_path}"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PATH": "/bin:/usr/bin"},
+    )
+    assert (done.stdout, done.stderr) == ('{"command": "demo"}\n', "")

@@ -1,0 +1,118 @@
+"""Transactions of a client, and what waits for their commit."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from leasehold import Client, open_client
+from leasehold.database import Database
+from leasehold.errors import BadInput, QueryRefused
+from leasehold.events import JobCreated
+from tests.support.callers import FragileCaller
+from tests.support.flavours import in_flavour
+
+FLAVOURS = pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+
+
+class Effects:
+    """Which queues the client rang for, and of which jobs it told."""
+
+    def __init__(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rings: list[set[str]] = []
+        self.told: list[int] = []
+        monkeypatch.setattr(client._doorbell, "ring", self.rings.append)
+        client.subscribe(JobCreated, lambda event: self.told.append(event.job_id))
+
+
+@asynccontextmanager
+async def observed(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[tuple[Client, Effects]]:
+    async with open_client(url) as client:
+        yield client, Effects(client, monkeypatch)
+
+
+@FLAVOURS
+def test_workers_are_woken_once_for_each_queue_after_the_commit_and_events_told(
+    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with observed(database_url, monkeypatch) as (client, effects):
+            async with client.transaction() as tx:
+                for _ in range(3):
+                    await client.enqueue("echo", queue="mail", connection=tx)
+                await client.enqueue("echo", connection=tx)
+                assert (effects.rings, effects.told) == ([], [])
+            assert (effects.rings, effects.told) == ([{"mail", "default"}], [1, 2, 3, 4])
+
+    in_flavour(flavour, main)
+
+
+@FLAVOURS
+def test_a_rollback_leaves_neither_jobs_nor_wake_ups_nor_events(
+    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with observed(database_url, monkeypatch) as (client, effects):
+            with suppress(ZeroDivisionError):
+                async with client.transaction() as tx:
+                    await client.enqueue("echo", connection=tx)
+                    raise ZeroDivisionError
+            assert (effects.rings, effects.told, await client.list()) == ([], [], [])
+
+    in_flavour(flavour, main)
+
+
+@FLAVOURS
+def test_a_savepoint_takes_its_jobs_and_effects_back_and_heals_a_failed_statement(
+    database_url: str, flavour: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with observed(database_url, monkeypatch) as (client, effects):
+            async with client.transaction() as tx:
+                kept = await client.enqueue("echo", queue="kept", connection=tx)
+                with suppress(QueryRefused):
+                    async with tx.savepoint():
+                        await client.enqueue("echo", queue="lost", connection=tx)
+                        async with tx.savepoint():
+                            await client.enqueue("echo", queue="inner", connection=tx)
+                        await tx.execute("select * from public.nowhere")
+                async with tx.savepoint():
+                    also = await client.enqueue("echo", queue="also", connection=tx)
+            assert (effects.rings, effects.told) == ([{"kept", "also"}], [kept, also])
+            assert {job.queue for job in await client.list()} == {"kept", "also"}
+
+    in_flavour(flavour, main)
+
+
+def test_a_connection_of_the_callers_wakes_when_its_hooks_are_flushed(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with observed(database_url, monkeypatch) as (client, effects):
+            pool: Any = client._database
+            async with pool.pool.acquire() as connection:
+                async with client.hooks() as hooks, connection.transaction():
+                    await client.enqueue("echo", queue="mail", connection=connection, hooks=hooks)
+                    assert effects.rings == []
+                assert (effects.rings, effects.told) == ([{"mail"}], [1])
+                with suppress(ZeroDivisionError):
+                    async with client.hooks() as hooks, connection.transaction():
+                        await client.enqueue("echo", queue="lost", connection=connection, hooks=hooks)
+                        raise ZeroDivisionError
+                async with client.hooks() as hooks:
+                    await client.enqueue("echo", queue="dropped", connection=connection, hooks=hooks)
+                    hooks.discard()
+                assert (effects.rings, effects.told) == ([{"mail"}], [1])
+                await client.enqueue("echo", queue="in time", connection=connection)
+                assert (effects.rings, effects.told) == ([{"mail"}], [1])
+
+    in_flavour("asyncio", main)
+
+
+async def test_a_client_over_something_else_has_no_transactions(database: Database) -> None:
+    with pytest.raises(BadInput, match="has transactions"):
+        async with Client(FragileCaller(database)).transaction():
+            raise AssertionError

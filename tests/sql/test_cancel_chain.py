@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import trio
+
+from leasehold.database import Database
+from leasehold.errors import UnknownJob, WrongState
+from tests.support.sql_chains import blocked, chain, chain_state, continued, ended
+from tests.support.sql_jobs import enqueue, state
+from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_the_job_that_the_chain_has_come_to_is_cancelled(database: Database, worker: SqlWorker) -> None:
+    first, second = await continued(database, worker, "pay", "pack")
+    assert await database.call_value("cancel_chain", first, "no stock") == "pending"
+    assert (await chain_state(database, first), await state(database, first)) == ("cancelled", "completed")
+    assert await state(database, second) == "cancelled"
+    assert json.loads((await chain(database, first))["error"])["message"] == "no stock"
+
+
+async def test_what_waits_for_it_goes_on_waiting(database: Database) -> None:
+    part = await enqueue(database, "part")
+    whole = await blocked(database, [part])
+    await database.call("cancel_chain", part)
+    assert await state(database, whole) == "blocked"
+
+
+@pytest.mark.parametrize("over", ["completed", "failed", "cancelled"])
+async def test_a_chain_that_is_over_cannot_be_cancelled(database: Database, worker: SqlWorker, over: str) -> None:
+    with pytest.raises(WrongState, match=f"is {over} and cannot be cancelled"):
+        await database.call("cancel_chain", await ended(database, worker, over))
+
+
+async def test_a_chain_that_is_not_there_cannot_be_cancelled(database: Database) -> None:
+    with pytest.raises(UnknownJob, match="no chain 7"):
+        await database.call("cancel_chain", 7)
+
+
+async def test_a_chain_that_continues_at_that_moment_is_cancelled_all_the_same(
+    database: Database, worker: SqlWorker
+) -> None:
+    chain_id = await enqueue(database)
+    claimed = await worker.claim()
+    seen: list[object] = []
+
+    async def cancel() -> None:
+        async with database.lane("second") as lane:
+            seen.append(await lane.call_value("cancel_chain", chain_id))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
+        nursery.start_soon(cancel)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert seen == ["pending"]
+    row = await chain(database, chain_id)
+    assert (row["state"], row["jobs"]) == ("cancelled", 2)

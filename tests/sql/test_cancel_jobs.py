@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import trio
+
+from leasehold.database import Caller, Database
+from leasehold.errors import BadInput
+from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
+from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker
+
+Changes = dict[int, tuple[bool, str | None, str | None]]
+
+
+async def cancel(caller: Caller, *, dry_run: bool = False, **filters: object) -> Changes:
+    """For each job whether it was changed, the state it was in, and why not."""
+    rows = await caller.call("cancel_jobs", timeout=None, dry_run=dry_run, **filters)
+    return {row["job_id"]: (row["changed"], row["state"], row["reason"]) for row in rows}
+
+
+@pytest.fixture
+async def alive(database: Database, worker: SqlWorker) -> Database:
+    """1 is running, 2 claimed, 3 pending in another queue, 4 scheduled, 5 scheduled after a failure, 6 and 7 of one
+    key, 8 blocked, 9 completed."""
+    await enqueue_many(
+        database,
+        [
+            {"kind": "run"},
+            {"kind": "claim"},
+            {"kind": "a", "queue": "q"},
+            {"kind": "a", "delay": 60},
+            {"kind": "fail"},
+            {"kind": "b", "key": "k"},
+            {"kind": "b", "key": "k"},
+        ],
+    )
+    await worker.start(await worker.claim(kinds=["run"]))
+    await worker.claim(kinds=["claim"])
+    await worker.fail(await worker.claim(kinds=["fail"]))
+    await enqueue_blocked(database, [1])
+    await enqueue(database, kind="done")
+    await worker.complete(await worker.claim(kinds=["done"]))
+    return database
+
+
+WERE = {1: "running", 2: "claimed", 3: "pending", 4: "scheduled", 5: "scheduled", 6: "pending", 7: "waiting", 8: "blocked"}
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, list(WERE)),
+        ({"state": "running"}, [1]),
+        ({"state": "blocked"}, [8]),
+        ({"queue": "q"}, [3]),
+        ({"kind": "a"}, [3, 4]),
+        ({"key": "k"}, [6, 7]),
+        ({"error_type": "ValueError"}, [5]),
+        ({"after_id": 6}, [7, 8]),
+        ({"batch": 2, "after_id": 2}, [3, 4]),
+        ({"created_after": datetime.now(UTC) + timedelta(days=1)}, []),
+        ({"created_before": datetime.now(UTC) + timedelta(days=1)}, list(WERE)),
+        ({"created_after": datetime.now(UTC) - timedelta(days=1), "state": "scheduled"}, [4, 5]),
+        ({"created_before": datetime.now(UTC) - timedelta(days=1)}, []),
+        ({"kind": "nothing"}, []),
+    ],
+    ids=str,
+)
+async def test_all_that_match_are_cancelled_and_no_others(
+    alive: Database, filters: dict[str, object], expected: Sequence[int]
+) -> None:
+    assert await cancel(alive, **filters) == {job_id: (True, WERE[job_id], None) for job_id in expected}
+    after = await states(alive)
+    assert [job_id for job_id, state in after.items() if state == "cancelled"] == list(expected)
+
+
+async def test_ids_are_all_answered_each_with_the_reason_where_nothing_was_done(alive: Database) -> None:
+    assert await cancel(alive, job_ids=[3, 4, 9, 99], queue="q") == {
+        3: (True, "pending", None),
+        4: (False, "scheduled", "it is scheduled and does not match"),
+        9: (False, "completed", "it is completed"),
+        99: (False, None, "there is no job 99"),
+    }
+
+
+async def test_a_dry_run_answers_the_same_and_changes_and_tells_nothing(alive: Database) -> None:
+    before = await snapshot(alive)
+    async with alive.listen("leasehold") as listening:
+        would = await cancel(alive, dry_run=True)
+        assert await snapshot(alive) == before
+        await alive.execute("notify leasehold, 'end'")
+        with trio.fail_after(5):
+            assert await listening.payloads.receive() == "end"
+    assert await cancel(alive) == would
+
+
+async def test_unless_it_is_said_otherwise_it_is_a_dry_run(alive: Database) -> None:
+    before = await snapshot(alive)
+    assert len(await alive.call("cancel_jobs")) == 8
+    assert await snapshot(alive) == before
+
+
+async def test_handlers_that_run_are_told(alive: Database) -> None:
+    async with alive.listen("leasehold") as listening:
+        await cancel(alive, job_ids=[1, 2, 3])
+        with trio.fail_after(5):
+            told = {await listening.payloads.receive() for _ in range(2)}
+    assert told == {"lost:1:1:cancelled", "lost:2:1:cancelled"}
+
+
+async def test_the_reason_stands_in_the_error(alive: Database) -> None:
+    await cancel(alive, job_ids=[3], reason="wrong shop")
+    assert json.loads((await job(alive, 3))["error"]) == {"type": "Cancelled", "message": "wrong shop"}
+
+
+async def test_a_key_is_given_on(alive: Database) -> None:
+    await cancel(alive, key="k", state="pending")
+    assert (await states(alive))[7] == "pending"
+
+
+async def test_who_waits_for_a_chain_is_told(alive: Database) -> None:
+    await alive.execute("insert into leasehold.chain_waiters values (3, now() + interval '1 minute')")
+    async with alive.listen("leasehold") as listening:
+        await cancel(alive, queue="q")
+        with trio.fail_after(5):
+            assert await listening.payloads.receive() == "closed:3"
+
+
+async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    answers: list[Changes] = []
+
+    async def second() -> None:
+        async with database.lane("second") as lane:
+            answers.append(await cancel(lane, state="pending"))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await SqlWorker(first).claim(1)
+        nursery.start_soon(second)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert answers == [{2: (True, "pending", None)}]
+    assert await states(database) == {1: "claimed", 2: "cancelled"}
+
+
+@pytest.mark.parametrize(
+    ("filters", "complaint"),
+    [
+        ({"batch": 0}, "batch must be from 1 to 10000, not 0"),
+        ({"state": "failed"}, "state must be that of an unfinished job, not 'failed'"),
+    ],
+)
+async def test_bad_filters_are_refused(database: Database, filters: dict[str, object], complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        await cancel(database, **filters)

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+import trio
+
+from leasehold.database import Database
+from leasehold.errors import BadInput, UnknownJob, WrongState
+from tests.support.sql_chains import blocked, chain, continued, ended
+from tests.support.sql_jobs import enqueue, events, job, snapshot, state
+from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker
+
+OPEN_STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
+
+
+async def complete(database: Database, chain_id: int, output: object = None, continuation: object = None) -> list[int]:
+    new = await database.call_value(
+        "complete_chain", chain_id, json.dumps(output), None if continuation is None else json.dumps(continuation)
+    )
+    assert isinstance(new, list)
+    return new
+
+
+async def open_job(database: Database, worker: SqlWorker, state: str) -> int:
+    """A job of key `k` in this state."""
+    if state == "waiting":
+        await enqueue(database, key="k")
+    if state == "blocked":
+        return await blocked(database, [await enqueue(database, "other")], key="k")
+    job_id = await enqueue(database, key="k", delay=timedelta(hours=1) if state == "scheduled" else None)
+    if state in ("claimed", "running"):
+        claimed = await worker.claim()
+        if state == "running":
+            await worker.start(claimed)
+    return job_id
+
+
+@pytest.mark.parametrize("was", OPEN_STATES)
+async def test_in_any_open_state_the_job_completes_without_a_worker(
+    database: Database, worker: SqlWorker, was: str
+) -> None:
+    job_id = await open_job(database, worker, was)
+    assert await complete(database, job_id, {"approved": True}) == []
+    row = await chain(database, job_id)
+    assert (row["state"], json.loads(row["output"])) == ("completed", {"approved": True})
+    done = await job(database, job_id)
+    held = was in ("claimed", "running")
+    assert (done["worker_id"], done["attempt"]) == (("w1", 1) if held else (None, 0))
+    assert ((done["claimed_at"] is not None), (done["started_at"] is not None)) == (held, was == "running")
+
+
+async def test_an_event_says_who_it_was_and_what_the_job_was_doing(database: Database, worker: SqlWorker) -> None:
+    job_id = await open_job(database, worker, "running")
+    await complete(database, job_id)
+    rows = await database.call("get_job_timeline", job_id)
+    assert sorted(row["event"] for row in rows) == [
+        "claimed",
+        "completed",
+        "completed_from_outside",
+        "created",
+        "started",
+    ]
+    [row] = [row for row in rows if row["event"] == "completed_from_outside"]
+    user = await database.fetch("select session_user::text")
+    assert row["message"] == f"by {user[0][0]}, while it was running"
+    assert json.loads(row["detail"])["was"] == "running"
+
+
+@pytest.mark.parametrize("was", ["claimed", "running"])
+async def test_its_worker_is_told_and_whatever_it_still_writes_is_refused(
+    database: Database, worker: SqlWorker, was: str
+) -> None:
+    job_id = await enqueue(database)
+    claimed = await worker.claim()
+    if was == "running":
+        await worker.start(claimed)
+    async with database.listen("leasehold") as listening:
+        await complete(database, job_id, "outside")
+        with trio.fail_after(5):
+            assert await listening.payloads.receive() == f"lost:{job_id}:1:already_completed"
+    assert await worker.renew(claimed) == {job_id: "already_completed"}
+    assert await worker.complete(claimed, ["inside"]) == {job_id: "already_completed"}
+    assert await worker.continue_with(claimed, [{"next": {"kind": "more"}}]) == {job_id: ("already_completed", None)}
+    assert (await chain(database, job_id))["output"] == json.dumps("outside")
+
+
+async def test_it_completes_the_job_that_the_chain_has_come_to(database: Database, worker: SqlWorker) -> None:
+    first, second = await continued(database, worker, "pay", "approve")
+    await complete(database, first, "yes")
+    assert (await job(database, second))["output"] == json.dumps("yes")
+    assert (await chain(database, first))["state"] == "completed"
+
+
+async def test_a_continuation_goes_on_with_the_chain_and_may_begin_others(
+    database: Database, worker: SqlWorker
+) -> None:
+    chain_id = await enqueue(database, "approve", priority=3)
+    part, after = await complete(
+        database, chain_id, continuation={"jobs": [{"kind": "part"}], "next": {"kind": "ship", "blockers": [{"position": 1}]}}
+    )  # fmt: skip
+    row = await chain(database, chain_id)
+    assert (row["state"], row["job_id"], row["job_state"], row["jobs"], row["open_blockers"]) == (
+        "open",
+        after,
+        "blocked",
+        2,
+        1,
+    )
+    assert await state(database, part) == "pending"
+    assert (await job(database, after))["priority"] == 3
+
+
+async def test_what_waits_for_the_chain_is_freed_and_its_key_goes_on(database: Database, worker: SqlWorker) -> None:
+    part = await enqueue(database, "part", key="k")
+    behind = await enqueue(database, "part", key="k")
+    whole = await blocked(database, [part])
+    await complete(database, part, {"n": 1})
+    assert (await state(database, whole), await state(database, behind)) == ("pending", "pending")
+    [edge] = await database.call("get_job_blockers", whole)
+    assert json.loads(edge["output"]) == {"n": 1}
+
+
+@pytest.mark.parametrize("over", ["completed", "failed", "cancelled"])
+async def test_a_chain_that_is_over_cannot_be_completed(database: Database, worker: SqlWorker, over: str) -> None:
+    chain_id = await ended(database, worker, over)
+    before = await snapshot(database)
+    with pytest.raises(WrongState, match=f"chain {chain_id} is {over} and cannot be completed"):
+        await complete(database, chain_id)
+    assert await snapshot(database) == before
+
+
+async def test_a_chain_that_is_not_there_cannot_be_completed(database: Database, worker: SqlWorker) -> None:
+    _, second = await continued(database, worker, "pay", "pack")
+    for chain_id in (99, 0, second):
+        with pytest.raises(UnknownJob, match=f"no chain {chain_id}"):
+            await complete(database, chain_id)
+
+
+async def test_a_continuation_that_is_refused_changes_nothing(database: Database) -> None:
+    chain_id = await enqueue(database)
+    before = await snapshot(database)
+    for wrong in ([], {"nxet": {}}, {"next": {"kind": ""}}, {"jobs": {}}):
+        with pytest.raises(BadInput):
+            await complete(database, chain_id, None, wrong)
+    assert await snapshot(database) == before
+
+
+async def test_of_a_worker_and_somebody_outside_who_complete_together_exactly_one_counts(
+    database: Database, worker: SqlWorker
+) -> None:
+    chain_id = await enqueue(database)
+    claimed = await worker.claim()
+    outcome: list[object] = []
+
+    async def outside() -> None:
+        async with database.lane("second") as lane:
+            try:
+                outcome.append(await lane.call_value("complete_chain", chain_id, '"outside"'))
+            except WrongState as error:
+                outcome.append(str(error))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await worker.over(first).complete(claimed, ["inside"])
+        nursery.start_soon(outside)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert outcome == [f"chain {chain_id} is completed and cannot be completed"]
+    assert (await chain(database, chain_id))["output"] == '"inside"'
+
+
+async def test_when_the_worker_continues_at_that_moment_its_successor_is_completed(
+    database: Database, worker: SqlWorker
+) -> None:
+    chain_id = await enqueue(database)
+    claimed = await worker.claim()
+
+    async def outside() -> None:
+        async with database.lane("second") as lane:
+            await lane.call("complete_chain", chain_id, '"outside"')
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
+        nursery.start_soon(outside)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    row = await chain(database, chain_id)
+    assert (row["state"], row["jobs"], row["job_kind"], row["output"]) == ("completed", 2, "next", '"outside"')
+    assert [event for event, _ in await events(database, chain_id)].count("completed") == 1
+
+
+async def test_of_two_from_outside_one_completes_and_the_other_is_told_so(database: Database) -> None:
+    chain_id = await enqueue(database)
+    outcome: list[str] = []
+
+    async def again() -> None:
+        async with database.lane("second") as lane:
+            try:
+                await lane.call("complete_chain", chain_id, "2")
+            except WrongState:
+                outcome.append("refused")
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await first.call("complete_chain", chain_id, "1")
+        nursery.start_soon(again)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert outcome == ["refused"]
+    assert (await chain(database, chain_id))["output"] == "1"

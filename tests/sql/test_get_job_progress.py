@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from leasehold.database import Database
+from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker, identities
+
+
+async def test_it_says_what_the_handler_said_last_and_when(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await enqueue_many(lane, [{"kind": "a"}] * 2)
+        jobs = await worker.claim()
+        await freeze(lane, "2026-03-01 12:00Z")
+        await lane.call("report_progress", worker.incarnation, *identities(jobs), [0.1, 0.7], ["a", "b"])
+        (row,) = await lane.call("get_job_progress", 2)
+    assert (row["attempt"], row["fraction"], row["message"]) == (1, 0.7, "b")
+    assert row["at"].isoformat() == "2026-03-01T12:00:00+00:00"
+
+
+async def test_of_a_job_that_said_nothing_or_is_none_there_is_nothing(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}])
+    await worker.claim()
+    assert await database.call("get_job_progress", 1) == []
+    assert await database.call("get_job_progress", 99) == []

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+
+GOOD = ["1", "9223372036854775807", "1.0", "1e3", '{"position": 1}', '{"position": 4}', '{"position": 2.0}']
+BAD = [
+    "0", "-1", "1.5", "9223372036854775808", "1e30", "null", "true", '"1"', "[]", "[1]", "{}",
+    '{"position": 0}', '{"position": 5}', '{"position": -1}', '{"position": 1.5}', '{"position": 1e30}',
+    '{"position": null}', '{"position": "1"}', '{"position": 1, "slot": 1}', '{"id": 1}',
+]  # fmt: skip
+
+
+async def is_blocker(database: Database, item: str, place: int) -> object:
+    return (await database.fetch("select leasehold.is_blocker($1::jsonb, $2::bigint)", item, place))[0][0]
+
+
+@pytest.mark.parametrize("item", GOOD)
+async def test_ids_and_places_of_earlier_jobs_can_stand_in_blockers(database: Database, item: str) -> None:
+    assert await is_blocker(database, item, 5) is True
+
+
+@pytest.mark.parametrize("item", BAD)
+async def test_nothing_else_can(database: Database, item: str) -> None:
+    assert await is_blocker(database, item, 5) is False
+
+
+async def test_the_first_job_has_no_earlier_one(database: Database) -> None:
+    assert await is_blocker(database, '{"position": 1}', 1) is False

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import trio
+
+from leasehold.database import Database
+from tests.support.sql_chains import continued, ended
+from tests.support.sql_jobs import enqueue
+from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker
+
+Locked = list[tuple[int, int, bool]]
+
+
+async def test_it_names_the_last_job_of_each_chain_and_leaves_out_what_is_none(
+    database: Database, worker: SqlWorker
+) -> None:
+    first, second = await continued(database, worker, "pay", "pack")
+    over = await ended(database, worker, "failed")
+    rows = await database.call("lock_chains", [first, over, over, 99, second, None])
+    assert sorted(tuple(row) for row in rows) == [(first, second, True), (over, over, False)]
+    assert await database.call("lock_chains", []) == []
+
+
+async def test_a_chain_that_goes_on_while_we_wait_is_locked_at_its_new_end(
+    database: Database, worker: SqlWorker
+) -> None:
+    chain_id = await enqueue(database)
+    claimed = await worker.claim()
+    locked: Locked = []
+
+    async def lock() -> None:
+        async with database.lane("second") as lane:
+            locked.extend(tuple(row) for row in await lane.call("lock_chains", [chain_id]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        answer = await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
+        nursery.start_soon(lock)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert locked == [(chain_id, (answer[chain_id][1] or [])[-1], True)]
+
+
+async def test_a_chain_that_ends_while_we_wait_is_locked_where_it_ended(database: Database, worker: SqlWorker) -> None:
+    chain_id = await enqueue(database)
+    claimed = await worker.claim()
+    locked: Locked = []
+
+    async def lock() -> None:
+        async with database.lane("second") as lane:
+            locked.extend(tuple(row) for row in await lane.call("lock_chains", [chain_id]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await worker.over(first).complete(claimed)
+        nursery.start_soon(lock)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert locked == [(chain_id, chain_id, False)]
+
+
+async def test_a_failed_chain_cannot_be_retried_meanwhile(database: Database, worker: SqlWorker) -> None:
+    chain_id = await ended(database, worker, "failed")
+    states: list[object] = []
+
+    async def retry() -> None:
+        async with database.lane("second") as lane:
+            states.append(await lane.call_value("retry_job", chain_id))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await first.call("lock_chains", [chain_id])
+        nursery.start_soon(retry)
+        await until_waiting(database, "second")
+        assert states == []
+        await first.execute("commit")
+    assert states == ["pending"]
+
+
+async def test_a_chain_that_is_retried_while_we_wait_is_locked_as_open(database: Database, worker: SqlWorker) -> None:
+    chain_id = await ended(database, worker, "failed")
+    locked: Locked = []
+
+    async def lock() -> None:
+        async with database.lane("second") as lane:
+            locked.extend(tuple(row) for row in await lane.call("lock_chains", [chain_id]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await first.call("retry_job", chain_id)
+        nursery.start_soon(lock)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert locked == [(chain_id, chain_id, True)]

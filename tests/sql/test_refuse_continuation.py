@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+
+GOOD = [
+    None, "null", "{}", '{"jobs": []}', '{"jobs": null, "next": null}', '{"next": {"kind": "a"}}',
+    '{"next": {"kind": "a", "idempotency_key": null, "unique": null}}', '{"jobs": [{"kind": "a"}], "next": {"kind": "b"}}',
+]  # fmt: skip
+
+BAD = [
+    ("[]", "a continuation must be a JSON object, not array"),
+    ('"a"', "a continuation must be a JSON object, not string"),
+    ('{"then": {}}', "a continuation has next and jobs, not then"),
+    ('{"zoo": 1, "next": {}, "and": 1}', "a continuation has next and jobs, not and"),
+    ('{"jobs": {}}', "jobs must be an array, not object"),
+    ('{"jobs": "a"}', "jobs must be an array, not string"),
+    ('{"next": []}', "next must be a job, not array"),
+    ('{"next": "a"}', "next must be a job, not string"),
+    ('{"next": {"kind": "a", "idempotency_key": "k"}}', "next continues the chain and takes neither idempotency_key nor unique"),
+    ('{"next": {"kind": "a", "unique": {}}}', "next continues the chain and takes neither idempotency_key nor unique"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("continuation", GOOD)
+async def test_these_are_accepted(database: Database, continuation: str | None) -> None:
+    assert await database.call_value("refuse_continuation", continuation) is None
+
+
+@pytest.mark.parametrize(("continuation", "complaint"), BAD)
+async def test_these_are_refused(database: Database, continuation: str, complaint: str) -> None:
+    assert await database.call_value("refuse_continuation", continuation) == complaint

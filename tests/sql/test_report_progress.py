@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database, Row
+from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
+from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_worker import Refusals, SqlWorker, identities, refusals
+
+import trio
+
+
+async def report(
+    worker: SqlWorker, jobs: list[Row], fractions: list[float | None], messages: list[str | None] | None = None
+) -> Refusals:
+    said = messages or [None] * len(jobs)
+    return refusals(
+        await worker.caller.call("report_progress", worker.incarnation, *identities(jobs), fractions, said)
+    )
+
+
+async def progress(database: Database, job_id: int = 1) -> tuple[object, ...]:
+    (row,) = await database.call("get_job_progress", job_id)
+    return row["attempt"], row["fraction"], row["message"]
+
+
+async def test_the_last_word_counts(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    jobs = await worker.claim()
+    assert await report(worker, jobs, [0.25], ["parsing"]) == {}
+    assert await progress(database) == (1, 0.25, "parsing")
+    assert await report(worker, jobs, [0.5]) == {}
+    assert await progress(database) == (1, 0.5, None)
+
+
+async def test_of_two_words_in_one_call_the_later_counts(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    (job,) = await worker.claim()
+    assert await report(worker, [job, job], [0.9, 0.1], ["first", "second"]) == {}
+    assert await progress(database) == (1, 0.1, "second")
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [(-1.0, 0.0), (1.5, 1.0), (float("inf"), 1.0), (float("-inf"), 0.0), (float("nan"), None), (None, None)],
+)
+async def test_a_fraction_out_of_range_is_brought_into_it(
+    database: Database, worker: SqlWorker, said: float | None, kept: float | None
+) -> None:
+    await enqueue(database)
+    await report(worker, await worker.claim(), [said], ["x"])
+    assert await progress(database) == (1, kept, "x")
+
+
+async def test_a_long_message_is_cut(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await report(worker, await worker.claim(), [0.5], ["x" * 1001])
+    assert (await progress(database))[2] == "x" * 1000
+
+
+async def test_one_call_is_for_many_jobs(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 50)
+    jobs = await worker.claim(50)
+    assert await report(worker, jobs[::-1], [n / 100 for n in range(50)]) == {}
+    assert await progress(database, jobs[49]["job_id"]) == (1, 0.0, None)
+    assert await progress(database, jobs[0]["job_id"]) == (1, 0.49, None)
+
+
+async def test_a_job_of_which_nothing_was_said_has_none(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.claim()
+    assert await report(worker, [], []) == {}
+    assert await database.call("get_job_progress", 1) == []
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+async def test_a_former_owner_is_refused_with_the_reason(database: Database, worker: SqlWorker, loss: Loss) -> None:
+    job = await lost_job(database, worker, loss)
+    assert await report(worker, [job], [0.5]) == {job["job_id"]: loss.reason}
+    assert await database.call("get_job_progress", job["job_id"]) == []
+
+
+async def test_a_refused_job_keeps_no_other_from_being_written(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    mine = await worker.claim()
+    other = await foreign_job(database)
+    assert await report(worker, [*mine, other], [0.5, 0.5]) == {2: "taken_by_another_worker"}
+    assert await progress(database) == (1, 0.5, None)
+
+
+async def test_the_next_attempt_says_its_own(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    first = await worker.claim()
+    await report(worker, first, [0.9])
+    await worker.fail(first, retry_in=[0.0])
+    assert await progress(database) == (1, 0.9, None)
+    await report(worker, await worker.claim(), [0.1])
+    assert await progress(database) == (2, 0.1, None)
+
+
+async def test_what_was_said_last_stays_when_the_job_has_ended(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    jobs = await worker.claim()
+    await report(worker, jobs, [1.0], ["done"])
+    await worker.complete(jobs)
+    assert await progress(database) == (1, 1.0, "done")
+
+
+async def test_a_late_word_of_an_earlier_attempt_changes_nothing(database: Database, worker: SqlWorker) -> None:
+    """It is read while its attempt holds the job, and written after the next attempt has spoken."""
+    await enqueue(database)
+    first = await worker.claim()
+    await report(worker, first, [0.1])
+    late: list[Refusals] = []
+
+    async def say_late() -> None:
+        async with database.lane("late") as lane:
+            late.append(await report(worker.over(lane), first, [0.9]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "next") as lane:
+        await worker.over(lane).fail(first, retry_in=[0.0])
+        await report(worker.over(lane), await worker.over(lane).claim(), [0.2])
+        nursery.start_soon(say_late)
+        await until_waiting(database, "late")
+        await lane.execute("commit")
+    assert await progress(database) == (2, 0.2, None)
+    assert late == [{1: "taken_by_another_worker"}]

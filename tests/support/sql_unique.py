@@ -1,0 +1,45 @@
+"""Short ways to enqueue unique jobs, and to have many clients do it at the same moment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+import trio
+
+from leasehold.database import Caller, Database, Lane
+
+Answer = tuple[int, str]
+
+
+async def enqueue_unique(caller: Caller, *jobs: object) -> list[Answer]:
+    """The id and the outcome of each; is_new must agree with the outcome."""
+    rows = await caller.call("enqueue_jobs", json.dumps(jobs))
+    assert all(row["is_new"] == (row["outcome"] == "created") for row in rows)
+    return [(row["job_id"], row["outcome"]) for row in rows]
+
+
+async def enqueue_one(caller: Caller, kind: str = "a", *, unique: object = None, **fields: object) -> Answer:
+    """One job; unique by kind and args unless said otherwise."""
+    (answer,) = await enqueue_unique(caller, {"kind": kind, "unique": {} if unique is None else unique, **fields})
+    return answer
+
+
+async def at_once(database: Database, clients: int, work: Callable[[int, Lane], Awaitable[object]]) -> None:
+    """Have so many clients, each with a connection of its own, begin their work at the same moment."""
+    ready: list[int] = []
+    everybody_is_here = trio.Event()
+
+    async def client(number: int, lane: Lane) -> None:
+        ready.append(number)
+        if len(ready) == clients:
+            everybody_is_here.set()
+        await everybody_is_here.wait()
+        await work(number, lane)
+
+    async with AsyncExitStack() as stack:
+        lanes = [await stack.enter_async_context(database.lane(f"client {number}")) for number in range(clients)]
+        async with trio.open_nursery() as nursery:
+            for number, lane in enumerate(lanes):
+                nursery.start_soon(client, number, lane)
