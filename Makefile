@@ -8,8 +8,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
+EXAMPLES := order_payment fan_report approval
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench faults test-matrix dist clean
+.PHONY: help setup demo examples test check format bench faults test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +20,9 @@ setup: $(INSTALLED) ## make the virtual environment in .venv (PYTHON=… chooses
 
 demo: $(INSTALLED) ## watch it work: real jobs on several workers, one of which is killed
 	@$(BIN)/leasehold demo
+
+examples: $(INSTALLED) ## run the examples: payments exactly once, fan-out and fan-in, people who approve
+	@for name in $(EXAMPLES); do echo "== examples/$$name"; $(BIN)/python -m examples.$$name || exit; done
 
 test: $(INSTALLED) ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup

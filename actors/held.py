@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import trio
 
 from leasehold.actors.decisions import lease_margin
 from leasehold.actors.extras import extras_of
+from leasehold.actors.time_limits import RunClock
 from leasehold.database import Row
 from leasehold.desk import Desk
 from leasehold.job import Job
@@ -17,6 +19,8 @@ from leasehold.kind import Kind
 
 SHUTDOWN = "shutdown"
 """Why a handler is cancelled whose worker ends; its job is handed back."""
+
+EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
 
 
 class Held:
@@ -27,8 +31,8 @@ class Held:
     """
 
     __slots__ = (
-        "attempt", "claimed_at", "id", "kind", "lease", "lost", "renew_at", "row", "scope", "settling", "shown", "started",
-        "trusted_until", "watched",
+        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "kind", "lease", "lost", "renew_at", "row", "scope",
+        "settling", "shown", "started", "timeout", "trusted_until", "watched",
     )  # fmt: skip
 
     def __init__(self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float) -> None:
@@ -46,6 +50,40 @@ class Held:
         self.settling = False
         self.shown = False
         self.watched: trio.CancelScope | None = None
+        self.extras = extras_of(row) if row.get("extras") is not None else None
+        self.timeout = kind.options.timeout
+        self.deadline: float | None = None
+        self.clock: RunClock | None = None
+        if self.extras is not None:
+            self._limit(self.extras)
+
+    def _limit(self, extras: dict[str, Any]) -> None:
+        if "timeout" in extras:
+            self.timeout = float(extras["timeout"])
+        if "deadline_in" in extras:
+            self.deadline = monotonic() + float(extras["deadline_in"])
+
+    @property
+    def is_suspect(self) -> bool:
+        """A process has died under this job before."""
+        return self.extras is not None and "crashes" in self.extras
+
+    def start_clock(self, scope: trio.CancelScope) -> None:
+        """The handler is about to run in this scope, for as long as the job's timeout and deadline allow."""
+        self.scope = scope
+        if self.timeout is not None or self.deadline is not None:
+            self.clock = RunClock(scope, self.timeout, self.deadline)
+
+    @property
+    def cancel_reason(self) -> str | None:
+        """Why the handler is being cancelled, if it is. In any thread."""
+        if self.lost is not None or self.clock is None:
+            return self.lost
+        return self.clock.expired
+
+    def ran_for(self, now: float) -> float:
+        """Seconds since the handler started, 0 if it has not."""
+        return now - self.started if self.started is not None else 0.0
 
     def lose(self, reason: str) -> None:
         """The lease is gone: cancel the handler. Nothing is written for this attempt any more."""
@@ -57,9 +95,8 @@ class Held:
     def job(self, incarnation: UUID, worker_id: str, desk: Desk | None = None) -> Job:
         """What the handler sees. `desk` is what its methods ask; without one they say that there is no worker at hand."""
         row = self.row
-        extras = extras_of(row)
         metadata = row["metadata"]
-        return Job(
+        job = Job(
             id=self.id,
             kind=row["kind"],
             queue=row["queue"],
@@ -72,11 +109,13 @@ class Held:
             metadata=None if metadata is None else msgspec.json.decode(metadata),
             created_at=row["created_at"],
             run_at=row["run_at"],
-            chain_id=extras.get("chain_id", self.id),
-            chain_position=extras.get("chain_position", 0),
-            traceparent=extras.get("traceparent"),
+            chain_id=self.id,
             _desk=desk,
         )
+        if not self.extras:
+            return job
+        known = {name: self.extras[name] for name in EXTRAS_OF_JOBS if name in self.extras}
+        return msgspec.structs.replace(job, **known)
 
 
 Holdings = dict[int, Held]

@@ -66,7 +66,7 @@ async def _invoke_apart(kind: Kind[..., Any], apart: Apart | None) -> Any:
     request = Request(
         function.__module__, function.__qualname__, row, apart.incarnation, apart.worker_id, apart.held.row["args"]
     )
-    return _take(decode_answer(await apart.pool.run(kind, encode(request), apart.held.scope)), decodes=apart.decodes)
+    return _take(decode_answer(await apart.pool.run(kind, encode(request), apart.held.clock)), decodes=apart.decodes)
 
 
 def _take(answer: Answer, *, decodes: bool) -> Any:

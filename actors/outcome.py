@@ -105,6 +105,8 @@ def ended(
 
 def completed(held: Held, output: Any) -> Completed | Failed:
     """The outcome of a handler that returned `output`; one that JSON cannot carry fails for good, since it would again."""
+    if output is None:
+        return Completed(held, None)
     if isinstance(output, EncodedOutput):
         return Completed(held, output.json)
     encoded = encode_output(output)

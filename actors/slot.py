@@ -96,20 +96,17 @@ class Slot:
             args = (self._job(held),) if kind.takes_job else ()
         except Exception as error:
             return Failed(held, describe(error))
-        timeout = kind.options.timeout
         with trio.CancelScope() as scope:
-            if timeout is not None:
-                scope.deadline = trio.current_time() + timeout
-            held.scope = scope
+            held.start_clock(scope)
             try:
-                if kind.options.mode is not None:
+                if kind.is_atomic:
                     await self._desk.begin_atomic(args[0] if args else self._job(held), kind)
                 if layers:
                     job = args[0] if args else self._job(held)
                     end = await invoke_within(layers, job, kind, named, self._threads, apart)
                 else:
                     end = await invoke(kind, args, named, self._threads, apart)
-                if self._desk.works or isinstance(end, ENDINGS):
+                if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
                     return await self._desk.close(held, end)
                 return completed(held, end)
             except BaseException as error:
@@ -117,7 +114,7 @@ class Slot:
                 if failure is None:
                     raise
                 return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
-        return self._cancelled(held, timeout)
+        return self._cancelled(held)
 
     def _job(self, held: Held) -> Job:
         return held.job(self._incarnation, self._worker_id, self._desk)
@@ -125,13 +122,13 @@ class Slot:
     def _apart(self, held: Held, *, decodes: bool) -> Apart:
         return Apart(self._processes, held, self._incarnation, self._worker_id, decodes)
 
-    def _cancelled(self, held: Held, timeout: float | None) -> Outcome | None:
+    def _cancelled(self, held: Held) -> Outcome | None:
         if held.lost == SHUTDOWN:
             return Released(held)
-        if held.lost is not None:
+        if held.lost is not None or held.clock is None:
             return None
-        message = f"the handler was cancelled after its timeout of {timeout} s"
-        return Failed(held, {"type": "TimedOut", "message": message, "traceback": ""})
+        error, is_last = held.clock.error()
+        return Failed(held, error, discard=is_last)
 
 
 def _without_cancellation(error: BaseException) -> BaseException | None:

@@ -22,10 +22,12 @@ from leasehold.actors.desk import WorkerDesk
 from leasehold.actors.dispatcher import Claimer, Dispatcher
 from leasehold.actors.held import Held, Holdings, drop
 from leasehold.actors.keeper import Keeper, Pulse
+from leasehold.actors.log_keeper import keeping_logs
 from leasehold.actors.onion import Layers
 from leasehold.actors.outcome import Released
 from leasehold.actors.presence import Presence
 from leasehold.actors.processes.pool import pool_for
+from leasehold.actors.scribe import Scribe
 from leasehold.actors.settler import Settler
 from leasehold.actors.sibling import Watcher
 from leasehold.actors.slot import SHUTDOWN, Slot
@@ -77,7 +79,11 @@ class Worker:
             claim_lane, self.claimer, app, self._backlog, self.holdings, settings.poll_seconds,
             lambda: switchboard.listening, announcer,
         )  # fmt: skip
-        self.settler = Settler(settle_lane, incarnation, self.holdings, self.dispatcher.job_ended, announcer)
+        desk = self._desk = WorkerDesk(self.holdings, app)
+        self.scribe = Scribe(database, incarnation, desk.journal, self.holdings.get)
+        self.settler = Settler(
+            settle_lane, incarnation, self.holdings, self._jobs_ended, announcer, desk.journal, self.dispatcher.wake
+        )
         self.keeper = Keeper(
             database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse, announcer
         )
@@ -89,7 +95,6 @@ class Worker:
         layers = Layers(app)
         processes = self._processes = pool_for(app, settings.slots)
         self._database = database
-        desk = self._desk = WorkerDesk(self.holdings, app)
         self._slots = [
             Slot(incarnation, worker_id, threads, self.settler.put, layers, announcer, processes, desk)
             for _ in range(settings.slots)
@@ -132,13 +137,15 @@ class Worker:
             extra={"worker_id": self.claimer.worker_id, "incarnation": str(self.claimer.incarnation)},
         )  # fmt: skip
         async with trio.open_nursery() as helpers:
-            for actor in (self.settler, self.keeper, self.presence, Watcher(self.running, self._pulse, helpers)):
+            watcher = Watcher(self.running, self._pulse, helpers)
+            for actor in (self.settler, self.scribe, self.keeper, self.presence, watcher):
                 helpers.start_soon(supervise, actor, tell)
             handlers = self._desk.open(self._database, self.claimer.slots)
-            async with self._processes or nullcontext(), handlers, trio.open_nursery() as workers:
-                workers.start_soon(self._dispatch)
-                for slot in self._slots:
-                    workers.start_soon(self._serve, slot)
+            with keeping_logs(self._desk.journal, self.claimer.worker_id, self._app):
+                async with self._processes or nullcontext(), handlers, trio.open_nursery() as workers:
+                    workers.start_soon(self._dispatch)
+                    for slot in self._slots:
+                        workers.start_soon(self._serve, slot)
             await self._finish()
             helpers.cancel_scope.cancel()
 
@@ -172,6 +179,7 @@ class Worker:
         with trio.move_on_after(FLUSH_SECONDS) as scope:
             try:
                 await self.settler.written()
+                await self.scribe.write()
                 await self.presence.leave()
             except DatabaseError as error:
                 log.warning("the last outcomes could not be written: %s", error)
@@ -179,6 +187,10 @@ class Worker:
             log.warning("the last outcomes could not be written within %s s", FLUSH_SECONDS)
         self._announcer.worker(WorkerStopped)
         log.info("worker %s stopped", self.claimer.worker_id, extra={"worker_id": self.claimer.worker_id})
+
+    def _jobs_ended(self, count: int) -> None:
+        self.dispatcher.job_ended(count)
+        self.scribe.hurry()
 
     def _hear_wake(self, notice: Wake) -> None:
         if notice.queue is None or not self.claimer.queues or notice.queue in self.claimer.queues:

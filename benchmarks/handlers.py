@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from pathlib import Path
 
-from leasehold import App
+import trio
+
+from leasehold import App, checkpoint
 
 app = App()
 
@@ -24,3 +28,38 @@ async def page(shop: int, url: str, seen: list[int]) -> dict[str, object]:
 async def clock_in() -> float:
     """Answer with the time at which the handler started, by the clock of this machine."""
     return time.time()
+
+
+@app.kind()
+async def until_cancelled(place: str) -> None:
+    """Wait, and write down the time of the cancellation by the clock that all processes share."""
+    file = Path(place)
+    file.touch()
+    try:
+        await trio.sleep_forever()
+    finally:
+        file.write_text(str(time.monotonic()))
+
+
+@app.kind(runs="asyncio")
+async def until_cancelled_in_asyncio(place: str) -> None:
+    """As `until_cancelled`."""
+    file = Path(place)
+    file.touch()
+    try:
+        await asyncio.sleep(600)
+    finally:
+        file.write_text(str(time.monotonic()))
+
+
+@app.kind()
+def until_cancelled_in_a_thread(place: str) -> None:
+    """As `until_cancelled`, looking every millisecond."""
+    file = Path(place)
+    file.touch()
+    try:
+        while True:
+            checkpoint()
+            time.sleep(0.001)
+    finally:
+        file.write_text(str(time.monotonic()))

@@ -32,6 +32,7 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     run_at: Annotated[datetime, Meta(tz=True, description="Not before this time.")] | None = None
     delay: Annotated[Delay, Meta(description="Not before this many seconds from now.")] | None = None
     key: Annotated[Key, Meta(description="What the job is about; one active job per key.")] | None = None
+    key_group: Annotated[Key, Meta(description="What limits of each group count by: a tenant, a host.")] | None = None
     max_attempts: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     idempotency_key: Annotated[Key, Meta(description="A second job with this key is not written.")] | None = None
     metadata: dict[str, Any] | None = None

@@ -13,7 +13,7 @@ from leasehold.gateway.reading import Limits, offence_of
 from leasehold.gateway.routes import Call, NoParameters
 from leasehold.gateway.services import Services
 from leasehold.job import NewJob
-from leasehold.records import JobRecord
+from leasehold.records import Explanation, JobRecord
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 LONGEST_KEY = 500
@@ -37,6 +37,11 @@ async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> list[Enqueue
 async def show_job(call: Call[JobParameters, None]) -> JobRecord:
     """One job, whatever its state."""
     return await call.services.client.get(call.parameters.id)
+
+
+async def explain_job(call: Call[JobParameters, None]) -> list[Explanation]:
+    """Why a job is not running: all reasons, the weightiest first."""
+    return await call.services.client.explain(call.parameters.id)
 
 
 async def count_jobs(call: Call[NoParameters, None]) -> CountsBody:
@@ -71,6 +76,7 @@ def new_job(body: JobBody, services: Services, path: str = "$") -> NewJob:
         run_at=body.run_at,
         delay=body.delay,
         key=body.key,
+        key_group=body.key_group,
         max_attempts=body.max_attempts,
         idempotency_key=body.idempotency_key,
         metadata=body.metadata,

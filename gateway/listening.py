@@ -45,6 +45,7 @@ async def open_gateway(
             yield _url_of(server)
         finally:
             server.close()
+            services.stopping.set()
             if not await application[DRAIN].finish(settings.drain_seconds):
                 logger.warning("gateway gave up waiting for requests after %g s", settings.drain_seconds)
     finally:

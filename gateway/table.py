@@ -13,6 +13,7 @@ from leasehold.gateway.bodies import (
     JobBody,
     JobParameters,
 )
+from leasehold.gateway.chain_table import CHAIN_ROUTES
 from leasehold.gateway.problems import (
     DATABASE_UNAVAILABLE,
     INVALID_ARGS,
@@ -23,7 +24,7 @@ from leasehold.gateway.problems import (
     UNKNOWN_KIND,
 )
 from leasehold.gateway.routes import Route
-from leasehold.records import JobRecord
+from leasehold.records import Explanation, JobRecord
 
 DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
 ENQUEUE_ERRORS = (INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS)
@@ -75,6 +76,18 @@ ROUTES: tuple[Route, ...] = (
         scope=Scope.READ,
         tags=("jobs",),
     ),
+    Route(
+        method="GET",
+        path="/api/jobs/{id}/why",
+        handler=jobs.explain_job,
+        summary="Explain why a job is not running",
+        parameters=JobParameters,
+        response=list[Explanation],
+        errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=("jobs",),
+    ),
+    *CHAIN_ROUTES,
     Route(
         method="GET",
         path="/livez",

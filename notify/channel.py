@@ -60,10 +60,8 @@ def parse_notice(payload: str) -> Notice | None:
     match word:
         case "wake" if len(payload) <= MAX_PAYLOAD:
             return Wake(rest or None) if rest or payload == "wake" else None
-        case "reap" if not rest:
-            return Reap()
-        case "tick" if not rest:
-            return Tick()
+        case "reap" | "tick" if not rest:
+            return Reap() if word == "reap" else Tick()
         case "ping" if rest:
             return Ping(rest)
         case "lost":

@@ -10,6 +10,7 @@ import trio
 from leasehold.actors.processes.member import Member, ProcessDied, Start
 from leasehold.actors.processes.memory import call_within, resident_bytes
 from leasehold.actors.processes.requirements import check_process_kinds
+from leasehold.actors.time_limits import RunClock
 from leasehold.app import App
 from leasehold.errors import ProcessCrashed, tell
 from leasehold.kind import Kind
@@ -31,17 +32,19 @@ class ProcessPool:
         """Processes at the most."""
         return int(self._places.total_tokens)
 
-    async def run(self, kind: Kind[..., Any], request: bytes, scope: trio.CancelScope | None = None) -> bytes:
-        """The answer to a request. The clock of `scope` stands still while the job waits for a process.
+    async def run(self, kind: Kind[..., Any], request: bytes, clock: RunClock | None = None) -> bytes:
+        """The answer to a request. The `clock` of the handler's timeout stands still while the job waits for a process.
 
         Raises:
             ProcessCrashed, MemoryLimitExceeded: the process is gone; the next job has another one.
         """
         limit = kind.options.memory_limit
-        left = _stop_clock(scope)
+        if clock is not None:
+            clock.stop()
         async with self._places:
             member = await self._take(kind, limit)
-            _start_clock(scope, left)
+            if clock is not None:
+                clock.start()
             try:
                 answer = await (member.call(request) if limit is None else call_within(member, request, kind, limit))
             except BaseException as error:
@@ -98,18 +101,6 @@ def crashed(kind: Kind[..., Any], death: ProcessDied) -> ProcessCrashed:
     message = f"process {death.pid} of handler {place} {death.how}"
     told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack, "crash": True}
     return tell(ProcessCrashed(message), told)
-
-
-def _stop_clock(scope: trio.CancelScope | None) -> float:
-    if scope is None:
-        return float("inf")
-    left, scope.deadline = scope.deadline - trio.current_time(), float("inf")
-    return left
-
-
-def _start_clock(scope: trio.CancelScope | None, left: float) -> None:
-    if scope is not None:
-        scope.deadline = trio.current_time() + left
 
 
 async def _start_parallel() -> Member:

@@ -51,12 +51,13 @@ begin
     if v_complaint is null then
         select 'job ' || bad.position || ': ' || bad.complaint into v_complaint
           from (select w.position, leasehold.refuse_job(w.kind, nullif(w.args, 'null'), w.queue, w.key, w.max_attempts, w.idempotency_key,
-                                                        nullif(w.metadata, 'null'), w.delay, w.run_at, w.key_group, w.timeout, w.deadline,
+                                                        nullif(w.metadata, 'null'), w.delay, w.run_at, w.key_group, w.timeout,
+                                                        case when w.deadline like 'P%' then v_now + w.deadline::interval else w.deadline::timestamptz end,
                                                         w.traceparent, null) as complaint
                   from rows from (jsonb_to_recordset(add_jobs.jobs) as (
                            kind text, args jsonb, queue text, key text, max_attempts integer, idempotency_key text,
                            metadata jsonb, delay double precision, run_at timestamptz, key_group text, timeout double precision,
-                           deadline timestamptz, traceparent text)) with ordinality
+                           deadline text, traceparent text)) with ordinality
                        as w(kind, args, queue, key, max_attempts, idempotency_key, metadata, delay, run_at, key_group, timeout, deadline,
                             traceparent, position)) bad
          where bad.complaint is not null
@@ -102,14 +103,15 @@ begin
                greatest(v_now, coalesce(w.run_at, v_now + make_interval(secs => w.delay))) as run_at,
                nullif(add_jobs.chain_ids[w.position], 0) as chain_id,
                nullif(add_jobs.chain_positions[w.position], 0) as chain_position, w.key_group, w.timeout,
-               w.deadline, w.traceparent, v_blocked is not null and v_ids[w.position] in (select unnest(v_blocked)) as is_blocked,
+               case when w.deadline like 'P%' then v_now + w.deadline::interval else w.deadline::timestamptz end as deadline,
+               w.traceparent, v_blocked is not null and v_ids[w.position] in (select unnest(v_blocked)) as is_blocked,
                w.key is not null and row_number() over (partition by w.key, coalesce(w.queue, 'default'), w.kind, coalesce(w.run_at > v_now, false) or coalesce(w.delay > 0, false),
                                                                       v_blocked is not null and v_ids[w.position] in (select unnest(v_blocked))
                                                          order by coalesce(w.priority, 0) desc, w.position) > 1 as is_follower
           from rows from (jsonb_to_recordset(add_jobs.jobs) as (
                    kind text, args jsonb, queue text, key text, max_attempts integer, metadata jsonb,
                    delay double precision, run_at timestamptz, priority integer, key_group text, timeout double precision,
-                   deadline timestamptz, traceparent text)) with ordinality
+                   deadline text, traceparent text)) with ordinality
                as w(kind, args, queue, key, max_attempts, metadata, delay, run_at, priority, key_group, timeout, deadline, traceparent,
                     position)
          where v_new[w.position]

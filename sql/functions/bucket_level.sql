@@ -4,7 +4,7 @@
 -- Returns     tokens; a whole one lets one job start (a millionth less will do, for what floating point rounds away)
 -- Errors      none
 -- Tables      none
--- Callers     share_limit, spend_tokens, return_tokens, settle_buckets, drop_full_buckets, list_limits, next_look_in
+-- Callers     share_limit, list_open_groups, spend_tokens, return_tokens, settle_buckets, drop_full_buckets, list_limits, next_look_in
 create or replace function leasehold.bucket_level(
     tokens double precision, filled_at timestamptz, rate double precision, burst integer, at timestamptz
 ) returns double precision language sql immutable parallel safe as $$

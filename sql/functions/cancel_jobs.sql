@@ -4,7 +4,7 @@
 --             created_after, created_before: only what was enqueued from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
 --             reason: for people · batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
--- Returns     each job with whether it was changed, the state it was in, and the reason where it was skipped
+-- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped
 -- Errors      LH001 batch out of range, state unknown
 -- Tables      jobs (in id order), as finish_jobs and close_chains, then keys as promote_waiting_jobs
 -- Callers     clients, psql
@@ -53,7 +53,7 @@ begin
             perform leasehold.promote_waiting_jobs(v_done.keys);
         end if;
         return query
-        select a.id, j.kind, j.queue, d.id is not null, coalesce(d.state, j.state),
+        select a.id, j.kind, j.queue, d.id is not null, coalesce(d.state, j.state), j.state,
                case when d.id is not null then null
                     when j.id is null then format('there is no job %s', a.id)
                     else format('it is %s', j.state) || case when j.finished_at is null then ' and does not match' else '' end end

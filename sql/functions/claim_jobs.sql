@@ -37,22 +37,15 @@ declare
     v_lane_groups  text[];
     v_lane_counts  integer[];
     v_lane_open    boolean[];
-    v_limited boolean;
-    v_busy    text;
-    v_free    tid[];
-    v_keyed   tid[];
+    v_limited boolean;  v_busy text;
+    v_free    tid[];  v_keyed tid[];
+    v_passed  tid[];  v_apart tid[];
     v_keys    text[];
     v_from    bigint[];
-    v_passed  tid[];
-    v_apart   tid[];
-    v_dry_queues text[] := '{}';
-    v_dry_kinds  text[] := '{}';
-    v_many    boolean;
-    v_asked   integer;
-    v_more    boolean;
-    v_demoted integer;
-    v_got     integer;
-    v_claimed integer := 0;
+    v_dry_queues text[] := '{}';  v_dry_kinds  text[] := '{}';
+    v_many    boolean;  v_more    boolean;
+    v_asked   integer;  v_demoted integer;
+    v_got     integer;  v_claimed integer := 0;
     v_swept   boolean := false;
 begin
     if coalesce(claim_jobs.batch, 0) not between 1 and 10000 then
@@ -164,9 +157,8 @@ begin
 
         if exists (select from leasehold.jobs s where s.crashes > 0) then
             v_apart := leasehold.isolate_suspects(claim_jobs.incarnation, v_free);
-            v_free := array(select f.place from unnest(v_free) f(place) where f.place <> all (v_apart));
-            v_passed := coalesce(v_passed, '{}') || v_apart;
-            v_more := v_more or v_apart <> '{}';
+            select coalesce(array_agg(f.place), '{}'), coalesce(v_passed, '{}') || v_apart, v_more or v_apart <> '{}'
+              into v_free, v_passed, v_more from unnest(v_free) f(place) where f.place <> all (v_apart);
         end if;
         if v_limited then
             perform leasehold.spend_tokens(v_free);

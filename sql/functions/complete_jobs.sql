@@ -17,9 +17,11 @@ declare
     v_chains bigint[];
     v_keys   text[];
     v_queues text[];
+    v_awaited boolean;
     v_limits boolean := exists (select from leasehold.limits l where l.max_running is not null);
 begin
     -- `= any (job_ids)` repeats the join, so that even a plan made for an empty table never walks the whole of a full one.
+    -- Whether anybody waits for these chains is asked here, for nothing, and not in close_chains, which costs a call.
     with ended as (
         delete from leasehold.jobs j
          using (select * from unnest(complete_jobs.job_ids, complete_jobs.attempts, complete_jobs.outputs, complete_jobs.ran_for)
@@ -39,9 +41,12 @@ begin
         returning id, key, chain_id, queue
     )
     select array_agg(m.id), array_agg(m.key) filter (where m.key is not null), array_agg(m.chain_id) filter (where m.chain_id is not null),
-           array_agg(m.queue) filter (where v_limits)
-      into v_ids, v_keys, v_chains, v_queues from moved m;
-    if v_ids is not null then
+           array_agg(m.queue) filter (where v_limits),
+           exists (select from leasehold.chain_waiters)
+           or (select b.chain_id from leasehold.job_blockers b where b.chain_id = any (complete_jobs.job_ids) and b.closed_at is null
+                order by b.chain_id limit 1) is not null
+      into v_ids, v_keys, v_chains, v_queues, v_awaited from moved m;
+    if v_ids is not null and (v_awaited or v_chains is not null) then
         v_keys := v_keys || leasehold.close_chains(v_ids || v_chains, true);
     end if;
     if v_keys <> '{}' then

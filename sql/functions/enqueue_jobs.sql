@@ -1,6 +1,7 @@
 -- Purpose     Enqueue any number of jobs in one statement, all or none, in the caller's transaction.
 -- Parameters  jobs: JSON array of objects with kind (required), args, queue, priority, run_at, delay (seconds), key,
---                   key_group, max_attempts, timeout (seconds an attempt may run), deadline (fail it then), metadata,
+--                   key_group, max_attempts, timeout (seconds an attempt may run), deadline (fail it then: a time, or an
+--                   ISO 8601 duration from now, such as PT5M), metadata,
 --                   idempotency_key, unique (see claim_unique_jobs), traceparent, and blockers: an array of the chains that
 --                   must complete first, each the id of a chain's first job or {"position": n} for an earlier job of this array
 --             notify: wake an idle worker at commit; a client that rings the doorbell itself after commit passes false

@@ -2,22 +2,30 @@
 -- Parameters  job: the job
 -- Returns     as explain_job
 -- Errors      none
--- Tables      job_progress (read)
+-- Tables      job_progress, workers (read)
 -- Callers     explain_job
 create or replace function leasehold.explain_held_job(job leasehold.all_jobs)
 returns table (reason text, explanation text, until timestamptz, facts jsonb) language sql volatile
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
-select case when job.lease_expires_at <= now.at then 'stale' else job.state end,
-       case when job.lease_expires_at <= now.at
-            then format('the lease of attempt %s on worker %s ran out at %s; a reaper takes it back on its next round', job.attempt, job.worker_id,
-                        job.lease_expires_at)
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off as $$
+select case when e.is_over then 'stale' else job.state end,
+       case when e.is_over
+            then format('the lease of attempt %s on worker %s ran out at %s; the next round of a reaper takes it back', job.attempt, job.worker_id,
+                        date_trunc('second', job.lease_expires_at))
             when job.state = 'running'
-            then format('attempt %s runs on worker %s since %s', job.attempt, job.worker_id, job.started_at)
-                 || coalesce(format(', %s %% done', round((p.fraction * 100)::numeric)), '') || coalesce(format(' (%s)', p.message), '')
-            else format('worker %s has fetched it at %s and starts it when a slot is free, or has just started it', job.worker_id, job.claimed_at) end,
-       case when job.lease_expires_at <= now.at then now.at end,
+            then format('attempt %s runs on worker %s since %s', job.attempt, job.worker_id, date_trunc('second', job.started_at))
+                 || coalesce(', ' || round((p.fraction * 100)::numeric) || ' % done', '') || coalesce(' (' || p.message || ')', '')
+            else format('worker %s has fetched it at %s and starts it when a slot is free, or has just started it', job.worker_id,
+                        date_trunc('second', job.claimed_at)) end
+       || case when not e.is_over and w.stopped_at is not null then format('; but that worker stopped at %s', date_trunc('second', w.stopped_at))
+               when not e.is_over and w.heartbeat_at <= e.at - interval '3 minutes'
+               then format('; but nothing was heard of that worker since %s', date_trunc('second', w.heartbeat_at)) else '' end
+       || case when not e.is_over and (w.stopped_at is not null or w.heartbeat_at <= e.at - interval '3 minutes')
+               then format(', and when the lease runs out at %s the job is taken back', date_trunc('second', job.lease_expires_at)) else '' end,
+       case when e.is_over then e.at when w.stopped_at is not null or w.heartbeat_at <= e.at - interval '3 minutes' then job.lease_expires_at end,
        jsonb_build_object('worker_id', job.worker_id, 'incarnation', job.incarnation, 'attempt', job.attempt, 'claimed_at', job.claimed_at,
-                          'started_at', job.started_at, 'lease_expires_at', job.lease_expires_at, 'fraction', p.fraction, 'message', p.message)
-  from (select leasehold.clock() as at) now
+                          'started_at', job.started_at, 'lease_expires_at', job.lease_expires_at, 'fraction', p.fraction, 'message', p.message,
+                          'heard_of_at', w.heartbeat_at)
+  from (select c.at, job.lease_expires_at <= c.at as is_over from (select leasehold.clock() as at) c) e
   left join leasehold.job_progress p on p.job_id = job.id and p.attempt = job.attempt
+  left join leasehold.workers w on w.incarnation = job.incarnation
 $$;

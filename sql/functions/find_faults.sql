@@ -1,5 +1,5 @@
--- Purpose     Look for what should never be, or should not be for long. Reads all of jobs and of the edges: for people and for
---             a round now and then, not for every second.
+-- Purpose     Look for what should never be, or should not be for long. Reads all of jobs, of the edges and of the links in
+--             finished_jobs, and locks nothing: for people and for a round now and then, not for every second.
 -- Parameters  grace: how long a thing may be overdue before it is a fault
 -- Returns     finding, subject, explanation as audit_jobs; job_id where it is about one
 -- Errors      none
@@ -37,11 +37,21 @@ select case when b.bad is null then 'blocked_by_nothing' else 'blocked_for_ever'
          where j.state = 'blocked') b
  where b.bad is not null or not coalesce(b.is_open, false)
 union all
-select 'edge_of_nobody', null, 'job ' || e.job_id, format('%s edges say that it waits, but there is no such job', count(*))
+select 'unheeded_blocker', j.id, 'job ' || j.id, format('it is %s, although it waits for %s chain(s), chain %s among them', j.state, count(*), min(e.chain_id))
+  from leasehold.job_blockers e join leasehold.jobs j on j.id = e.job_id
+ where e.closed_at is null and j.state <> 'blocked'
+ group by j.id
+union all
+select 'edge_of_nobody', e.job_id, 'job ' || e.job_id, format('%s edge(s) say that it waits, but there is no such job', count(*))
   from leasehold.job_blockers e
  where e.closed_at is null and not exists (select from leasehold.jobs j where j.id = e.job_id)
    and not exists (select from leasehold.finished_jobs f where f.id = e.job_id)
  group by e.job_id
+union all
+select 'succession_lost', f.id, 'job ' || f.id, format('job %s is said to continue its chain %s, and there is no such job', f.succeeded_by, coalesce(f.chain_id, f.id))
+  from leasehold.finished_jobs f
+ where f.succeeded_by is not null and not exists (select from leasehold.jobs j where j.id = f.succeeded_by)
+   and not exists (select from leasehold.finished_jobs n where n.id = f.succeeded_by)
 union all
 select 'two_tails', l.id, 'job ' || l.id, format('it continues chain %s, whose first job is not finished either', l.chain_id)
   from leasehold.jobs l join leasehold.jobs r on r.id = l.chain_id where l.chain_id is not null
@@ -65,9 +75,9 @@ select 'partition_orphaned', null, c.relname::text, format('table %s has the nam
  where c.relnamespace = 'leasehold'::regnamespace and c.relkind = 'r' and c.relname ~ '^(finished_jobs|job_events|job_logs)_\d{8}$'
    and not exists (select from pg_inherits i where i.inhrelid = c.oid)
 union all
-select 'rows_in_default_partition', null, d.name, format('%s rows lie in %s, because the partition of their day was not there', d.rows, d.name)
-  from (select 'finished_jobs_default' as name, (select count(*) from leasehold.finished_jobs_default) as rows
-        union all select 'job_events_default', (select count(*) from leasehold.job_events_default)
-        union all select 'job_logs_default', (select count(*) from leasehold.job_logs_default)) d
+select 'rows_in_default_partition', null, d.name, format('%s row(s) lie in %s, because the partition of their day was not there', d.rows, d.name)
+  from (select 'finished_jobs_default' as name, (select count(*) from leasehold.finished_jobs_default f, now where f.finished_at >= now.at::date) as rows
+        union all select 'job_events_default', (select count(*) from leasehold.job_events_default e, now where e.at >= now.at::date)
+        union all select 'job_logs_default', (select count(*) from leasehold.job_logs_default l, now where l.at >= now.at::date)) d
  where d.rows > 0
 $$;

@@ -15,9 +15,13 @@ set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_gen
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
+    v_now  timestamptz := leasehold.clock();
+    v_each leasehold.limits;
     v_turn text := coalesce((select t.key_group from leasehold.limit_turns t where t.queue = list_open_groups.queue), '');
     v_most integer := least(1000, 200 + 2 * list_open_groups.wanted);
+    v_any  boolean := exists (select from leasehold.limits l where l.queue = list_open_groups.queue and l.key_group > '' and l.key_group <> '*');
 begin
+    select l.* into v_each from leasehold.limits l where l.queue = list_open_groups.queue and l.key_group = '*';
     return query
     with recursive walk(lap, key_group, kind) as (
         (select f.lap, f.key_group, f.kind
@@ -46,13 +50,17 @@ begin
     ), lane as (
         select v.lap, v.key_group as turn, v.kind, null::boolean as is_grouped, v.key_group, h.held,
                least(list_open_groups.wanted, m.max_running - h.held,
-                     case when m.rate is not null then leasehold.find_tokens(list_open_groups.queue, v.key_group, m.rate, m.burst) end) as room
+                     case when m.rate is not null then floor(leasehold.bucket_level(b.tokens, b.filled_at, m.rate, m.burst, v_now) + 0.000001) end)::integer as room
           from visited v
          cross join lateral (select count(*)::integer as held from leasehold.jobs j
                               where j.queue = list_open_groups.queue and j.key_group = v.key_group and j.limited and j.incarnation is not null) h
-          left join lateral (select l.max_running, l.rate, l.burst from leasehold.limits l
-                              where l.queue = list_open_groups.queue and l.key_group in (v.key_group, '*')
-                              order by l.key_group = '*' limit 1) m on true
+          left join lateral (select l.key_group, l.max_running, l.rate, l.burst from leasehold.limits l
+                              where v_any and l.queue = list_open_groups.queue and l.key_group = v.key_group) n on true
+         cross join lateral (select case when n.key_group is null then v_each.max_running else n.max_running end as max_running,
+                                    case when n.key_group is null then v_each.rate else n.rate end as rate,
+                                    case when n.key_group is null then v_each.burst else n.burst end as burst) m
+          left join lateral (select c.tokens, c.filled_at from leasehold.rate_buckets c
+                              where m.rate is not null and c.queue = list_open_groups.queue and c.key_group = v.key_group) b on true
          where v.kind = any (list_open_groups.kinds)
         union all
         select 1, '', l.kind, false, null, h.held, list_open_groups.wanted

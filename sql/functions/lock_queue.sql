@@ -1,4 +1,4 @@
--- Purpose     Take the lock of a queue alone, between two claims. Waits 50 ms at a time, five seconds in all: while one waits
+-- Purpose     Take the lock of a queue alone, between two claims. Waits 50 ms at a time, two seconds in all: while one waits
 --             for a lock, nobody gets it who comes later, and claims must go on.
 -- Parameters  queue: name
 -- Returns     nothing
@@ -9,7 +9,7 @@ create or replace function leasehold.lock_queue(queue text) returns void languag
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
-    for round in 1 .. 100 loop
+    for round in 1 .. 40 loop
         if leasehold.wait_for_queue(lock_queue.queue) then
             return;
         end if;

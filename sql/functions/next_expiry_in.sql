@@ -6,8 +6,9 @@
 -- Callers     the reaper
 create or replace function leasehold.next_expiry_in() returns double precision language sql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
-select greatest(0, extract(epoch from m.earliest - leasehold.clock()))::double precision
-  from (select least((select min(j.lease_expires_at) from leasehold.jobs j where j.state in ('claimed', 'running')),
-                     (select min(j.deadline) from leasehold.jobs j where j.deadline is not null)) as earliest) m
- where m.earliest is not null
+with next as materialized (
+    select least((select min(j.lease_expires_at) from leasehold.jobs j where j.state in ('claimed', 'running')),
+                 (select min(j.deadline) from leasehold.jobs j where j.deadline is not null)) as earliest
+)
+select greatest(0, extract(epoch from n.earliest - leasehold.clock()))::double precision from next n where n.earliest is not null
 $$;

@@ -15,6 +15,7 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 declare
     v_room   integer := share_limit.batch;
     v_limit  leasehold.limits;
+    v_bucket leasehold.rate_buckets;
     v_kinds  text[] := share_limit.kinds;
     v_apart  boolean[] := share_limit.grouped;
     v_groups text[];
@@ -31,7 +32,8 @@ begin
                                                         where j.queue = share_limit.queue and j.limited and j.incarnation is not null));
     end if;
     if v_limit.rate is not null then
-        v_room := least(v_room, leasehold.find_tokens(share_limit.queue, '', v_limit.rate, v_limit.burst));
+        select b.* into v_bucket from leasehold.rate_buckets b where b.queue = share_limit.queue and b.key_group = '';
+        v_room := least(v_room, floor(leasehold.bucket_level(v_bucket.tokens, v_bucket.filled_at, v_limit.rate, v_limit.burst, leasehold.clock()) + 0.000001));
     end if;
     if v_room <= 0 then
         return;
@@ -47,7 +49,7 @@ begin
     end if;
 
     -- A few jobs of each lane decide, unless all that we saw of one were chosen: then we look deeper.
-    v_depth := 4 + 2 * v_room / greatest(1, cardinality(v_kinds));
+    v_depth := 2 + 5 * v_room / (4 * greatest(1, cardinality(v_kinds)));
     loop
         with candidate as materialized (
             select l.position, l.held, l.key_group, least(coalesce(l.room, v_room), v_room) as room, c.priority, c.run_at, c.id

@@ -18,7 +18,9 @@ declare
     v_keys    text[];
     v_queues  text[];
 begin
-    v_ready := array(select j.id from leasehold.jobs j where j.id = any (v_ids) and j.state = 'scheduled' order by j.id for update);
+    -- The state is looked at afterwards, so that no plan walks all scheduled jobs for it.
+    v_ready := array(select l.id from (select j.id, j.state from leasehold.jobs j where j.id = any (v_ids) order by j.id for update) l
+                      where l.state = 'scheduled' order by l.id);
     if cardinality(v_ready) < cardinality(v_ids) then
         select string_agg(r.id::text, ', ' order by r.id) filter (where a.state is null),
                string_agg(format('job %s is %s', r.id, a.state), ', ' order by r.id) filter (where a.state is not null)

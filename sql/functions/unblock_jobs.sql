@@ -24,15 +24,17 @@ begin
         v_ids := array(select j.id from leasehold.jobs j
                         where j.id = any (unblock_jobs.job_ids) and j.state = 'blocked' order by j.id for update);
     end if;
-    -- One open chain is enough to keep a job blocked: of ten thousand edges one is looked at.
+    -- One open chain is enough to keep a job blocked: of ten thousand edges one is looked at. The youngest, because the
+    -- oldest mostly completes first, and entries of closed edges stay in the index until the vacuum comes.
     v_ids := array(select u.id from unnest(v_ids) u(id)
-                    where not exists (select from leasehold.job_blockers b
-                                       where b.job_id = u.id and b.closed_at is null and not leasehold.is_completed(b.chain_id)));
+                    where (select b.chain_id from leasehold.job_blockers b
+                            where b.job_id = u.id and b.closed_at is null and b.slot > 0 and not leasehold.is_completed(b.chain_id)
+                            order by b.chain_id desc limit 1) is null);
     if v_ids = '{}' then
         return '{}';
     end if;
     update leasehold.job_blockers b set closed_at = t.finished_at, output = t.output
-      from (select distinct o.chain_id from leasehold.job_blockers o where o.job_id = any (v_ids) and o.closed_at is null) c
+      from (select distinct o.chain_id from leasehold.job_blockers o where o.job_id = any (v_ids) and o.closed_at is null and o.slot > 0) c
      cross join lateral leasehold.chain_tail(c.chain_id) t
      where b.job_id = any (v_ids) and b.chain_id = c.chain_id and b.closed_at is null;
     with freed as (

@@ -57,11 +57,13 @@ create table leasehold.job_blockers (
     closed_at timestamptz,
     output    jsonb,
     primary key (job_id, slot),
+    constraint job_blockers_slots_begin_at_one check (slot > 0),
     constraint job_blockers_open_have_no_output check (closed_at is not null or output is null)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 
 create index job_blockers_open on leasehold.job_blockers (chain_id, job_id) where closed_at is null;
-create index job_blockers_waiting on leasehold.job_blockers (job_id, chain_id) where closed_at is null;
+-- `slot > 0`, which is always true: without these words no plan looks for a chain in this index, and with them for a job in it.
+create index job_blockers_waiting on leasehold.job_blockers (job_id, chain_id) where closed_at is null and slot > 0;
 
 comment on table leasehold.job_blockers is 'Which chains a job waits for, in the order of its slots, and with what each of them ended.';
 
@@ -95,7 +97,8 @@ create type leasehold.job_change as (
     kind    text,
     queue   text,
     changed boolean,
-    state   text,
+    was     text,
+    now     text,
     reason  text
 );
 

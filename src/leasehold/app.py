@@ -16,6 +16,7 @@ from leasehold.kind import Kind, KindOptions, Mode, Runs
 from leasehold.middleware import EnqueueMiddleware, Middleware
 from leasehold.observers import Observers
 from leasehold.retry import RetryPolicy
+from leasehold.unique import Unique
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,12 +67,15 @@ class App:
         queue: str | None = None,
         priority: int | None = None,
         max_attempts: int | None = None,
+        unique: Unique | None = None,
         lease: float | None = None,
         timeout: float | None = None,
+        deadline: float | None = None,
         retry: RetryPolicy | None = None,
         mode: Mode | None = None,
         middlewares: Sequence[Middleware] = (),
         memory_limit: int | None = None,
+        keep_logs: str | None = None,
     ) -> KindDecorator:
         """Register a handler. `async def` runs under trio, `def` in a thread; `runs="asyncio"` for asyncio code,
         `runs="process"` for a `def` that keeps a CPU busy.
@@ -79,28 +83,34 @@ class App:
         Args:
             name: of the kind; the function's name where not given.
             runs: `trio`, `asyncio`, `thread` or `process`.
-            queue, priority, max_attempts: defaults for its jobs.
+            queue, priority, max_attempts, unique: defaults for its jobs.
             lease: seconds a claim holds without renewal; the worker's where not given.
             timeout: seconds after which the handler is cancelled and the attempt fails.
+            deadline: seconds after it was enqueued at which a job fails for good, in whatever state it is.
             retry: back-off between attempts.
             mode: `atomic`: the handler runs in one transaction, `job.transaction`, which also completes the job.
             middlewares: around its attempts, outermost first, inside those of the app.
             memory_limit: bytes that the process of a `runs="process"` handler may have; more, and it is killed.
+            keep_logs: a level of `logging`, such as `INFO`: what the handler logs is kept with the job as well.
 
         Raises:
             DuplicateKind: the name is taken.
+            BadInput: `unique` names an arg that the handler does not take, or a number is out of range.
             InvalidArgs: the signature cannot be expressed in JSON, or no process could import the handler.
         """
         options = KindOptions(
             queue=queue,
             priority=priority,
             max_attempts=max_attempts,
+            unique=unique,
             lease=lease,
             timeout=timeout,
+            deadline=deadline,
             retry=retry or RetryPolicy(),
             mode=mode,
             middlewares=tuple(middlewares),
             memory_limit=memory_limit,
+            keep_logs=keep_logs,
         )
 
         def register(function: Callable[..., Any]) -> Kind[..., Any]:

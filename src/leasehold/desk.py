@@ -78,8 +78,29 @@ class Work(Protocol):
         ...
 
 
+class Journal(Protocol):
+    """Takes down what handlers say of themselves, in any thread."""
+
+    def progress(self, job_id: int, attempt: int, fraction: float | None, message: str | None = None) -> None:
+        """How far an attempt has come."""
+        ...
+
+    def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
+        """A line for the log of a job."""
+        ...
+
+
 class Desk(Protocol):
     """A worker, as far as its handlers know it."""
+
+    @property
+    def journal(self) -> Journal:
+        """Of the worker."""
+        ...
+
+    def cancel_reason(self, job: Job) -> str | None:
+        """Why this attempt is being cancelled, if it is. In any thread."""
+        ...
 
     def work(self, job: Job) -> Work:
         """Of this running attempt. Raises LeaseLost when it has ended."""

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args
 from uuid import UUID
 
 import msgspec
 import trio
 
+from leasehold.cancel_reason import CancelReason
 from leasehold.context import NO_CONTEXT, Context
 from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.errors import BadInput
 from leasehold.new_job import Blocker, NewJob
 
 if TYPE_CHECKING:
-    from leasehold.desk import Block, Desk, Work
+    from leasehold.desk import Block, Desk, Journal, Work
     from leasehold.transactions import Completion, JobTransaction, SyncCompletion, SyncJobTransaction
 
 __all__ = ["Blocker", "Job", "NewJob", "Token"]
 
 R = TypeVar("R")
+
+LogLevel = Literal["debug", "info", "warning", "error", "critical"]
+LOG_LEVELS = frozenset(get_args(LogLevel))
 
 
 class Token(NamedTuple):
@@ -157,9 +161,41 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
         return SyncCompletion(self._work().transaction)
 
+    def progress(self, fraction: float | None, message: str | None = None) -> None:
+        """`job.progress(0.4, "parsing")`: how far the job has come, for whoever looks at it. Cheap, in any kind of handler.
+
+        Written twice a second at the most; the last word before the handler ends is always written.
+
+        Args:
+            fraction: 0 to 1, or None where only the message matters.
+            message: up to 1000 characters.
+        """
+        self._journal().progress(self.id, self.attempt, fraction, message)
+
+    def log(self, message: str, level: LogLevel = "info") -> None:
+        """Keep a line with the job, for `leasehold jobs logs`. Cheap, in any kind of handler.
+
+        A job keeps a thousand lines of 4000 characters. Lines outlive the attempt, however it ends; when the database is
+        away for long, some are dropped, and the log says how many. Raises BadInput for an unknown level.
+        """
+        if level not in LOG_LEVELS:
+            raise BadInput(f"level must be one of {', '.join(sorted(LOG_LEVELS))}, not {level!r}")
+        self._journal().line(self.id, self.attempt, level, str(message))
+
+    @property
+    def cancel_reason(self) -> CancelReason | None:
+        """Why this attempt is being cancelled, if it is: look at it where the cancellation arrives, or now and then."""
+        return None if self._desk is None else cast("CancelReason | None", self._desk.cancel_reason(self))
+
+    def _journal(self) -> Journal:
+        return self._at_hand().journal
+
     def _work(self) -> Work:
+        return self._at_hand().work(self)
+
+    def _at_hand(self) -> Desk:
         if self._desk is None:
             raise BadInput(
                 "this job has no worker at hand: it runs in a process of its own, or was not made by a worker"
             )
-        return self._desk.work(self)
+        return self._desk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import msgspec
@@ -14,6 +15,7 @@ from leasehold.importing import refuse_unimportable
 from leasehold.job import NewJob
 from leasehold.middleware import Middleware
 from leasehold.retry import RetryPolicy
+from leasehold.unique import Unique, by_default
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,6 +24,8 @@ Runs = Literal["trio", "asyncio", "thread", "process"]
 Mode = Literal["atomic"]
 
 LONGEST_LEASE = 86_400.0
+LONGEST_TIME = 3_155_760_000.0
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LEAST_MEMORY_LIMIT = 64 * 1_048_576
 
 
@@ -32,29 +36,39 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
         queue: where its jobs go unless the producer says otherwise.
         priority: likewise.
         max_attempts: likewise.
+        unique: likewise; a job that continues a chain asks for nothing.
         lease: seconds a claim or renewal holds; a day at the most, since it is renewed while the handler runs.
-        timeout: seconds a handler may run before it is cancelled and the attempt fails.
+        timeout: seconds a handler may run before it is cancelled and the attempt fails; a job may have its own.
+        deadline: seconds after a job was enqueued at which it fails for good, in whatever state it is; likewise.
         retry: back-off between attempts.
         mode: `atomic`: the whole handler runs in one transaction, `job.transaction`, which also completes the job.
         middlewares: go around its attempts, outermost first, inside those of its app.
         memory_limit: bytes of resident memory that the process of a `runs="process"` handler may have.
+        keep_logs: a level of `logging`; records of that level and above go from the handler to `job.log` as well.
     """
 
     queue: str | None = None
     priority: int | None = None
     max_attempts: int | None = None
+    unique: Unique | None = None
     lease: float | None = None
     timeout: float | None = None
+    deadline: float | None = None
     retry: RetryPolicy = RetryPolicy()
     mode: Mode | None = None
     middlewares: tuple[Middleware, ...] = ()
     memory_limit: int | None = None
+    keep_logs: str | None = None
 
     def __post_init__(self) -> None:
         if self.lease is not None and not 0 < self.lease <= LONGEST_LEASE:
             raise BadInput(f"lease must be more than 0 and at most {LONGEST_LEASE} seconds, not {self.lease}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise BadInput(f"timeout must be more than 0 seconds, not {self.timeout}")
+        for name in ("timeout", "deadline"):
+            seconds: float | None = getattr(self, name)
+            if seconds is not None and not 0 < seconds <= LONGEST_TIME:
+                raise BadInput(f"{name} must be more than 0 seconds and at most 100 years, not {seconds}")
+        if self.keep_logs is not None and self.keep_logs.upper() not in LOG_LEVELS:
+            raise BadInput(f"keep_logs must be one of {', '.join(LOG_LEVELS)}, not {self.keep_logs!r}")
         if self.memory_limit is not None and self.memory_limit < LEAST_MEMORY_LIMIT:
             raise BadInput(f"memory_limit is in bytes and at least {LEAST_MEMORY_LIMIT}, not {self.memory_limit}")
 
@@ -73,6 +87,7 @@ class Kind(Generic[P, R]):
             raise BadInput(f"handler {name}: memory_limit is for runs='process'; this one runs in {self.runs}")
         if self.runs == "process" and options.mode is not None:
             raise BadInput(f"handler {name}: a process has no connection of its own, so it cannot be {options.mode}")
+        self.is_atomic = options.mode == "atomic"
         self.takes_job = takes_job(function)
         self.args_type = args_type(function)
         try:
@@ -80,6 +95,10 @@ class Kind(Generic[P, R]):
         except TypeError as error:
             raise InvalidArgs(f"handler {name}: its args cannot be told from JSON: {error}") from error
         self._fields = self.args_type.__struct_fields__
+        self._unique = by_default(options.unique)
+        for field in options.unique.args_fields() if options.unique is not None else ():
+            if field not in self._fields:
+                raise BadInput(f"unique.by names args.{field}; {name} takes ({', '.join(self._fields)})")
 
     def __repr__(self) -> str:
         return f"<Kind {self.name!r} runs={self.runs}>"
@@ -94,9 +113,13 @@ class Kind(Generic[P, R]):
         return self.with_defaults(NewJob(kind=self.name, args=msgspec.Raw(encoded)))
 
     def with_defaults(self, job: NewJob) -> NewJob:
-        """The job with the queue, priority and attempts of this kind where it says none of its own."""
+        """The job with the queue, priority, attempts, uniqueness and deadline of this kind where it says none of its own."""
         own = {"queue": job.queue, "priority": job.priority, "max_attempts": job.max_attempts}
         changes = {name: getattr(self.options, name) for name, value in own.items() if value is None}
+        if job.unique is None and self._unique is not None:
+            changes["unique"] = self._unique
+        if job.deadline is None and self.options.deadline is not None:
+            changes["deadline"] = timedelta(seconds=self.options.deadline)
         return msgspec.structs.replace(job, **changes)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

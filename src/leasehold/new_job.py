@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import msgspec
+
+from leasehold.unique import Unique
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -39,8 +41,9 @@ class NewJob(
         key_group: what limits of each group count by: a tenant, a host.
         max_attempts: how often it may be tried.
         timeout: seconds that one attempt may run, over the kind's.
-        deadline: the time at which the job fails, whether it runs or not.
+        deadline: when the job fails, whatever state it is in: a time, or how long after it was enqueued.
         idempotency_key: enqueueing again with the same one makes no second job.
+        unique: which other jobs count as this one, and what becomes of it then.
         blockers: chains that have to complete first, by id or as new jobs, made together with this one; the handler
             finds their outputs, in this order, with `job.blockers()`.
         traceparent: of the trace that this job belongs to (W3C).
@@ -57,8 +60,9 @@ class NewJob(
     key_group: str | None = None
     max_attempts: int | None = None
     timeout: float | None = None
-    deadline: datetime | None = None
+    deadline: datetime | timedelta | None = None
     idempotency_key: str | None = None
+    unique: Unique | None = None
     blockers: Sequence[Blocker] | None = None
     traceparent: str | None = None
     metadata: Mapping[str, Any] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
@@ -14,6 +14,7 @@ from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.job_context import inherited_traceparent
 from leasehold.new_job import NewJob
+from leasehold.unique import UniqueByDefault
 
 if TYPE_CHECKING:
     from leasehold.kind import Kind
@@ -49,13 +50,17 @@ def with_positions(job: NewJob[Any], flat: list[NewJob[Any]], check: Check) -> N
 
 
 def check_fields(job: NewJob[Any]) -> NewJob[Any]:
-    """The job with encoded metadata, in the trace of the job that makes it. Raises BadInput for what Postgres would misread rather than refuse."""
+    """The job with encoded metadata, in the trace of the job that makes it. Raises BadInput for times without a zone."""
     for name in ("run_at", "deadline"):
-        time: datetime | None = getattr(job, name)
-        if time is not None and time.tzinfo is None:
+        time: datetime | timedelta | None = getattr(job, name)
+        if isinstance(time, datetime) and time.tzinfo is None:
             raise BadInput(f"{name} must have a time zone, not {time.isoformat()}; use datetime.now(UTC)")
-    if job.delay is not None and not math.isfinite(job.delay):
-        raise BadInput(f"delay must be a number of seconds, not {job.delay}")
+    if isinstance(job.deadline, timedelta) and job.deadline <= timedelta(0):
+        raise BadInput(f"deadline must be more than 0 seconds from now, not {job.deadline}")
+    for name in ("delay", "timeout"):
+        seconds: float | None = getattr(job, name)
+        if seconds is not None and not math.isfinite(seconds):
+            raise BadInput(f"{name} must be a number of seconds, not {seconds}")
     if job.traceparent is None and (inherited := inherited_traceparent()) is not None:
         job = msgspec.structs.replace(job, traceparent=inherited)
     if job.metadata is None or isinstance(cast("object", job.metadata), msgspec.Raw):
@@ -85,8 +90,10 @@ def encode_continuation(end: ContinueWith[Any] | None, started: Sequence[NewJob[
     document: dict[str, Any] = {"jobs": flat}
     if end is not None:
         waits_for = (*(end.next.blockers or ()), *end.blockers)
-        joined = msgspec.structs.replace(end.next, blockers=waits_for or None)
-        document["next"] = with_positions(check(joined), flat, check)
+        joined = check(msgspec.structs.replace(end.next, blockers=waits_for or None))
+        if isinstance(joined.unique, UniqueByDefault):
+            joined = msgspec.structs.replace(joined, unique=None)
+        document["next"] = with_positions(joined, flat, check)
     return encode_document(document)
 
 

@@ -5,17 +5,16 @@ Nothing here is imported unless you do, and without `instrument` nothing is paid
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
 from opentelemetry.context import Context
-from opentelemetry.metrics import Meter, MeterProvider, get_meter
+from opentelemetry.metrics import MeterProvider, get_meter
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, TracerProvider, get_current_span, get_tracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from leasehold import events
 from leasehold import otel_names as names
 from leasehold.app import App
 from leasehold.attempt import Attempt
@@ -23,6 +22,7 @@ from leasehold.client import Client
 from leasehold.job import NewJob
 from leasehold.job_context import set_traceparent
 from leasehold.middleware import CallNext, EnqueueNext
+from leasehold.otel_metrics import count_events
 from leasehold.records import EnqueuedJob
 from leasehold.retry import Reschedule
 
@@ -105,60 +105,6 @@ def instrument(
 def instrument_client(client: Client, *, tracer_provider: TracerProvider | None = None) -> None:
     """Make spans for what a client without an app enqueues; one with an instrumented app makes them already."""
     client.enqueue_middleware(Telemetry(tracer_provider).enqueue)
-
-
-def count_events(app: App, meter: Meter) -> None:
-    """Feed metrics from the events of an app: counters by kind, queue and outcome, durations of runs and waits."""
-    sent = meter.create_counter(names.SENT, "{message}", "Jobs enqueued by this process.")
-    consumed = meter.create_counter(names.CONSUMED, "{message}", "Attempts begun by this process.")
-    ended = meter.create_counter(names.ENDED, "{attempt}", "Attempts ended, by outcome, when it was committed.")
-    lost = meter.create_counter(names.LEASES_LOST, "{lease}", "Leases lost, by reason.")
-    buckets = names.DURATION_BUCKETS
-    ran = meter.create_histogram(
-        names.PROCESS_DURATION, names.SECONDS, "How long attempts took.", explicit_bucket_boundaries_advisory=buckets
-    )
-    waited = meter.create_histogram(
-        names.WAIT_DURATION, names.SECONDS, "How long jobs that could run waited.",
-        explicit_bucket_boundaries_advisory=buckets,
-    )  # fmt: skip
-
-    def created(event: events.JobCreated) -> None:
-        sent.add(1, _where(event))
-
-    def started(event: events.JobStarted) -> None:
-        consumed.add(1, _where(event))
-        waited.record(event.waited, _where(event))
-
-    def over(event: events.JobCompleted | events.JobFailed | events.JobRetried) -> None:
-        where = _where(event)
-        if not isinstance(event, events.JobCompleted):
-            where |= {names.ERROR_TYPE: event.error["type"]}
-        ended.add(1, where | {names.OUTCOME: OUTCOMES[type(event)]})
-        ran.record(event.ran_for, where)
-
-    def back(event: events.JobRescheduled | events.JobReleased) -> None:
-        ended.add(1, _where(event) | {names.OUTCOME: OUTCOMES[type(event)]})
-
-    app.subscribe(events.JobCreated, created)
-    app.subscribe(events.JobStarted, started)
-    for ending in (events.JobCompleted, events.JobFailed, events.JobRetried):
-        app.subscribe(ending, over)
-    for return_ in (events.JobRescheduled, events.JobReleased):
-        app.subscribe(return_, back)
-    app.subscribe(events.LeaseLost, lambda event: lost.add(1, _where(event) | {names.ERROR_TYPE: event.reason}))
-
-
-OUTCOMES: Mapping[type[events.Event], str] = {
-    events.JobCompleted: "completed",
-    events.JobFailed: "failed",
-    events.JobRetried: "retried",
-    events.JobRescheduled: "rescheduled",
-    events.JobReleased: "released",
-}
-
-
-def _where(event: events.JobCreated | events.AttemptEvent) -> dict[str, str]:
-    return {names.SYSTEM: names.SYSTEM_VALUE, names.DESTINATION: event.queue, names.KIND: event.kind}
 
 
 def _span_name(operation: str, kinds: set[str]) -> str:

@@ -9,19 +9,25 @@ from uuid import UUID
 import msgspec
 
 from leasehold.database import Row
+from leasehold.unique import Outcome
 
-JSON_COLUMNS = frozenset({"args", "output", "error", "metadata", "detail"})
+JSON_COLUMNS = frozenset({"args", "output", "error", "metadata", "detail", "facts"})
 
 
 class EnqueuedJob(msgspec.Struct, frozen=True):
-    """What an enqueue made, or found: `is_new` is False where the idempotency key was used before."""
+    """What an enqueue made, or found: `is_new` is False where the idempotency key was used before, or another job has the
+    unique key. `outcome` tells what became of that one: nothing (`existing`), `replaced`, `extended`, `overwritten`."""
 
     job_id: int
     is_new: bool
+    outcome: Outcome = "created"
 
 
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A job, finished or not. Times are the database's; what has not happened is None."""
+    """A job, finished or not. Times are the database's; what has not happened is None.
+
+    `chain_id` is the id of the first job of its chain, `succeeded_by` the job that continued it.
+    """
 
     id: int
     state: str
@@ -43,6 +49,57 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_at: datetime | None
     lease_expires_at: datetime | None
     worker_id: str | None
+    chain_id: int
+    chain_position: int
+    succeeded_by: int | None
+
+
+class ChainRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """How a chain stands.
+
+    Attributes:
+        chain_id: id of its first job.
+        state: `open`, or that of its last job: `completed`, `failed`, `cancelled`.
+        kind, queue, created_at: of its first job; None once retention has forgotten that.
+        job_id, job_kind, job_state: of its last job.
+        jobs: how many it has had so far.
+        output: of a completed chain.
+        error: of a failed or cancelled chain; of an open one that of the last failed attempt.
+        finished_at: when it ended.
+        open_blockers: how many chains its last job waits for.
+    """
+
+    chain_id: int
+    state: str
+    kind: str | None
+    queue: str | None
+    job_id: int
+    job_kind: str
+    job_state: str
+    jobs: int
+    output: Any
+    error: Any
+    created_at: datetime | None
+    finished_at: datetime | None
+    open_blockers: int
+
+
+class BlockerRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A chain that a job waits or waited for.
+
+    Attributes:
+        slot: its place, from 1.
+        chain_id: of the chain.
+        state: `completed`, or how the chain that is still waited for stands: `open`, `failed`, `cancelled`, `deleted`.
+        closed_at: when it completed, or None.
+        output: what it completed with.
+    """
+
+    slot: int
+    chain_id: int
+    state: str
+    closed_at: datetime | None
+    output: Any
 
 
 class QueueCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +119,97 @@ class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
     worker_id: str | None
     message: str | None
     detail: Any
+
+
+class AttemptError(msgspec.Struct, frozen=True, kw_only=True):
+    """With what one attempt failed."""
+
+    attempt: int
+    at: datetime
+    worker_id: str | None
+    type: str
+    message: str
+    traceback: str | None
+
+
+class ChangedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """What a bulk call did with a job, or would do: changed, or skipped with the reason.
+
+    `was` and `now` are its state before and after; kind, queue and states are None where there is no such job.
+    """
+
+    job_id: int
+    kind: str | None
+    queue: str | None
+    changed: bool
+    was: str | None
+    now: str | None
+    reason: str | None
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """One reason why a job is not running, as `leasehold.explain_job` lists them.
+
+    Attributes:
+        reason: its name, for programs; docs/diagnosis.md has them all.
+        explanation: a sentence for people.
+        until: when it is expected to end, None where nobody knows.
+        facts: what the sentence says, for programs.
+    """
+
+    reason: str
+    explanation: str
+    until: datetime | None
+    facts: dict[str, Any]
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What an audit found: `finding` is its name, `subject` a job or table, `job_id` None where it is about none."""
+
+    finding: str
+    job_id: int | None
+    subject: str
+    explanation: str
+    is_repaired: bool
+
+
+class LimitRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit and how far it is used. `key_group` is empty for the queue as a whole, `*` for each group of it.
+
+    Attributes:
+        max_running: how many jobs may be held at once, None for any number.
+        rate: starts a second on the long run, None for any number; `burst` at once.
+        running: jobs held under it; of `*` those of the group that holds most.
+        tokens: how many may start now; of `*` in the group that has fewest. None without a rate.
+        next_token_in: seconds until one more may start, 0 when one may now. None without a rate.
+    """
+
+    queue: str
+    key_group: str
+    max_running: int | None
+    rate: float | None
+    burst: int | None
+    running: int
+    tokens: float | None
+    next_token_in: float | None
+
+
+class JobProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job has come, as the handler of `attempt` said. `fraction` is 0 to 1, or None."""
+
+    attempt: int
+    fraction: float | None
+    message: str | None
+    at: datetime
+
+
+class LogLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a job's log. `at` is by the clock of the worker; `level` is debug, info, warning, error or critical."""
+
+    at: datetime
+    attempt: int
+    level: str
+    message: str
 
 
 class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):

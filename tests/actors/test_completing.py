@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import trio
 
-from leasehold import App, Job, NewJob
+from leasehold import App, Job, NewJob, RetryPolicy
+from leasehold.attempt import Attempt
 from leasehold.errors import BadInput, LeaseLost, QueryRefused
+from leasehold.middleware import CallNext
 from tests.support.waiting import eventually
 from tests.support.working import Working, working
 
@@ -243,7 +245,7 @@ async def nobody_is_in_a_transaction(running: Working) -> None:
     await eventually(probe)
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
+@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
 @pytest.mark.parametrize("mode", [None, "atomic"])
 async def test_a_timeout_amid_the_completion_rolls_back_and_fails_the_attempt(
     database_url: str, runs: Any, mode: Any
@@ -256,7 +258,16 @@ async def test_a_timeout_amid_the_completion_rolls_back_and_fails_the_attempt(
             await tx.execute(PAY, n, job.attempt)
             await tx.fetch("select pg_sleep(30)")
 
-    async with paying(database_url, an_app(pay, runs, timeout=0.3, mode=mode)) as running:
+    def pay_in_thread(job: Job, n: int) -> None:
+        if mode == "atomic":
+            job.transaction_sync.execute(PAY, n, job.attempt)
+            job.transaction_sync.fetch("select pg_sleep(30)")
+        with job.complete() as tx:
+            tx.execute(PAY, n, job.attempt)
+            tx.fetch("select pg_sleep(30)")
+
+    app = an_app(pay_in_thread if runs == "thread" else pay, runs, timeout=0.3, mode=mode)
+    async with paying(database_url, app) as running:
         job = await running.run("pay", {"n": 5}, max_attempts=1)
         assert (job.state, job.error["type"], await paid(running)) == ("failed", "TimedOut", [])
         await nobody_is_in_a_transaction(running)
@@ -370,3 +381,85 @@ async def test_a_lease_is_kept_while_an_atomic_handler_is_longer_than_it(databas
     async with paying(database_url, an_app(pay, mode="atomic"), lease_seconds=1.0, renew_seconds=0.2) as running:
         job = await running.run("pay", {"n": 1})
         assert (job.output, job.attempt, await paid(running)) == ("kept", 1, [(1, 1)])
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_undone(
+    database_url: str, runs: Any
+) -> None:
+    happened: list[tuple[int, str]] = []
+
+    async def seen_by_others(_items: list[str]) -> None:
+        await asleep(runs, 0)  # in the handler's own flavour
+        happened.append((attempts[-1], "completed"))
+
+    attempts: list[int] = []
+
+    async def pay(job: Job, n: int) -> None:
+        attempts.append(job.attempt)
+        async with job.prepare() as tx:
+            tx.hooks.after_commit(lambda: happened.append((job.attempt, "prepared")))
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            tx.hooks.add("paid", "it", seen_by_others)
+            await running.client.enqueue("mail", queue="elsewhere", connection=tx)
+            with suppress(ZeroDivisionError):
+                async with tx.savepoint():
+                    tx.hooks.after_commit(lambda: happened.append((job.attempt, "never")))
+                    raise ZeroDivisionError
+        if job.attempt == 1:
+            raise ValueError
+
+    app = an_app(pay, runs, retry=RetryPolicy(initial=0))
+    async with paying(database_url, app, queues=["default"]) as running:
+        job = await running.run("pay", {"n": 1})
+        await eventually(lambda: _false_if(running.worker.holdings))
+        assert (job.state, job.attempt) == ("completed", 2)
+        assert happened == [(1, "prepared"), (2, "prepared"), (2, "completed")]
+        assert len(await running.client.list(kind="mail")) == 1
+
+
+async def test_a_middleware_that_raises_after_its_handler_undoes_the_completion(database_url: str) -> None:
+    app = App()
+
+    @app.middleware
+    async def suspicious(attempt: Attempt, call_next: CallNext) -> Any:
+        await call_next()
+        raise ValueError("not like this")
+
+    @app.kind()
+    async def pay(job: Job, n: int) -> None:
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+
+    async with paying(database_url, app) as running:
+        job = await running.run("pay", {"n": 1}, max_attempts=1)
+        assert (job.state, job.error["message"], await paid(running)) == ("failed", "not like this", [])
+
+
+async def test_a_timeout_of_the_job_itself_goes_over_that_of_its_kind(database_url: str) -> None:
+    async def pay(job: Job) -> None:
+        await trio.sleep_forever()
+
+    async with paying(database_url, an_app(pay, timeout=600.0)) as running:
+        job = await running.run("pay", timeout=0.1, max_attempts=1)
+        assert (job.state, job.error["type"]) == ("failed", "TimedOut")
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+async def test_a_job_cancelled_amid_its_completion_is_cancelled_and_keeps_nothing(database_url: str, runs: Any) -> None:
+    reached = trio.Event()
+
+    async def pay(job: Job, n: int) -> None:
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            reached.set()
+            await asleep(runs, 3600)
+
+    async with paying(database_url, an_app(pay, runs)) as running:
+        job_id = await running.client.enqueue("pay", {"n": 1})
+        await reached.wait()
+        await running.client.cancel(job_id)
+        assert ((await running.finished(job_id)).state, await paid(running)) == ("cancelled", [])
+        await eventually(lambda: _false_if(running.worker.holdings))
+        await nobody_is_in_a_transaction(running)

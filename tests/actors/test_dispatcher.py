@@ -115,6 +115,34 @@ async def test_a_scheduled_job_is_claimed_at_its_time_without_a_scheduler(databa
         assert 0.4 <= monotonic() - enqueued_at < 1.0
 
 
+async def test_a_job_that_lacks_a_token_is_claimed_when_there_is_one(database: Database) -> None:
+    client = Client(database)
+    await client.set_limit("default", rate=2.5, burst=1)
+    await client.enqueue_many([NewJob(kind="echo")] * 3)
+    began_at = monotonic()
+    async with dispatching(database, poll_seconds=60) as bundle:
+        await until(lambda: len(bundle.started) == 3, timeout=5)
+        assert monotonic() - began_at >= 0.75
+        # The polls after each job decay: two dozen of them, not one each millisecond.
+        assert bundle.lane.calls.count("claim_jobs") < 40
+
+
+async def test_a_slot_of_a_limit_that_gets_free_elsewhere_is_used_at_the_wake_up(database: Database) -> None:
+    client = Client(database)
+    await client.set_limit("default", max_running=1)
+    [first, _] = await client.enqueue_many([NewJob(kind="echo")] * 2)
+    holder = uuid4()
+    await database.call("claim_jobs", holder, "w2")
+    async with dispatching(database, poll_seconds=60) as bundle, database.listen("leasehold") as listening:
+        await database.call("register_worker", bundle.claimer.incarnation, "w1", "host", 1, "0", [], [], 3, True)
+        await until(lambda: bundle.lane.calls.count("claim_jobs") >= 8)
+        await database.call("complete_jobs", holder, [first.job_id], [1], [None], [0.0])
+        with trio.fail_after(5):
+            assert await listening.payloads.receive() == "wake:default"
+        bundle.dispatcher.wake()
+        await until(lambda: len(bundle.started) == 1, timeout=0.9)
+
+
 async def test_a_kind_may_have_a_lease_of_its_own(database: Database) -> None:
     app = builtin_app()
 

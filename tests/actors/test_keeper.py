@@ -139,20 +139,30 @@ async def test_a_lost_lease_is_told_with_its_reason_in_the_workers_thread(databa
     assert bundle.keeper.statistics().statements == statements
 
 
-async def test_a_row_that_its_owner_has_locked_is_neither_renewed_nor_lost_and_asked_for_again_soon(
+async def test_a_row_that_somebody_has_locked_is_neither_renewed_nor_lost_and_asked_for_again_soon(
     database: Database,
 ) -> None:
     bundle = Keeping(database)
     [held] = await bundle.claim()
     trusted = held.trusted_until
     async with database.transaction() as transaction:
-        await transaction.call("assert_lease", held.id, held.attempt, bundle.incarnation)
+        await transaction.fetch("select from leasehold.jobs where id = $1 for update", held.id)
         await bundle.renew()
         assert (held.lost, held.trusted_until) == (None, trusted)
         assert held.renew_at == pytest.approx(monotonic() + 1.0, abs=0.5)
     held.renew_at = 0.0
     await bundle.renew()
     assert held.trusted_until > trusted
+
+
+async def test_a_transaction_that_asserts_its_lease_does_not_keep_it_from_being_renewed(database: Database) -> None:
+    bundle = Keeping(database)
+    [held] = await bundle.claim()
+    trusted = held.trusted_until
+    async with database.transaction() as transaction:
+        await transaction.call("assert_lease", held.id, held.attempt, bundle.incarnation)
+        await bundle.renew()
+        assert (held.lost, held.trusted_until > trusted) == (None, True)
 
 
 async def test_leases_are_kept_for_as_long_as_it_runs_even_through_lost_connections(database: Database) -> None:

@@ -45,10 +45,7 @@ class Traced:
     def points(self, name: str) -> list[Any]:
         data: Any = self._metrics.get_metrics_data()
         metrics = [
-            metric
-            for resource in data.resource_metrics
-            for scope in resource.scope_metrics
-            for metric in scope.metrics
+            metric for resource in data.resource_metrics for scope in resource.scope_metrics for metric in scope.metrics
         ]
         return [point for metric in metrics if metric.name == name for point in metric.data.data_points]
 

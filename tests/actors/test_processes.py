@@ -230,3 +230,25 @@ def test_a_worker_without_such_handlers_does_not_import_what_they_need() -> None
         "print([name for name in ('trio_parallel', 'multiprocessing.process') if name in sys.modules])"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+async def test_a_deadline_passes_also_while_the_job_waits_for_a_process(running: Running, tmp_path: Path) -> None:
+    first = held("wait_for", place=str(tmp_path / "runs"), then=str(tmp_path / "end"))
+    second = held_job(8, kind=app.find("slow"), args="{}", extras='{"deadline_in": 0.2}')
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot().run_job, first)
+        await until((tmp_path / "runs").exists)
+        await running.slot().run_job(second)
+        (outcome,) = running.settled
+        assert isinstance(outcome, Failed)
+        assert (outcome.error["type"], outcome.discard) == ("DeadlineExceeded", True)
+        (tmp_path / "end").touch()
+
+
+async def test_a_deadline_kills_the_process(running: Running) -> None:
+    before = await running.pid()
+    await running.slot().run_job(held_job(8, kind=app.find("slow"), args="{}", extras='{"deadline_in": 0.05}'))
+    outcome = running.settled.pop()
+    assert isinstance(outcome, Failed)
+    assert (outcome.error["type"], outcome.discard) == ("DeadlineExceeded", True)
+    assert is_gone(before)

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 import trio
 
-from leasehold.actors.reaper import Reaper
+from leasehold.actors.reaper import BATCH, Reaper
 from leasehold.actors.supervisor import supervise
 from leasehold.client import Client
 from leasehold.database import Database
@@ -16,6 +17,14 @@ from leasehold.notify.channel import Reap
 from leasehold.notify.switchboard import Switchboard
 from tests.support.callers import FragileCaller
 from tests.support.waiting import eventually, until
+
+# Eleven jobs stay as they are; of the others the first 500 are blocked by one of those, and the rest by nothing.
+STRAND = """
+with blocked as (
+    update leasehold.jobs set state = 'blocked' where id > 11 returning id
+)
+insert into leasehold.job_blockers (job_id, slot, chain_id) select id, 1, 1 from blocked where id <= 511
+"""
 
 
 class Reaping:
@@ -110,6 +119,29 @@ async def test_jobs_stranded_behind_a_key_that_nobody_holds_are_promoted(databas
     async with reaping(database) as bundle:
         await bundle.back()
         await until(lambda: bundle.reaper.statistics().promoted == 1)
+
+
+async def test_a_deadline_is_kept_when_it_comes_and_not_at_the_next_poll(database: Database) -> None:
+    await Client(database).enqueue("echo", deadline=datetime.now(UTC) + timedelta(seconds=0.3))
+    async with reaping(database) as bundle:
+        await until(lambda: bundle.reaper.statistics().expired == 1, timeout=2)
+        assert await bundle.states() == ["failed"]
+        assert (await bundle.client.get(1)).error["type"] == "DeadlineExceeded"
+
+
+async def test_blocked_jobs_whose_chains_completed_unseen_are_unblocked(database: Database) -> None:
+    """More of them than a sweep looks at in one call, behind others that are blocked for good reason."""
+    client = Client(database)
+    await client.enqueue_many([NewJob(kind="echo")] * (2 * BATCH + 11))
+    await database.fetch(STRAND)
+    async with reaping(database) as bundle:
+        await until(lambda: bundle.reaper.statistics().unblocked == BATCH + 500)
+        rows = await database.fetch("select state, count(*) from leasehold.jobs group by 1 order by 1")
+        assert [tuple(row) for row in rows] == [("blocked", 500), ("pending", BATCH + 511)]
+        rounds = bundle.reaper.statistics().rounds
+        bundle.switchboard.publish(Reap())
+        await until(lambda: bundle.reaper.statistics().rounds > rounds)
+        assert bundle.reaper.statistics().unblocked == BATCH + 500
 
 
 async def test_two_reapers_take_each_job_back_once(database: Database) -> None:

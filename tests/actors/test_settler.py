@@ -5,18 +5,20 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 import pytest
 import trio
 
+from leasehold.actors import settlement
 from leasehold.actors import settler as settler_module
 from leasehold.actors.held import Held, Holdings
-from leasehold.actors.outcome import Completed, Failed, Outcome, Released, Rescheduled
+from leasehold.actors.outcome import Blocked, Committed, Completed, Continued, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.settler import Settler
 from leasehold.actors.supervisor import supervise
 from leasehold.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Caller, Database, open_database
-from leasehold.errors import ActorFailed
+from leasehold.errors import ActorFailed, DatabaseUnavailable
 from leasehold.job import NewJob
 from tests.support.callers import FragileCaller
 from tests.support.held import held_job
@@ -262,3 +264,130 @@ async def test_a_job_being_settled_cannot_be_lost_any_more(database: Database) -
     assert held.lost is None
     await bundle.settler.flush()
     assert await bundle.states() == {held.id: "completed"}
+
+
+def continued(held: Held, **document: Any) -> Continued:
+    """The outcome of a handler that continues its chain, or only starts others."""
+    return Continued(held, msgspec.json.encode(document).decode(), None, has_next="next" in document)
+
+
+async def test_continuations_and_waits_are_each_written_in_one_statement(database: Database) -> None:
+    bundle = Settling(database)
+    first, second, third, fourth = await bundle.claim(4)
+    await bundle.settle(
+        continued(first, next={"kind": "next"}),
+        continued(second, jobs=[{"kind": "other"}]),
+        Blocked(third, '{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}'),
+        Blocked(fourth, '{"blockers": [], "delay": 60}'),
+    )
+    states = await bundle.states()
+    assert [states[held.id] for held in (first, second, third, fourth)] == [
+        "completed",
+        "completed",
+        "blocked",
+        "scheduled",
+    ]
+    assert sorted(job.kind for job in await bundle.client.list(state="pending")) == ["next", "other", "part"]
+    counts = bundle.settler.statistics()
+    assert (counts.completed, counts.returned, counts.refused, counts.statements) == (2, 2, 0, 2)
+    assert bundle.holdings == {}
+
+
+async def test_a_continuation_that_is_refused_fails_its_job_and_none_of_its_neighbours(database: Database) -> None:
+    bundle = Settling(database)
+    good, bad, unknown, also_good = await bundle.claim(4)
+    await bundle.settle(
+        continued(good, next={"kind": "next"}),
+        continued(bad, next={"kind": "next", "delay": -1}),
+        Blocked(unknown, '{"blockers": [999]}'),
+        continued(also_good, next={"kind": "next"}),
+    )
+    states = await bundle.states()
+    assert [states[held.id] for held in (good, bad, unknown, also_good)] == [
+        "completed",
+        "failed",
+        "failed",
+        "completed",
+    ]
+    for held, complaint in ((bad, "delay"), (unknown, "999")):
+        error = (await bundle.client.get(held.id)).error
+        assert error["type"] == "InvalidContinuation"
+        assert complaint in error["message"]
+    assert len(await bundle.client.list(kind="next")) == 2
+
+
+async def test_big_continuations_are_spread_over_statements(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settlement, "MOST_CONTINUATION_BYTES", 100)
+    bundle = Settling(database)
+    held = await bundle.claim(4)
+    small, large = {"kind": "next"}, {"kind": "next", "args": {"text": "x" * 200}}
+    await bundle.settle(*(continued(each, next=large if n == 1 else small) for n, each in enumerate(held)))
+    assert len(await bundle.client.list(kind="next")) == 4
+    assert bundle.settler.statistics().statements == 3
+
+
+async def test_what_its_handler_has_committed_is_let_go_of_without_a_statement(database: Database) -> None:
+    bundle = Settling(database)
+    [held] = await bundle.claim(1)
+    await bundle.settle(Committed(held, has_next=False))
+    counts = bundle.settler.statistics()
+    assert (counts.completed, counts.statements, bundle.holdings, bundle.settled) == (1, 0, {}, 1)
+
+
+ENDS = [
+    ("failed", "scheduled"),
+    ("discarded", "failed"),
+    ("rescheduled", "scheduled"),
+    ("released", "pending"),
+    ("blocked", "blocked"),
+    ("continued", "completed"),
+]
+
+
+def an_end(name: str, held: Held) -> Outcome:
+    """An attempt's end of this name."""
+    ends: dict[str, Outcome] = {
+        "failed": Failed(held, ERROR, retry_in=60.0),
+        "discarded": Failed(held, ERROR, discard=True),
+        "rescheduled": Rescheduled(held, 60.0, "busy"),
+        "released": Released(held),
+        "blocked": Blocked(held, '{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}'),
+        "continued": continued(held, next={"kind": "next"}),
+    }
+    return ends[name]
+
+
+@pytest.mark.parametrize("cut", ["cut request", "cut reply"])
+@pytest.mark.parametrize(("name", "state"), ENDS)
+async def test_a_write_whose_reply_was_lost_is_repeated_without_effect_and_without_a_warning(
+    database: Database, caplog: pytest.LogCaptureFixture, cut: Any, name: str, state: str
+) -> None:
+    async with settling_through_a_proxy(database) as (bundle, proxy):
+        [held] = await bundle.claim(1)
+        proxy.mode = cut
+        bundle.settler.put(an_end(name, held))
+        with trio.fail_after(10):
+            await bundle.settler.written()
+        assert (await bundle.states())[held.id] == state
+        assert len(await bundle.client.list(kind="next")) + len(await bundle.client.list(kind="part")) <= 1
+        assert bundle.settler.statistics().refused == 0
+    assert "refused" not in caplog.text
+
+
+async def test_a_repeated_write_of_a_lease_that_was_lost_is_refused_with_a_warning(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    bundle = Settling(database)
+    [held] = await bundle.claim(1)
+    bundle.lane.lose_request = {"fail_jobs"}
+    bundle.settler.put(Failed(held, ERROR))
+    with pytest.raises(DatabaseUnavailable):
+        await bundle.settler.flush()
+    await database.fetch("update leasehold.jobs set lease_expires_at = now() - interval '1 s'")
+    await database.call("reap_jobs")
+    await bundle.settler.flush()
+    counts = bundle.settler.statistics()
+    assert (counts.refused, counts.repeated, counts.waiting) == (1, 0, 0)
+    assert f"job {held.id}: outcome refused, taken_by_another_worker" in caplog.text

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from leasehold import App, Job, RetryPolicy
 from leasehold.database import Database
 from tests.support.boundary_proxy import BoundaryProxy, Side, boundary_proxied
 from tests.support.fault_app import app
@@ -102,3 +103,46 @@ async def test_the_users_row_and_the_completion_are_there_once_wherever_the_work
         print(f"killed {side} each of {len(jobs) - 1} boundaries")
         receipts = await database.fetch("select id from leasehold.finished_jobs where kind = 'receipt'")
         await check_promises(database, sorted({*jobs, *(row["id"] for row in receipts)}))
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("runs", ["trio", "asyncio", "thread"])
+async def test_the_users_row_and_the_completion_are_there_once_wherever_the_connection_is_cut(
+    database: Database, side: Side, runs: Any
+) -> None:
+    await database.execute("create table public.payments (job_id bigint, amount int, what text)")
+    await install_audit(database)
+    cutting = App()
+    cutting.kind("pay", runs=runs, retry=RetryPolicy(initial=0))(pay_in_thread if runs == "thread" else pay)
+    async with (
+        boundary_proxied(database.dsn, "handlers") as proxy,
+        working(proxy.dsn, cutting, slots=1) as running,
+    ):
+        jobs: list[int] = []
+        for boundary in range(1, MOST_BOUNDARIES):
+            proxy.boundaries, proxy.at, proxy.side = 0, boundary, side
+            job = await running.run("pay", {"amount": boundary}, max_attempts=3)
+            jobs.append(job.id)
+            assert job.state == "completed", job.error
+            rows = await database.fetch("select what from public.payments where job_id = $1", job.id)
+            assert [row["what"] for row in rows].count("paid") == 1, boundary
+            if proxy.boundaries < boundary:
+                break
+        assert 8 <= len(jobs) < MOST_BOUNDARIES - 1
+        await check_promises(database, jobs)
+
+
+async def pay(job: Job, amount: int) -> str:
+    async with job.prepare() as tx:
+        await tx.execute("insert into public.payments values ($1, $2, 'prepared')", job.id, amount)
+    async with job.complete() as tx:
+        await tx.execute("insert into public.payments values ($1, $2, 'paid')", job.id, amount)
+    return "paid"
+
+
+def pay_in_thread(job: Job, amount: int) -> str:
+    with job.prepare() as tx:
+        tx.execute("insert into public.payments values ($1, $2, 'prepared')", job.id, amount)
+    with job.complete() as tx:
+        tx.execute("insert into public.payments values ($1, $2, 'paid')", job.id, amount)
+    return "paid"

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 
 from leasehold.errors import UnknownJob
 from leasehold.job import NewJob
-from leasehold.records import EnqueuedJob, JobRecord, QueueCounts
+from leasehold.records import EnqueuedJob, Explanation, JobRecord, QueueCounts
+from tests.gateway.fake_chains import FakeChains
 
 
-class FakeClient:
+class FakeClient(FakeChains):
     """Satisfies `leasehold.gateway.services.JobsClient`."""
 
     def __init__(self) -> None:
@@ -34,6 +35,9 @@ class FakeClient:
         return [EnqueuedJob(job_id, True) for job_id in range(first, first + len(jobs))]
 
     async def get(self, job_id: int) -> JobRecord:
+        raise UnknownJob(f"no job has the id {job_id}")
+
+    async def explain(self, job_id: int) -> list[Explanation]:
         raise UnknownJob(f"no job has the id {job_id}")
 
     async def counts(self) -> list[QueueCounts]:

@@ -95,7 +95,7 @@ def test_a_job_is_written_as_it_was_asked_for() -> None:
     client = FakeClient()
     body = (
         b'{"kind": "fetch; drop table \\"jobs\\" \xe2\x82\xac", "args": {"price": 0.10, "n": 123456789012345678901},'
-        b' "queue": "q", "priority": 7, "delay": 2.5, "key": "k", "max_attempts": 3, "metadata": {"m": 1},'
+        b' "queue": "q", "priority": 7, "delay": 2.5, "key": "k", "key_group": "g", "max_attempts": 3, "metadata": {"m": 1},'
         b' "idempotency_key": "i"}'
     )
     with running_gateway(client) as gateway:
@@ -104,7 +104,7 @@ def test_a_job_is_written_as_it_was_asked_for() -> None:
     [job] = client.jobs
     assert job.kind == 'fetch; drop table "jobs" €'
     assert bytes(job.args) == b'{"price": 0.10, "n": 123456789012345678901}'  # pyright: ignore[reportArgumentType]
-    assert (job.queue, job.priority, job.delay, job.key) == ("q", 7, 2.5, "k")
+    assert (job.queue, job.priority, job.delay, job.key, job.key_group) == ("q", 7, 2.5, "k", "g")
     assert (job.max_attempts, job.metadata, job.idempotency_key) == (3, {"m": 1}, "i")
 
 

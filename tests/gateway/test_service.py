@@ -177,3 +177,18 @@ def test_no_acknowledged_job_is_lost_when_postgres_crashes_and_the_gateway_comes
         assert gateway.call("POST", "/api/jobs", {"kind": "afterwards"}).status == 201
     kept = {int(line) for line in psql(durable_database_url, "select id from leasehold.jobs").split()}
     assert set(acknowledged) <= kept
+
+
+def test_why_a_job_is_not_running(database_url: str) -> None:
+    with running_service(database_url) as gateway:
+        job_id = gateway.call("POST", "/api/jobs", {"kind": "fetch"}).body["id"]
+        answer = gateway.call("GET", f"/api/jobs/{job_id}/why")
+        missing = gateway.call("GET", f"/api/jobs/{job_id + 1}/why")
+        wrong = gateway.call("GET", "/api/jobs/x/why")
+    facts = {"live_workers": 0, "serving_queue": 0, "serving_kind": 0}
+    assert (answer.status, answer.body) == (
+        200,
+        [{"reason": "unserved", "explanation": "no worker is alive", "until": None, "facts": facts}],
+    )
+    assert (missing.status, missing.body["code"]) == (404, "unknown_job")
+    assert wrong.status == 404

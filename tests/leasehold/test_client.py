@@ -92,7 +92,7 @@ def test_an_idempotency_key_makes_one_job_however_often_it_is_used(database_url:
     async def work(client: Client) -> None:
         job = NewJob(kind="greet", idempotency_key="order 7")
         [first], [again] = await client.enqueue_many([job]), await client.enqueue_many([job])
-        assert (first, again) == (EnqueuedJob(1, True), EnqueuedJob(1, False))
+        assert (first, again) == (EnqueuedJob(1, True), EnqueuedJob(1, False, "existing"))
         assert await client.enqueue("greet", idempotency_key="order 7") == 1
 
     under(database_url, work)

@@ -6,9 +6,10 @@ import sys
 import leasehold
 
 PUBLIC = {
-    "App", "Attempt", "CallNext", "Client", "ContinueWith", "Discard", "EnqueuedJob", "Job", "JobRecord", "Kind",
-    "LeaseholdError", "NewJob", "QueueCounts", "Reschedule", "Retry", "RetryPolicy", "TimelineEntry", "WaitFor",
-    "WorkerRecord", "checkpoint", "open_client",
+    "App", "Attempt", "AttemptError", "CallNext", "ChangedJob", "Client", "Completion", "ContinueWith", "Discard",
+    "EnqueuedJob", "Explanation", "Fault", "Hooks", "Job", "JobRecord", "JobTransaction", "Kind", "LeaseholdError", "LimitRecord", "NewJob", "QueueCounts",
+    "Reschedule", "Retry", "RetryPolicy", "SyncCompletion", "SyncJobTransaction", "TimelineEntry", "Token",
+    "Unique", "WaitFor", "WorkerRecord", "checkpoint", "open_client",
 }  # fmt: skip
 
 

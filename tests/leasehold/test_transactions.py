@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import pytest
 
 from leasehold import Client, open_client
-from leasehold.database import Database
+from leasehold.database import Database, open_asyncio_database
 from leasehold.errors import BadInput, QueryRefused
 from leasehold.events import JobCreated
+from leasehold.notify.doorbell import Doorbell
 from tests.support.callers import FragileCaller
 from tests.support.flavours import in_flavour
 
@@ -24,7 +24,11 @@ class Effects:
     def __init__(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rings: list[set[str]] = []
         self.told: list[int] = []
-        monkeypatch.setattr(client._doorbell, "ring", self.rings.append)
+
+        def ring(_doorbell: Doorbell, queues: set[str]) -> None:
+            self.rings.append(queues)
+
+        monkeypatch.setattr(Doorbell, "ring", ring)
         client.subscribe(JobCreated, lambda event: self.told.append(event.job_id))
 
 
@@ -91,23 +95,25 @@ def test_a_connection_of_the_callers_wakes_when_its_hooks_are_flushed(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
-        async with observed(database_url, monkeypatch) as (client, effects):
-            pool: Any = client._database
-            async with pool.pool.acquire() as connection:
+        async with (
+            open_asyncio_database(database_url) as own,
+            observed(database_url, monkeypatch) as (client, effects),
+            own.pool.acquire() as connection,
+        ):
+            async with client.hooks() as hooks, connection.transaction():
+                await client.enqueue("echo", queue="mail", connection=connection, hooks=hooks)
+                assert effects.rings == []
+            assert (effects.rings, effects.told) == ([{"mail"}], [1])
+            with suppress(ZeroDivisionError):
                 async with client.hooks() as hooks, connection.transaction():
-                    await client.enqueue("echo", queue="mail", connection=connection, hooks=hooks)
-                    assert effects.rings == []
-                assert (effects.rings, effects.told) == ([{"mail"}], [1])
-                with suppress(ZeroDivisionError):
-                    async with client.hooks() as hooks, connection.transaction():
-                        await client.enqueue("echo", queue="lost", connection=connection, hooks=hooks)
-                        raise ZeroDivisionError
-                async with client.hooks() as hooks:
-                    await client.enqueue("echo", queue="dropped", connection=connection, hooks=hooks)
-                    hooks.discard()
-                assert (effects.rings, effects.told) == ([{"mail"}], [1])
-                await client.enqueue("echo", queue="in time", connection=connection)
-                assert (effects.rings, effects.told) == ([{"mail"}], [1])
+                    await client.enqueue("echo", queue="lost", connection=connection, hooks=hooks)
+                    raise ZeroDivisionError
+            async with client.hooks() as hooks:
+                await client.enqueue("echo", queue="dropped", connection=connection, hooks=hooks)
+                hooks.discard()
+            assert (effects.rings, effects.told) == ([{"mail"}], [1])
+            await client.enqueue("echo", queue="in time", connection=connection)
+            assert (effects.rings, effects.told) == ([{"mail"}], [1])
 
     in_flavour("asyncio", main)
 

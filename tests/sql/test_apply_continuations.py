@@ -17,9 +17,7 @@ NEXT = json.dumps({"next": {"kind": "b"}})
 
 
 @pytest.mark.parametrize("start", OPEN_STATES)
-async def test_a_job_in_any_state_is_completed_and_continued(
-    database: Database, worker: SqlWorker, start: str
-) -> None:
+async def test_a_job_in_any_state_is_completed_and_continued(database: Database, worker: SqlWorker, start: str) -> None:
     job_id, _ = await job_in(database, worker, start)
     (row,) = await database.call("apply_continuations", [job_id], [NEXT], None, None)
     (new_id,) = row["new_ids"]

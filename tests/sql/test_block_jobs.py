@@ -67,7 +67,9 @@ async def test_a_delay_counts_from_now_and_holds_even_when_all_are_done(database
         worker = SqlWorker(lane)
         await freeze(lane, "2999-01-01 12:00Z")
         await enqueue(lane)
-        await worker.block(await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}], "delay": 60}])
+        await worker.block(
+            await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}], "delay": 60}]
+        )
         assert await state(lane, 1) == "blocked"
         await complete_all(worker, "part")
         row = await job(lane, 1)

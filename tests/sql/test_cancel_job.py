@@ -8,11 +8,12 @@ import trio
 
 from leasehold.database import Database, Row
 from leasehold.errors import UnknownJob, WrongState
+from tests.support.sql_chains import blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 
-OPEN_STATES = ("pending", "scheduled", "waiting", "claimed", "running")
+OPEN_STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
 
 async def job_in(database: Database, worker: SqlWorker, state: str) -> tuple[int, list[Row]]:
@@ -20,6 +21,9 @@ async def job_in(database: Database, worker: SqlWorker, state: str) -> tuple[int
     if state == "waiting":
         await enqueue(database, key="k")
         return await enqueue(database, key="k"), []
+    if state == "blocked":
+        part = await enqueue(database, queue="parts", delay=timedelta(hours=1))
+        return await blocked(database, [part], key="k"), []
     job_id = await enqueue(database, key="k", delay=timedelta(hours=1) if state == "scheduled" else None)
     claimed = await worker.claim() if state in ("claimed", "running") else []
     if state == "running":
@@ -61,7 +65,8 @@ async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker
     await database.call("cancel_job", job_id)
     found = await states(database)
     del found[job_id]
-    assert sorted(found.values()) == (["pending", "waiting"] if state == "waiting" else ["pending"])
+    besides = {"waiting": ["waiting"], "blocked": ["scheduled"]}
+    assert sorted(found.values()) == ["pending", *besides.get(state, [])]
     assert last in found
 
 

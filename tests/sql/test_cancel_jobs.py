@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import trio
@@ -14,13 +15,13 @@ from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 
-Changes = dict[int, tuple[bool, str | None, str | None]]
+Changes = dict[int, tuple[bool, str | None, str | None, str | None]]
 
 
 async def cancel(caller: Caller, *, dry_run: bool = False, **filters: object) -> Changes:
-    """For each job whether it was changed, the state it was in, and why not."""
+    """For each job whether it was changed, its state before and now, and why not."""
     rows = await caller.call("cancel_jobs", timeout=None, dry_run=dry_run, **filters)
-    return {row["job_id"]: (row["changed"], row["state"], row["reason"]) for row in rows}
+    return {row["job_id"]: (row["changed"], row["was"], row["now"], row["reason"]) for row in rows}
 
 
 @pytest.fixture
@@ -48,7 +49,16 @@ async def alive(database: Database, worker: SqlWorker) -> Database:
     return database
 
 
-WERE = {1: "running", 2: "claimed", 3: "pending", 4: "scheduled", 5: "scheduled", 6: "pending", 7: "waiting", 8: "blocked"}
+WERE = {
+    1: "running",
+    2: "claimed",
+    3: "pending",
+    4: "scheduled",
+    5: "scheduled",
+    6: "pending",
+    7: "waiting",
+    8: "blocked",
+}
 
 
 @pytest.mark.parametrize(
@@ -72,19 +82,19 @@ WERE = {1: "running", 2: "claimed", 3: "pending", 4: "scheduled", 5: "scheduled"
     ids=str,
 )
 async def test_all_that_match_are_cancelled_and_no_others(
-    alive: Database, filters: dict[str, object], expected: Sequence[int]
+    alive: Database, filters: dict[str, Any], expected: Sequence[int]
 ) -> None:
-    assert await cancel(alive, **filters) == {job_id: (True, WERE[job_id], None) for job_id in expected}
+    assert await cancel(alive, **filters) == {job_id: (True, WERE[job_id], "cancelled", None) for job_id in expected}
     after = await states(alive)
     assert [job_id for job_id, state in after.items() if state == "cancelled"] == list(expected)
 
 
 async def test_ids_are_all_answered_each_with_the_reason_where_nothing_was_done(alive: Database) -> None:
     assert await cancel(alive, job_ids=[3, 4, 9, 99], queue="q") == {
-        3: (True, "pending", None),
-        4: (False, "scheduled", "it is scheduled and does not match"),
-        9: (False, "completed", "it is completed"),
-        99: (False, None, "there is no job 99"),
+        3: (True, "pending", "cancelled", None),
+        4: (False, "scheduled", "scheduled", "it is scheduled and does not match"),
+        9: (False, "completed", "completed", "it is completed"),
+        99: (False, None, None, "there is no job 99"),
     }
 
 
@@ -144,7 +154,7 @@ async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(database:
         nursery.start_soon(second)
         await until_waiting(database, "second")
         await first.execute("commit")
-    assert answers == [{2: (True, "pending", None)}]
+    assert answers == [{2: (True, "pending", "cancelled", None)}]
     assert await states(database) == {1: "claimed", 2: "cancelled"}
 
 
@@ -155,6 +165,6 @@ async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(database:
         ({"state": "failed"}, "state must be that of an unfinished job, not 'failed'"),
     ],
 )
-async def test_bad_filters_are_refused(database: Database, filters: dict[str, object], complaint: str) -> None:
+async def test_bad_filters_are_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         await cancel(database, **filters)

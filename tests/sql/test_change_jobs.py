@@ -9,12 +9,12 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, job, snapshot
 from tests.support.sql_worker import SqlWorker
 
-NOTHING: dict[str, object] = dict.fromkeys(("args", "metadata", "priorities", "queues", "max_attempts", "run_ats"))
+NOTHING = ("args", "metadata", "priorities", "queues", "max_attempts", "run_ats")
 
 
 async def change(database: Database, job_id: int = 1, **fields: object) -> list[str]:
     """The state of the job afterwards, or nothing."""
-    arrays = {name: None if value is None else [value] for name, value in {**NOTHING, **fields}.items()}
+    arrays = {name: [fields[name]] if name in fields else None for name in NOTHING}
     return [row["state"] for row in await database.call("change_jobs", [job_id], timeout=None, **arrays)]
 
 
@@ -25,11 +25,17 @@ async def test_what_is_given_changes_and_the_rest_stays(database: Database) -> N
     assert (row["args"], row["metadata"], row["priority"], row["queue"]) == ('{"a": 2}', '{"m": 1}', 3, "q")
     await change(database, metadata='{"m": 2}', priorities=4, max_attempts=2)
     row = await job(database, 1)
-    assert (row["args"], json.loads(row["metadata"]), row["priority"], row["max_attempts"]) == ('{"a": 2}', {"m": 2}, 4, 2)
+    assert (row["args"], json.loads(row["metadata"]), row["priority"], row["max_attempts"]) == (
+        '{"a": 2}',
+        {"m": 2},
+        4,
+        2,
+    )
 
 
 @pytest.mark.parametrize(
-    ("key", "hours", "expected"), [(None, 1, "scheduled"), (None, -1, "pending"), ("k", 1, "scheduled"), ("k", -1, "waiting")]
+    ("key", "hours", "expected"),
+    [(None, 1, "scheduled"), (None, -1, "pending"), ("k", 1, "scheduled"), ("k", -1, "waiting")],
 )
 async def test_a_job_moves_with_its_time(database: Database, key: str | None, hours: int, expected: str) -> None:
     await enqueue(database, key=key, delay=timedelta(minutes=5))

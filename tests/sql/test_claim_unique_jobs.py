@@ -9,7 +9,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput, UniqueConflict
 from tests.support.sql_jobs import enqueue_many, snapshot, states
-from tests.support.sql_unique import enqueue_one, enqueue_unique
+from tests.support.sql_unique import enqueue_one, enqueue_unique, go_on
 from tests.support.sql_waits import freeze, rolled_back
 from tests.support.sql_worker import SqlWorker
 
@@ -97,7 +97,7 @@ async def test_only_jobs_made_within_the_window_count(database: Database, worker
 async def test_a_claim_of_a_chain_holds_until_the_whole_chain_is_done(database: Database, worker: SqlWorker) -> None:
     unique = {"scope": "chain"}
     await enqueue_one(database, unique=unique)
-    ((_, (next_id,)),) = (await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])).values()
+    (next_id,) = await go_on(worker, {"next": {"kind": "b"}})
     assert await enqueue_one(database, unique=unique) == (1, "existing")
     await worker.complete(await worker.claim())
     assert (await enqueue_one(database, unique=unique))[1] == "created"
@@ -108,7 +108,7 @@ async def test_a_claim_of_a_job_ends_with_the_job_though_its_chain_goes_on(
     database: Database, worker: SqlWorker
 ) -> None:
     await enqueue_one(database)
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
+    await go_on(worker, {"next": {"kind": "b"}})
     assert (await enqueue_one(database))[1] == "created"
 
 
@@ -124,9 +124,9 @@ async def test_a_loop_starts_its_successor_by_excluding_its_own_chain(database: 
 
 async def test_a_completion_makes_the_successor_in_the_same_commit(database: Database, worker: SqlWorker) -> None:
     await enqueue_one(database)
-    again = {"kind": "a", "unique": {}}
-    ((reason, (successor,)),) = (await worker.continue_with(await worker.claim(), [{"jobs": [again]}])).values()
-    assert (reason, await states(database)) == (None, {1: "completed", successor: "pending"})
+    again: dict[str, object] = {"kind": "a", "unique": {}}
+    (successor,) = await go_on(worker, {"jobs": [again]})
+    assert await states(database) == {1: "completed", successor: "pending"}
 
 
 # Conflicts.
@@ -164,9 +164,7 @@ async def test_within_one_call_the_first_job_of_a_key_is_made(database: Database
 
 async def test_a_job_may_wait_for_one_that_was_there_already(database: Database) -> None:
     await enqueue_one(database)
-    answers = await enqueue_unique(
-        database, {"kind": "a", "unique": {}}, {"kind": "b", "blockers": [{"position": 1}]}
-    )
+    answers = await enqueue_unique(database, {"kind": "a", "unique": {}}, {"kind": "b", "blockers": [{"position": 1}]})
     assert answers[0] == (1, "existing")
     edges = await database.fetch("select job_id, chain_id from leasehold.job_blockers")
     assert [tuple(edge) for edge in edges] == [(answers[1][0], 1)]
@@ -185,7 +183,7 @@ async def test_an_idempotency_key_points_to_the_job_that_was_there(database: Dat
 
 async def test_jobs_that_share_an_idempotency_key_share_the_job_that_was_there(database: Database) -> None:
     await enqueue_one(database)
-    job = {"kind": "a", "idempotency_key": "i", "unique": {}}
+    job: dict[str, object] = {"kind": "a", "idempotency_key": "i", "unique": {}}
     assert await enqueue_unique(database, job, job, {"kind": "b"}) == [(1, "existing"), (1, "existing"), (4, "created")]
 
 
@@ -214,7 +212,7 @@ async def test_a_job_that_is_not_known_any_more_keeps_nobody_out(database: Datab
 
 async def test_a_refused_unique_is_named_with_its_job(database: Database) -> None:
     before = await snapshot(database)
-    with pytest.raises(BadInput, match="job 2: unique.window must be a number of seconds, not string"):
+    with pytest.raises(BadInput, match=r"job 2: unique\.window must be a number of seconds, not string"):
         await enqueue_unique(database, {"kind": "a"}, {"kind": "a", "unique": {"window": "1h"}})
     assert await snapshot(database) == before
 
@@ -230,7 +228,7 @@ async def test_ten_thousand_at_once(database: Database) -> None:
 
 async def test_a_job_enqueued_by_enqueue_job_may_be_unique_too(database: Database) -> None:
     for _ in range(2):
-        rows = await database.fetch("select leasehold.enqueue_job('a', \"unique\" => '{\"key\": \"k\"}')")
+        rows = await database.fetch('select leasehold.enqueue_job(\'a\', "unique" => \'{"key": "k"}\')')
         assert rows[0][0] == 1
 
 

@@ -40,11 +40,11 @@ async def test_chains_that_have_not_ended_and_what_is_none_change_nothing(
 
 async def test_keys_of_unblocked_jobs_come_back_and_none_without(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
-    await enqueue_many(
-        database, [{"kind": "b", "key": "x", "blockers": [1]}, {"kind": "b", "blockers": [1]}]
-    )
+    await enqueue_many(database, [{"kind": "b", "key": "x", "blockers": [1]}, {"kind": "b", "blockers": [1]}])
     claimed = await worker.claim()
-    await database.call("finish_jobs", [claimed[0]["job_id"]], "completed", None, None, None, None, claimed[0]["run_at"])
+    await database.call(
+        "finish_jobs", [claimed[0]["job_id"]], "completed", None, None, None, None, claimed[0]["run_at"]
+    )
     assert await database.call_value("close_chains", [1], True) == ["x"]
     assert (await state(database, 2), await state(database, 3)) == ("waiting", "pending")
 
@@ -91,9 +91,7 @@ async def test_a_retry_that_is_to_come_and_a_continuation_end_nothing(database: 
 
 
 @pytest.mark.parametrize("end", ["fail", "cancel", "reap"])
-async def test_a_chain_that_does_not_complete_releases_nobody(
-    database: Database, worker: SqlWorker, end: str
-) -> None:
+async def test_a_chain_that_does_not_complete_releases_nobody(database: Database, worker: SqlWorker, end: str) -> None:
     await enqueue_many(database, [{"kind": "a", "max_attempts": 1}])
     joined = await enqueue_blocked(database, [1])
     claimed = await worker.claim()

@@ -46,9 +46,7 @@ async def test_it_returns_the_new_jobs_the_next_one_last(database: Database, wor
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-async def test_a_former_owners_transaction_fails_as_a_whole(
-    database: Database, worker: SqlWorker, loss: Loss
-) -> None:
+async def test_a_former_owners_transaction_fails_as_a_whole(database: Database, worker: SqlWorker, loss: Loss) -> None:
     lost = await lost_job(database, worker, loss)
     before = await snapshot(database)
     with pytest.raises(LeaseLost, match="attempt 1 does not hold job 1 any more"):

@@ -22,7 +22,9 @@ async def test_the_next_job_continues_the_chain_and_output_is_left_to_the_last(
 ) -> None:
     await enqueue(database, kind="a", metadata='{"m": 1}', priority=5)
     claimed = await worker.claim()
-    assert await worker.continue_with(claimed, [{"next": {"kind": "b", "args": {"n": 1}}}], ["not kept"]) == {1: (None, [2])}
+    assert await worker.continue_with(claimed, [{"next": {"kind": "b", "args": {"n": 1}}}], ["not kept"]) == {
+        1: (None, [2])
+    }
     first, second = await job(database, 1), await job(database, 2)
     assert (first["state"], first["output"], first["succeeded_by"], first["chain_id"]) == ("completed", None, 2, 1)
     assert (second["kind"], second["args"], second["state"]) == ("b", '{"n": 1}', "pending")
@@ -41,7 +43,9 @@ async def test_without_next_the_chain_ends_with_the_output(database: Database, w
     assert [(await job(database, n))["output"] for n in (1, 2, 3, 4)] == ["1", "2", "3", "4"]
 
 
-@pytest.mark.parametrize(("given", "expected"), [({}, 7), ({"priority": None}, 7), ({"priority": 0}, 0), ({"priority": 9}, 9)])
+@pytest.mark.parametrize(
+    ("given", "expected"), [({}, 7), ({"priority": None}, 7), ({"priority": 0}, 0), ({"priority": 9}, 9)]
+)
 async def test_next_has_the_priority_of_its_predecessor_unless_it_names_one(
     database: Database, worker: SqlWorker, given: dict[str, int | None], expected: int
 ) -> None:
@@ -53,7 +57,9 @@ async def test_next_has_the_priority_of_its_predecessor_unless_it_names_one(
 async def test_nulls_within_the_args_of_next_stay(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     args = {"a": None, "b": [None, {"c": None}]}
-    await worker.continue_with(await worker.claim(), [{"next": {"kind": "b", "args": args, "metadata": args, "key": None}}])
+    await worker.continue_with(
+        await worker.claim(), [{"next": {"kind": "b", "args": args, "metadata": args, "key": None}}]
+    )
     row = await job(database, 2)
     assert (row["args"], row["metadata"]) == ('{"a": null, "b": [null, {"c": null}]}',) * 2
 
@@ -62,7 +68,9 @@ async def test_jobs_begin_chains_of_their_own(database: Database, worker: SqlWor
     await enqueue(database)
     jobs = [{"kind": "c", "args": {"n": n}} for n in range(3)]
     assert await worker.continue_with(await worker.claim(), [{"jobs": jobs}], ["out"]) == {1: (None, [2, 3, 4])}
-    rows = await database.fetch("select chain_id, chain_position, args from leasehold.all_jobs where kind = 'c' order by id")
+    rows = await database.fetch(
+        "select chain_id, chain_position, args from leasehold.all_jobs where kind = 'c' order by id"
+    )
     assert [tuple(row) for row in rows] == [(n + 2, 0, f'{{"n": {n}}}') for n in range(3)]
     assert (await job(database, 1))["output"] == '"out"'
 
@@ -184,7 +192,9 @@ async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
 async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:
     foreign = await foreign_job(database)
     before = await snapshot(database)
-    assert await SqlWorker(database, "holder").continue_with([foreign], [NEXT]) == {1: ("taken_by_another_worker", None)}
+    assert await SqlWorker(database, "holder").continue_with([foreign], [NEXT]) == {
+        1: ("taken_by_another_worker", None)
+    }
     assert await snapshot(database) == before
 
 
@@ -295,7 +305,11 @@ async def test_a_failed_link_that_is_retried_goes_on_with_the_chain(database: Da
     await worker.continue_with(await worker.claim(), [NEXT])
     await complete_all(worker, "b", "end")
     assert await edges(database, joined) == [(1, True, "end")]
-    assert [link[:3] for link in await links(database, 1)] == [(1, 0, "completed"), (3, 1, "completed"), (4, 2, "completed")]
+    assert [link[:3] for link in await links(database, 1)] == [
+        (1, 0, "completed"),
+        (3, 1, "completed"),
+        (4, 2, "completed"),
+    ]
 
 
 async def test_new_jobs_wake_an_idle_worker(database: Database, worker: SqlWorker) -> None:

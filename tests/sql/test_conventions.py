@@ -13,10 +13,16 @@ from leasehold.sql import read_folder
 FUNCTIONS = read_folder("functions")
 HEADER = ("Purpose", "Parameters", "Returns", "Errors", "Tables", "Callers")
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
-INLINED = {"bucket_level", "clock", "is_blocker", "refuse_continuation", "key_lock", "queue_lock", "refuse_job", "retry_delay"}
-QUESTIONS = {"bucket_level", "next_look_in", "queue_lock", "chain_jobs", "chain_tail", "is_blocker", "is_bound", "is_completed", "clock", "key_lock", "most_crashes", "held_jobs", "next_due_in", "next_expiry_in"}
+INLINED = {
+    "bucket_level", "clock", "is_blocker", "key_lock", "most_crashes", "queue_lock", "refuse_continuation",
+    "refuse_job", "retry_delay",
+}  # fmt: skip
+QUESTIONS = {
+    "bucket_level", "chain_jobs", "chain_tail", "clock", "held_jobs", "is_blocker", "is_bound",
+    "is_completed", "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "queue_lock",
+}  # fmt: skip
 VERBS = (
-    "add|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|delete|drop|edit|"
+    "add|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"
     "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
     "resume|retry|return|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"

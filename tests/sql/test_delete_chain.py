@@ -218,7 +218,8 @@ async def test_a_retry_that_meets_a_deletion_finds_no_job(database: Database, wo
 
 async def test_a_thousand_blockers_go_in_one_call(database: Database) -> None:
     rows = await database.fetch(
-        "select job_id from leasehold.enqueue_jobs((select jsonb_agg(jsonb_build_object('kind', 'part')) from generate_series(1, 1000)))"
+        "select job_id from leasehold.enqueue_jobs("
+        "(select jsonb_agg(jsonb_build_object('kind', 'part')) from generate_series(1, 1000)))"
     )
     top = await blocked(database, [row[0] for row in rows], "top")
     assert len(await delete(database, top, cascade=True)) == 1001

@@ -8,6 +8,7 @@ from leasehold.errors import BadInput
 from tests.sql.test_ensure_partitions import finish_one, partitions
 from tests.support.sql_edges import complete_all, enqueue_blocked
 from tests.support.sql_jobs import enqueue, states
+from tests.support.sql_unique import enqueue_unique
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
 
@@ -118,6 +119,24 @@ async def test_progress_logs_and_waiters_of_the_same_age_go_too(fresh_database: 
             for table, column in (("job_progress", "job_id"), ("job_logs", "job_id"), ("chain_waiters", "chain_id"))
         ]
     assert left == [[1, 3], [3], [3]]
+
+
+async def test_unique_keys_are_forgotten_when_their_job_and_its_chain_are(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2030-05-01 12:00Z")
+        await enqueue_unique(
+            lane, *[{"kind": kind, "unique": {"scope": "chain"}} for kind in ("old", "chain", "open", "late")]
+        )
+        await worker.complete(await worker.claim(kinds=["old"]))
+        await worker.continue_with(await worker.claim(kinds=["chain"]), [{"next": {"kind": "next"}}])
+        await freeze(lane, "2030-05-06 12:00Z")
+        await worker.complete(await worker.claim(kinds=["late"]))
+        await freeze(lane, "2030-05-07 12:00Z")
+        await lane.call("drop_old_partitions", 3)
+        for table in ("unique_jobs", "unique_claims"):
+            kept = await lane.fetch(f"select job_id from leasehold.{table} order by 1")
+            assert [row[0] for row in kept] == [2, 3, 4], table
 
 
 @pytest.mark.parametrize("days", [0, -1, None])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import trio
@@ -26,7 +27,13 @@ async def test_what_is_given_changes_and_the_timeline_has_the_old_and_the_new(
         await worker.fail(await worker.claim(), discard=[True])
     elif state == "cancelled":
         await database.call("cancel_job", 1)
-    changes = {"args": '{"a": 2}', "priority": 5, "queue": "q", "max_attempts": 3, "metadata": '{"m": 2}'}
+    changes: dict[str, Any] = {
+        "args": '{"a": 2}',
+        "priority": 5,
+        "queue": "q",
+        "max_attempts": 3,
+        "metadata": '{"m": 2}',
+    }
     assert await edit(database, reason="typo", **changes) == state
     row = await job(database, 1)
     assert (row["args"], row["priority"], row["queue"], row["max_attempts"]) == ('{"a": 2}', 5, "q", 3)
@@ -55,7 +62,7 @@ async def test_a_failed_job_runs_with_its_new_args_after_a_retry(database: Datab
     claimed = await worker.claim_one()
     assert (claimed["args"], claimed["attempt"]) == ('{"a": 2}', 2)
     assert [event for event, _ in await events(database, 1)] == [
-        "created", "claimed", "failed", "edited", "retried", "claimed",
+        "created", "claimed", "started", "failed", "edited", "retried", "claimed",
     ]  # fmt: skip
 
 
@@ -117,7 +124,7 @@ async def test_a_job_that_is_not_there_cannot_be_edited(database: Database) -> N
     ],
     ids=str,
 )
-async def test_bad_values_are_refused(database: Database, changes: dict[str, object], complaint: str) -> None:
+async def test_bad_values_are_refused(database: Database, changes: dict[str, Any], complaint: str) -> None:
     await enqueue(database)
     before = await snapshot(database)
     with pytest.raises(BadInput, match=complaint):

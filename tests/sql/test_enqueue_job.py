@@ -40,7 +40,12 @@ async def test_group_time_limits_blockers_and_trace_are_kept(database: Database)
         " blockers => '{1}', traceparent => '00-ab-cd-01')"
     )
     row = await job(database, rows[0][0])
-    assert (row["state"], row["key_group"], row["timeout"], row["traceparent"]) == ("blocked", "shop 7", 90, "00-ab-cd-01")
+    assert (row["state"], row["key_group"], row["timeout"], row["traceparent"]) == (
+        "blocked",
+        "shop 7",
+        90,
+        "00-ab-cd-01",
+    )
     assert row["deadline"] == datetime(2999, 1, 1, tzinfo=UTC)
     assert (row["chain_id"], row["chain_position"], row["succeeded_by"], row["crashes"]) == (2, 0, None, 0)
     assert await edges(database, 2) == [(1, False, None)]

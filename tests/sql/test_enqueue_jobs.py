@@ -8,7 +8,7 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, states
-from tests.support.sql_waits import open_transaction, rolled_back, until_waiting
+from tests.support.sql_waits import freeze, open_transaction, rolled_back, until_waiting
 from tests.support.sql_worker import SqlWorker
 
 NAMES = [
@@ -303,3 +303,13 @@ async def test_batches_with_the_same_idempotency_keys_in_opposite_order_do_not_d
             nursery.start_soon(enqueue_all, keys[::-1])
         assert answers[-1] == answers[-2]
         assert sorted(await states(database)) == sorted(answers[-1].values())
+
+
+async def test_a_deadline_may_be_a_length_of_time_from_now(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await enqueue_many(lane, [{"kind": "a", "deadline": deadline} for deadline in ("PT90S", "P1DT0.5S", None)])
+        rows = await lane.fetch(
+            "select extract(epoch from deadline - created_at)::float8 as s from leasehold.jobs order by id"
+        )
+    assert [row["s"] for row in rows] == [90.0, 86400.5, None]

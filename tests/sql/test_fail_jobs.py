@@ -194,3 +194,50 @@ async def test_a_repeated_call_for_a_job_that_failed_for_good_is_silent(database
     assert await worker.fail(claimed, discard=[True]) == {}
     assert await snapshot(database) == before
     assert [event for event, _ in await events(database, 1)].count("failed") == 1
+
+
+# A process of its own died under the handler.
+
+
+CRASH = {"type": "ProcessDied", "message": "killed by signal 9", "crash": True}
+
+
+async def test_a_crash_counts_and_an_ordinary_failure_clears_the_count(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    for error, crashes in [(CRASH, 1), (CRASH, 2), (BOOM, 0), (CRASH, 1)]:
+        await worker.fail(await worker.claim(), error, retry_in=[0.0])
+        row = await job(database, 1)
+        assert (row["state"], row["crashes"]) == ("pending", crashes)
+
+
+async def test_three_crashes_in_a_row_put_it_in_quarantine(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    for _ in range(2):
+        await worker.fail(await worker.claim(), CRASH, retry_in=[0.0])
+    answer = (await worker.fail(await worker.claim(), CRASH, retry_in=[0.0]))[1]
+    row = await job(database, 1)
+    assert (answer["outcome"], row["state"], row["crashes"], row["attempt"]) == ("failed", "failed", 3, 3)
+    assert json.loads(row["error"]) == {
+        "type": "Quarantined",
+        "message": "3 processes died while they ran this job; the last one: killed by signal 9",
+        "crash": True,
+    }
+
+
+async def test_a_crash_in_a_process_of_its_own_and_the_death_of_a_worker_count_together(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    for _ in range(2):
+        await worker.fail(await worker.claim(), CRASH, retry_in=[0.0])
+    await worker.claim()
+    await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 s'")
+    (reaped,) = await database.call("reap_jobs")
+    assert reaped["state"] == "failed"
+
+
+@pytest.mark.parametrize("crash", [False, None, "true", 1])
+async def test_only_true_is_a_crash(database: Database, worker: SqlWorker, crash: object) -> None:
+    await enqueue(database)
+    await worker.fail(await worker.claim(), {**BOOM, "crash": crash})
+    assert (await job(database, 1))["crashes"] == 0

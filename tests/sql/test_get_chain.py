@@ -17,7 +17,9 @@ async def test_a_plain_job_is_a_chain_of_one(database: Database) -> None:
     assert (row["output"], row["error"], row["finished_at"], row["open_blockers"]) == (None, None, None, 0)
 
 
-async def test_it_has_the_kind_of_the_first_job_and_the_state_of_the_last(database: Database, worker: SqlWorker) -> None:
+async def test_it_has_the_kind_of_the_first_job_and_the_state_of_the_last(
+    database: Database, worker: SqlWorker
+) -> None:
     first, second, third = await continued(database, worker, "pay", "pack", "ship")
     row = await chain(database, first)
     assert (row["kind"], row["job_id"], row["job_kind"], row["jobs"]) == ("pay", third, "ship", 3)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_guards import expire
 from tests.support.sql_edges import complete_all, enqueue_blocked
+from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, events
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
@@ -82,6 +82,4 @@ async def test_what_held_a_job_up_and_let_it_go_is_told_in_order(database: Datab
         assert await events(lane, joined) == [("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1)]
         await complete_all(worker, "part")
         told = await events(lane, joined)
-    assert sorted(told) == sorted(
-        [("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1), ("unblocked", 1)]
-    )
+    assert sorted(told) == sorted([("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1), ("unblocked", 1)])

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-
 import pytest
 
 from leasehold.database import Database
@@ -16,14 +14,14 @@ async def found(database: Database, **filters: object) -> list[int]:
 
 
 @pytest.fixture
-async def shop(database: Database, worker: SqlWorker) -> AsyncGenerator[dict[str, int]]:
+async def shop(database: Database, worker: SqlWorker) -> dict[str, int]:
     """A chain in each state, and longer ones that are open and completed."""
     chains = {state: await ended(database, worker, state) for state in ("completed", "failed", "cancelled")}
     chains["longer"] = (await continued(database, worker, "pay", "pack"))[0]
     chains["shipped"], last = await continued(database, worker, "ship", "arrive")
     await worker.complete([job for job in await worker.claim(kinds=["arrive"]) if job["job_id"] == last])
     chains["open"] = await enqueue(database, "pay", queue="slow")
-    yield chains
+    return chains
 
 
 async def test_they_come_newest_first_whatever_their_state(database: Database, shop: dict[str, int]) -> None:

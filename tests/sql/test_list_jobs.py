@@ -81,5 +81,7 @@ async def test_a_page_size_out_of_range_is_refused(database: Database, page_size
 
 
 async def test_an_unknown_state_is_refused(database: Database) -> None:
-    with pytest.raises(BadInput, match=r"there is no state 'done' \(states: pending, scheduled, waiting, blocked, claimed,"):
+    with pytest.raises(
+        BadInput, match=r"there is no state 'done' \(states: pending, scheduled, waiting, blocked, claimed,"
+    ):
         await listed(database, state="done")

@@ -12,6 +12,7 @@ import pytest
 
 from leasehold.database import Database, Lane, Row
 from tests.support.sql_jobs import enqueue_many, pile_up
+from tests.support.sql_limits import limit, pile_up_group
 from tests.support.sql_work import Work, measured
 from tests.support.sql_worker import SqlWorker
 
@@ -42,7 +43,18 @@ async def fill(database: Database, lane: Lane) -> Full:
     await pile_up(database, MANY, "plain", key="busy")
     await pile_up(database, MANY, "later", key="later%s")
     await pile_up(database, MANY, "unserved", priority=9)
+    await pile_up_group(database, None, MANY, queue="limited")
+    await pile_up_group(database, "full", MANY, queue="limited")
+    for n in range(20):
+        await pile_up_group(database, f"g{n}", MANY // 20, queue="limited")
+    await limit(database, MANY, queue="limited", rate=1e6)
+    await limit(database, 50, queue="limited", group="*", rate=1e3)
+    await limit(database, 0, queue="limited", group="full")
+    await limit(database, MANY, queue="whole", rate=1e6)
+    await pile_up_group(database, "a", MANY, queue="whole")
     await database.execute("update leasehold.jobs set state = 'scheduled', run_at = now() + '1 h' where kind = 'later'")
+    await database.execute("update leasehold.jobs set deadline = '2998-01-01' where kind = 'unserved'")
+    await worker.register()
     return Full(database, lane, worker, held)
 
 
@@ -72,11 +84,26 @@ async def use_everything(lane: Lane) -> None:
         await enqueue_many(lane, [{"kind": "warm", "key": key, "delay": 60} for key in (None, "a", "b")])
         await lane.execute("update leasehold.jobs set run_at = now() where state = 'scheduled' and kind = 'warm'")
         await lane.call("make_jobs_due")
-        for name in ("promote_stranded_jobs", "next_due_in", "next_expiry_in", "list_jobs"):
+        for job_id in await enqueue_many(lane, [{"kind": "warm", "key": "c"}] * 2):
+            await lane.call("explain_job", job_id)
+        for name in ("promote_stranded_jobs", "next_due_in", "next_expiry_in", "expire_jobs", "list_jobs"):
             await lane.call(name)
         await lane.call("held_jobs", worker.incarnation)
-        for name in ("get_job", "get_job_timeline"):
+        await lane.call("next_look_in")
+        await lane.call("set_limit", "warm", "*", 10, 1000.0)
+        await enqueue_many(lane, [{"kind": "warm", "queue": "warm", "key_group": group} for group in (None, "a", "b")])
+        await worker.release(await worker.claim(8, kinds=kinds))
+        await lane.call("drop_limit", "warm", "*")
+        for name in ("get_job", "get_job_timeline", "get_chain", "list_chain_jobs", "list_blocked_jobs"):
             await lane.call(name, 1)
+        await lane.call("list_chains")
+        await lane.call("watch_chains", [1, 2], 60.0)
+        made = await enqueue_many(
+            lane, [{"kind": "warm"}, {"kind": "warm"}, {"kind": "warm"}, {"kind": "warm", "delay": 60}]
+        )
+        for name, chain_id in zip(("complete_chain", "cancel_chain", "delete_chain"), made, strict=False):
+            await lane.call(name, chain_id)
+        await lane.call("trigger_jobs", made[3:])
         await lane.execute("delete from leasehold.jobs where kind = 'warm'")
 
 
@@ -106,6 +133,12 @@ async def few_held_and_analyzed(database: Database, lane: Lane) -> None:
     await use_everything(lane)
 
 
+async def trigger(lane: Lane, batch: int) -> None:
+    """Run some of the scheduled jobs now."""
+    rows = await lane.fetch("select id from leasehold.jobs where state = 'scheduled' order by run_at limit $1", batch)
+    await lane.call("trigger_jobs", [row["id"] for row in rows])
+
+
 async def much_later(lane: Lane, function: str, batch: int) -> None:
     """Call a function when every lease has run out and every scheduled job is due."""
     await lane.execute("set local leasehold.frozen_clock = '2999-01-01'")
@@ -117,6 +150,7 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
     lane, worker, stranger = full.lane, full.worker, SqlWorker(full.lane)
     batch = full.held[1000 : 1000 + BATCH]
     job_id = batch[0]["job_id"]
+    first_id = min(job["job_id"] for job in full.held)
     new_keys = [{"kind": "new", "key": f"new{n}", "idempotency_key": f"{n}"} for n in range(BATCH)]
     one_key = [{"kind": "new", "key": "busy"}] * BATCH
     own_keys = [f"own{n}" for n in range(100)] + [f"held{n}" for n in range(100)]
@@ -126,6 +160,11 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
         "claim from several": (BATCH, lambda: worker.claim(BATCH, kinds=["keyed", "plain"])),
         "claim one": (1, lambda: worker.claim(1, queues=["second"])),
         "claim nothing": (BATCH, lambda: worker.claim(BATCH, kinds=["nothing"])),
+        "claim under a limit": (BATCH, lambda: worker.claim(BATCH, queues=["whole"])),
+        "claim one under a limit": (10, lambda: worker.claim(1, queues=["whole"])),
+        "claim from limited groups": (BATCH, lambda: worker.claim(BATCH, queues=["limited"])),
+        "claim one from limited groups": (20, lambda: worker.claim(1, queues=["limited"])),
+        "next look": (1, lambda: lane.call("next_look_in")),
         "complete": (BATCH, lambda: worker.complete(batch)),
         "complete for another": (BATCH, lambda: stranger.complete(batch)),
         "fail": (BATCH, lambda: worker.fail(batch)),
@@ -141,14 +180,31 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
         "enqueue new keys": (BATCH, lambda: enqueue_many(lane, new_keys)),
         "enqueue one busy key": (BATCH, lambda: enqueue_many(lane, one_key)),
         "make due": (BATCH, lambda: much_later(lane, "make_jobs_due", BATCH)),
-        "reap": (BATCH, lambda: much_later(lane, "reap_jobs", BATCH)),
         "promote": (BATCH, lambda: lane.call("promote_waiting_jobs", own_keys)),
         "sweep": (BATCH, lambda: lane.call("promote_stranded_jobs", BATCH)),
         "next due": (1, lambda: lane.call("next_due_in")),
+        "expire": (BATCH, lambda: much_later(lane, "expire_jobs", BATCH)),
+        "expire nothing": (1, lambda: lane.call("expire_jobs")),
+        "explain a held one": (1, lambda: lane.call("explain_job", job_id)),
+        "explain one whose key is held": (1, lambda: lane.call("explain_job", first_id + MANY)),
+        "explain the second of a line": (1, lambda: lane.call("explain_job", first_id + 4 * MANY + 1)),
+        "explain one behind others": (MANY // 4, lambda: lane.call("explain_job", first_id + 4 * MANY - 1)),
         "get": (1, lambda: lane.call("get_job", job_id)),
         "timeline": (1, lambda: lane.call("get_job_timeline", job_id)),
         "list": (50, lambda: lane.call("list_jobs")),
+        "get chain": (1, lambda: lane.call("get_chain", job_id)),
+        "list chains": (50, lambda: lane.call("list_chains")),
+        "list open chains": (50, lambda: lane.call("list_chains", "open")),
+        "list chain jobs": (1, lambda: lane.call("list_chain_jobs", job_id)),
+        "list blocked jobs": (1, lambda: lane.call("list_blocked_jobs", job_id)),
+        "watch chains": (BATCH, lambda: lane.call("watch_chains", [job["job_id"] for job in batch], 60.0)),
+        "complete chain": (1, lambda: lane.call("complete_chain", job_id)),
+        "cancel chain": (1, lambda: lane.call("cancel_chain", job_id)),
+        # Of one job, but it comes to every partition of four tables.
+        "delete chain": (10, lambda: lane.call("delete_chain", job_id, True)),
+        "trigger": (BATCH, lambda: trigger(lane, BATCH)),
         # These read all that is held, by design, and it is never much.
+        "reap": (BATCH + MANY // 10, lambda: much_later(lane, "reap_jobs", BATCH)),
         "reap nothing": (MANY // 10, lambda: lane.call("reap_jobs", BATCH)),
         "next expiry": (MANY // 10, lambda: lane.call("next_expiry_in")),
         "held": (MANY // 10, lambda: lane.call("held_jobs", worker.incarnation)),
@@ -220,6 +276,31 @@ async def test_jobs_of_one_busy_key_in_front_of_free_ones_cost_a_claim_nothing(f
     behind = await pages_of_a_claim(fresh_database)
     print(f"pages of a claim of 100: {free} with nobody in front, {behind} behind 20,000 (x {behind / free:.2f})")
     assert behind <= 1.25 * free
+
+
+@pytest.mark.parametrize("batch", [1, 100])
+async def test_jobs_of_a_full_group_in_front_of_free_ones_cost_a_claim_nothing(
+    fresh_database: Database, batch: int
+) -> None:
+    await limit(fresh_database, 200, group="*")
+    for n in range(10):
+        await pile_up_group(fresh_database, f"g{n}", 300)
+    await pile_up_group(fresh_database, None, 300)
+    free = await pages_of_a_limited_claim(fresh_database, batch)
+    await limit(fresh_database, 0, group="full")
+    await pile_up_group(fresh_database, "full", 100_000)
+    await fresh_database.execute("update leasehold.jobs set run_at = run_at - interval '1 h' where key_group = 'full'")
+    await fresh_database.execute("vacuum leasehold.jobs")
+    behind = await pages_of_a_limited_claim(fresh_database, batch)
+    print(f"pages of a claim of {batch}: {free} with nobody in front, {behind} behind 100,000 (x {behind / free:.2f})")
+    assert behind <= 1.25 * free + 20
+
+
+async def pages_of_a_limited_claim(database: Database, batch: int) -> int:
+    async with database.lane("claimer") as lane:
+        work = await work_of(lane, lambda: SqlWorker(lane).claim(batch))
+    assert work.seq_scans == 0
+    return work.pages
 
 
 async def test_future_jobs_cost_a_claim_nothing(fresh_database: Database) -> None:

@@ -7,7 +7,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import UniqueConflict
 from tests.support.sql_jobs import enqueue, snapshot, states
-from tests.support.sql_unique import enqueue_one
+from tests.support.sql_unique import enqueue_one, go_on
 from tests.support.sql_worker import SqlWorker
 
 
@@ -29,7 +29,9 @@ async def test_a_retry_is_refused_while_another_job_has_the_key(database: Databa
     first = await fail_unique(database, worker)
     second, _ = await enqueue_one(database)
     before = await snapshot(database)
-    with pytest.raises(UniqueConflict, match=f"job {first} cannot be retried: job {second} has its unique key now") as e:
+    with pytest.raises(
+        UniqueConflict, match=f"job {first} cannot be retried: job {second} has its unique key now"
+    ) as e:
         await database.call("retry_job", first)
     assert e.value.job_id == second
     assert await snapshot(database) == before
@@ -57,7 +59,7 @@ FAILED_TOO = ["pending", "scheduled", "waiting", "blocked", "claimed", "running"
 
 async def test_a_retry_within_a_chain_asks_for_the_key_of_the_chain(database: Database, worker: SqlWorker) -> None:
     await enqueue_one(database, unique={"scope": "chain"})
-    ((_, (link,)),) = (await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])).values()
+    (link,) = await go_on(worker, {"next": {"kind": "b"}})
     await worker.fail(await worker.claim(), discard=[True])
     second, outcome = await enqueue_one(database, unique={"scope": "chain"})
     assert outcome == "created"
@@ -72,7 +74,7 @@ async def test_a_retry_within_a_chain_does_not_ask_where_only_the_job_was_unique
     database: Database, worker: SqlWorker
 ) -> None:
     await enqueue_one(database)
-    ((_, (link,)),) = (await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])).values()
+    (link,) = await go_on(worker, {"next": {"kind": "b"}})
     await worker.fail(await worker.claim(), discard=[True])
     await enqueue_one(database)
     assert await database.call_value("retry_job", link) == "pending"

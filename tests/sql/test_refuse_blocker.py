@@ -8,9 +8,7 @@ from tests.support.sql_worker import SqlWorker
 
 
 @pytest.mark.parametrize("is_finished", [False, True], ids=["open", "finished"])
-async def test_the_first_job_of_a_chain_stands_for_it(
-    database: Database, worker: SqlWorker, is_finished: bool
-) -> None:
+async def test_the_first_job_of_a_chain_stands_for_it(database: Database, worker: SqlWorker, is_finished: bool) -> None:
     await enqueue(database)
     if is_finished:
         await worker.complete(await worker.claim())

@@ -47,7 +47,10 @@ REFUSED: list[tuple[object, str]] = [
     ({"exclude": 5}, "unique.exclude must be a list of chain ids, not number"),
     ({"exclude": ["5"]}, 'unique.exclude must be a list of chain ids, not of "5"'),
     ({"exclude": [1.5]}, "unique.exclude must be a list of chain ids, not of 1.5"),
-    ({"on_conflict": "ignore"}, 'unique.on_conflict must be existing, reject, replace, extend or overwrite, not "ignore"'),
+    (
+        {"on_conflict": "ignore"},
+        'unique.on_conflict must be existing, reject, replace, extend or overwrite, not "ignore"',
+    ),
 ]
 
 

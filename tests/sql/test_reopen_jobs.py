@@ -5,7 +5,7 @@ from __future__ import annotations
 from leasehold.database import Database
 from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, states
-from tests.support.sql_unique import enqueue_one
+from tests.support.sql_unique import enqueue_one, go_on
 from tests.support.sql_worker import SqlWorker
 
 
@@ -14,7 +14,9 @@ async def reopen(database: Database, *job_ids: int) -> dict[int, tuple[str | Non
     return {row["job_id"]: (row["state"], row["holder"]) for row in rows}
 
 
-async def test_failed_and_cancelled_jobs_are_reopened_and_others_left_out(database: Database, worker: SqlWorker) -> None:
+async def test_failed_and_cancelled_jobs_are_reopened_and_others_left_out(
+    database: Database, worker: SqlWorker
+) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 5)
     claimed = await worker.claim(3)
     await worker.complete(claimed[:1])
@@ -22,7 +24,7 @@ async def test_failed_and_cancelled_jobs_are_reopened_and_others_left_out(databa
     await database.call("cancel_job", 4)
     assert await reopen(database, 1, 2, 3, 4, 5, 99) == {2: ("pending", None), 4: ("pending", None)}
     assert await states(database) == {1: "completed", 2: "pending", 3: "claimed", 4: "pending", 5: "pending"}
-    assert await events(database, 2) == [("created", 0), ("claimed", 1), ("failed", 1), ("retried", 1)]
+    assert await events(database, 2) == [("created", 0), ("claimed", 1), ("started", 1), ("failed", 1), ("retried", 1)]
 
 
 async def test_those_whose_unique_key_another_has_are_answered_with_that(database: Database, worker: SqlWorker) -> None:
@@ -47,7 +49,7 @@ async def test_a_job_that_waits_for_a_failed_chain_is_blocked_again(database: Da
 
 async def test_a_failed_link_opens_its_chain_again(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
-    ((_, (link,)),) = (await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])).values()
+    (link,) = await go_on(worker, {"next": {"kind": "b"}})
     await worker.fail(await worker.claim(), discard=[True])
     assert await reopen(database, link, 1) == {link: ("pending", None)}
     row = await job(database, link)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+import trio
 
 from leasehold.database import Database, Row
 from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
@@ -8,16 +9,12 @@ from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import Refusals, SqlWorker, identities, refusals
 
-import trio
-
 
 async def report(
     worker: SqlWorker, jobs: list[Row], fractions: list[float | None], messages: list[str | None] | None = None
 ) -> Refusals:
     said = messages or [None] * len(jobs)
-    return refusals(
-        await worker.caller.call("report_progress", worker.incarnation, *identities(jobs), fractions, said)
-    )
+    return refusals(await worker.caller.call("report_progress", worker.incarnation, *identities(jobs), fractions, said))
 
 
 async def progress(database: Database, job_id: int = 1) -> tuple[object, ...]:

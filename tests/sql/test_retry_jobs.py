@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import trio
@@ -13,16 +14,17 @@ from tests.support.sql_unique import enqueue_one
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 
-Changes = dict[int, tuple[bool, str | None, str | None]]
+Changes = dict[int, tuple[bool, str | None, str | None, str | None]]
 
 
 async def retry(caller: Caller, *, dry_run: bool = False, **filters: object) -> Changes:
-    """For each job whether it was changed, its state, and why not."""
+    """For each job whether it was changed, its state before and now, and why not."""
     rows = await caller.call("retry_jobs", timeout=None, dry_run=dry_run, **filters)
-    return {row["job_id"]: (row["changed"], row["state"], row["reason"]) for row in rows}
+    return {row["job_id"]: (row["changed"], row["was"], row["now"], row["reason"]) for row in rows}
 
 
-RETRIED = (True, "pending", None)
+RETRIED = (True, "failed", "pending", None)
+REOPENED = (True, "cancelled", "pending", None)
 
 
 async def fail(worker: SqlWorker, kind: str, error: str = "ValueError") -> None:
@@ -76,27 +78,27 @@ async def dead(database: Database, worker: SqlWorker) -> Database:
     ids=str,
 )
 async def test_all_that_match_are_retried_and_no_others(
-    dead: Database, filters: dict[str, object], expected: Sequence[int]
+    dead: Database, filters: dict[str, Any], expected: Sequence[int]
 ) -> None:
     before = await states(dead)
-    assert await retry(dead, **filters) == dict.fromkeys(expected, RETRIED)
+    assert await retry(dead, **filters) == {job_id: REOPENED if job_id == 4 else RETRIED for job_id in expected}
     assert await states(dead) == {**before, **dict.fromkeys(expected, "pending")}
 
 
 async def test_ids_are_all_answered_each_with_the_reason_where_nothing_was_done(dead: Database) -> None:
     assert await retry(dead, job_ids=[1, 4, 5, 6, 99], state=None) == {
         1: RETRIED,
-        4: RETRIED,
-        5: (False, "completed", "it is completed"),
-        6: (False, "pending", "it is pending and needs no retry"),
-        99: (False, None, "there is no job 99"),
+        4: REOPENED,
+        5: (False, "completed", "completed", "it is completed"),
+        6: (False, "pending", "pending", "it is pending and needs no retry"),
+        99: (False, None, None, "there is no job 99"),
     }
 
 
 async def test_an_id_that_does_not_match_is_told_so(dead: Database) -> None:
     assert await retry(dead, job_ids=[1, 4], kind="c", state=None) == {
-        1: (False, "failed", "it is failed and does not match"),
-        4: RETRIED,
+        1: (False, "failed", "failed", "it is failed and does not match"),
+        4: REOPENED,
     }
 
 
@@ -122,14 +124,15 @@ async def test_unless_it_is_said_otherwise_it_is_a_dry_run(dead: Database) -> No
 async def test_the_attempts_go_on(dead: Database, worker: SqlWorker) -> None:
     await retry(dead, kind="b")
     assert (await worker.claim(kinds=["b"]))[0]["attempt"] == 2
-    assert await events(dead, 3) == [("created", 0), ("claimed", 1), ("failed", 1), ("retried", 1), ("claimed", 2)]
+    told = [("claimed", 1), ("started", 1), ("failed", 1), ("retried", 1), ("claimed", 2)]
+    assert await events(dead, 3) == [("created", 0), *told]
 
 
 async def test_jobs_of_one_key_stand_in_line(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": "a", "key": "k"}] * 3)
     await database.execute("select leasehold.cancel_job(id) from leasehold.jobs")
     changed = await retry(database, state="cancelled")
-    assert sorted(str(state) for _, state, _ in changed.values()) == ["pending", "waiting", "waiting"]
+    assert sorted(str(now) for _, _, now, _ in changed.values()) == ["pending", "waiting", "waiting"]
 
 
 async def test_of_jobs_with_one_unique_key_only_one_is_retried(database: Database, worker: SqlWorker) -> None:
@@ -137,7 +140,7 @@ async def test_of_jobs_with_one_unique_key_only_one_is_retried(database: Databas
         await enqueue_one(database)
         await fail(worker, "a")
     first, second, third = sorted(await states(database))
-    reason = (False, "failed", f"job {third} has its unique key now")
+    reason = (False, "failed", "failed", f"job {third} has its unique key now")
     assert await retry(database) == {first: reason, second: reason, third: RETRIED}
     assert await retry(database) == {first: reason, second: reason}
 
@@ -151,7 +154,7 @@ async def test_of_jobs_with_one_unique_key_only_one_is_retried(database: Databas
         ({"state": "completed"}, "state must be failed or cancelled, not 'completed'"),
     ],
 )
-async def test_bad_filters_are_refused(database: Database, filters: dict[str, object], complaint: str) -> None:
+async def test_bad_filters_are_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         await retry(database, **filters)
 
@@ -171,9 +174,11 @@ async def test_of_two_at_once_each_job_is_retried_by_one(database: Database, wor
         nursery.start_soon(second)
         await until_waiting(database, "second")
         await first.execute("commit")
-    changed = [job_id for job_id, (is_changed, _, _) in answers[0].items() if is_changed]
+    changed = [job_id for job_id, (is_changed, *_) in answers[0].items() if is_changed]
     assert len(changed) == 60
-    assert {reason for changed, _, reason in answers[0].values() if not changed} == {"it is pending and needs no retry"}
+    assert {reason for changed, *_, reason in answers[0].values() if not changed} == {
+        "it is pending and needs no retry"
+    }
     assert set((await states(database)).values()) == {"pending"}
 
 

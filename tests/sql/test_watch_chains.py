@@ -74,7 +74,9 @@ async def test_however_a_watched_chain_ends_it_is_notified_once_and_watched_no_m
         elif end == "fail":
             await worker.fail(claimed, discard=[True])
         else:
-            await database.call({"cancel": "cancel_job", "outside": "complete_chain", "delete": "delete_chain"}[end], chain_id)
+            await database.call(
+                {"cancel": "cancel_job", "outside": "complete_chain", "delete": "delete_chain"}[end], chain_id
+            )
         await worker.complete(await worker.claim(kinds=["b"]))
         await listening.notify("leasehold", "last", 5)
         heard: list[str] = []

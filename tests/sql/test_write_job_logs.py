@@ -46,7 +46,12 @@ async def test_of_many_lines_in_one_call_a_thousand_are_kept_and_the_last_says_s
 
 
 async def test_of_many_lines_in_many_calls_a_thousand_are_kept(database: Database) -> None:
-    assert [await write(database, *[(1, str(n)) for n in range(450)], start=450 * k) for k in range(4)] == [450, 450, 100, 0]
+    assert [await write(database, *[(1, str(n)) for n in range(450)], start=450 * k) for k in range(4)] == [
+        450,
+        450,
+        100,
+        0,
+    ]
     assert len(await messages(database)) == 1000
     assert (await messages(database))[-1] == "more lines follow; the first 999 are kept"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import os
 import sys
@@ -116,3 +117,16 @@ async def receipt(payment: int) -> str:
 def kill_worker() -> None:
     """Take the whole process down."""
     os.abort()
+
+
+@app.kind()
+def poison(seconds: float) -> None:
+    """Take the whole process down from a thread, without a word, when its neighbours are well under way."""
+    time.sleep(seconds)
+    os._exit(1)
+
+
+@app.kind()
+def segfault() -> None:
+    """Take the whole process down as C code does."""
+    ctypes.string_at(0)

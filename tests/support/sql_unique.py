@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 import trio
 
 from leasehold.database import Caller, Database, Lane
+from tests.support.sql_worker import Json, SqlWorker
 
 Answer = tuple[int, str]
 
@@ -24,6 +25,14 @@ async def enqueue_one(caller: Caller, kind: str = "a", *, unique: object = None,
     """One job; unique by kind and args unless said otherwise."""
     (answer,) = await enqueue_unique(caller, {"kind": kind, "unique": {} if unique is None else unique, **fields})
     return answer
+
+
+async def go_on(worker: SqlWorker, continuation: Json) -> list[int]:
+    """Claim one job and complete it with a continuation; the ids of the new jobs."""
+    ((reason, new_ids),) = (await worker.continue_with(await worker.claim(1), [continuation])).values()
+    assert reason is None
+    assert new_ids is not None
+    return new_ids
 
 
 async def at_once(database: Database, clients: int, work: Callable[[int, Lane], Awaitable[object]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leasehold import App, Job, NewJob
+from leasehold import App, Client, Job, NewJob
 
 app = App()
 
@@ -35,3 +35,10 @@ with_job.new()  # refused: reportCallIssue
 without_job.new(address="a@example.org", copies=2)  # refused: reportCallIssue
 in_a_thread.new(numbers=["one"])  # refused: reportArgumentType
 in_a_thread.new(numbers=[1], job=1)  # refused: reportCallIssue
+
+
+async def outputs(client: Client) -> None:
+    text: str = await client.wait(1, kind=without_job)
+    total: int = await client.wait(1, kind=in_a_thread, timeout=5)
+    wrong: int = await client.wait(1, kind=without_job)  # refused: reportAssignmentType
+    print(text, total, wrong, await client.wait(1))

@@ -9,6 +9,9 @@ from typing import Any
 from cyclopts import App, Group
 from rich.console import Console
 
+from leasehold.cli.audit import audit
+from leasehold.cli.chains_change import chains_cancel, chains_complete, chains_delete
+from leasehold.cli.chains_read import chains_list, chains_show, chains_wait
 from leasehold.cli.config import config_show
 from leasehold.cli.demo import demo
 from leasehold.cli.doctor import doctor
@@ -16,9 +19,14 @@ from leasehold.cli.enqueue import enqueue
 from leasehold.cli.exit_codes import describe_exit_codes
 from leasehold.cli.gateway import gateway
 from leasehold.cli.jobs_change import jobs_cancel, jobs_retry
+from leasehold.cli.jobs_edit import jobs_edit, jobs_errors
+from leasehold.cli.jobs_logs import jobs_logs
 from leasehold.cli.jobs_read import jobs_list, jobs_show
+from leasehold.cli.jobs_trigger import jobs_trigger
+from leasehold.cli.jobs_why import jobs_why
 from leasehold.cli.migrate import migrate
 from leasehold.cli.options import COMMON
+from leasehold.cli.queue_limits import queues_limit, queues_limits, queues_unlimit
 from leasehold.cli.queues import queues_pause, queues_resume
 from leasehold.cli.reap import reap
 from leasehold.cli.run import run
@@ -37,17 +45,33 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "status": status,
         "jobs list": jobs_list,
         "jobs show": jobs_show,
+        "jobs why": jobs_why,
+        "jobs logs": jobs_logs,
+        "jobs errors": jobs_errors,
+        "jobs edit": jobs_edit,
         "jobs cancel": jobs_cancel,
         "jobs retry": jobs_retry,
+        "jobs trigger": jobs_trigger,
+        "chains list": chains_list,
+        "chains show": chains_show,
+        "chains wait": chains_wait,
+        "chains complete": chains_complete,
+        "chains cancel": chains_cancel,
+        "chains delete": chains_delete,
         "queues pause": queues_pause,
         "queues resume": queues_resume,
+        "queues limit": queues_limit,
+        "queues limits": queues_limits,
+        "queues unlimit": queues_unlimit,
         "wake": wake,
         "reap": reap,
+        "audit": audit,
     },
 }
 PARENTS = {
-    "jobs": "List jobs, look at one, cancel and retry.",
-    "queues": "Pause and resume queues.",
+    "jobs": "List jobs, look at one, ask why it does not run, cancel and retry.",
+    "chains": "List chains, look at one, wait for it, end it from outside.",
+    "queues": "Pause, resume and limit queues.",
     "config": "Show the effective settings.",
 }
 # These tell what they do for as long as they run; the others speak up only when something is wrong.

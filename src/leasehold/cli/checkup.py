@@ -32,6 +32,12 @@ select partition.relname as name from pg_inherits join pg_class partition on par
 """
 TODAY = "select (now() at time zone 'UTC')::date as today"
 NAPTIME = "select extract(epoch from current_setting('autovacuum_naptime')::interval)::int as seconds"
+# What `leasehold audit` finds, as much of it as indexes tell.
+OVERDUE = """
+select (select count(*) from leasehold.jobs where state = 'scheduled' and run_at < now() - interval '1 minute')
+     + (select count(*) from leasehold.jobs where state in ('claimed', 'running') and lease_expires_at < now() - interval '1 minute')
+     + (select count(*) from leasehold.jobs where deadline < now() - interval '1 minute') as jobs
+"""
 AUTOVACUUM = "select current_setting('autovacuum')::boolean as is_on"
 
 
@@ -40,10 +46,12 @@ async def check_all(database: Database, state: SchemaState, place: str) -> list[
     schema = check_schema(state)
     can_look_inside = schema.verdict == "ok"
     partitions = await check_partitions(database) if can_look_inside else _skipped("partitions")
+    jobs = await check_jobs(database) if can_look_inside else _skipped("jobs")
     return [
         await check_server(database, place),
         schema,
         partitions,
+        jobs,
         await check_notify(database),
         await check_autovacuum(database),
     ]
@@ -93,6 +101,14 @@ def judge_days(days: int) -> Check:
     if days >= WANTED_DAYS_AHEAD:
         return _ok("partitions", detail)
     return _problem("partitions", detail, "is a reaper running? By hand: select leasehold.ensure_partitions()")
+
+
+async def check_jobs(database: Database) -> Check:
+    """Nothing is overdue for long."""
+    [row] = await database.fetch(OVERDUE)
+    if not row["jobs"]:
+        return _ok("jobs", "none is overdue")
+    return _problem("jobs", f"{row['jobs']} overdue, and no worker or reaper sees to it", "look at `leasehold audit`")
 
 
 async def check_notify(database: Database) -> Check:

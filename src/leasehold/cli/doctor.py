@@ -15,7 +15,7 @@ from leasehold.errors import LeaseholdError
 async def doctor(*, context: Annotated[Context, INJECTED]) -> Outcome:
     """Examine everything and say what to do about what is wrong.
 
-    Looks at settings, database, schema, partitions, notifications and autovacuum.
+    Looks at settings, database, schema, partitions, overdue jobs, notifications and autovacuum.
 
     Exits with 7 if there is a problem, with 5 if the database cannot be reached, and with 2 if there is none. Advice is
     no problem.

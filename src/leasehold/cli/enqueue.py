@@ -28,6 +28,7 @@ async def enqueue(
     queue: Annotated[str | None, Parameter(help="Queue; else the kind's own or `default`.")] = None,
     priority: Annotated[int | None, Parameter(help="Higher runs first."), AN_INTEGER] = None,
     key: Annotated[str | None, Parameter(help="What the job is about: at most one job per key is active.")] = None,
+    key_group: Annotated[str | None, Parameter(help="What limits of each group count by: a tenant, a host.")] = None,
     delay: Annotated[str | None, Parameter(help="Not before this much later: 30s, 5m, 1h30m, 2d.")] = None,
     run_at: Annotated[str | None, Parameter(help="Not before this instant: 2030-01-31T09:30:00Z.")] = None,
     idempotency_key: Annotated[str | None, Parameter(help="A second enqueue with it finds the first's job.")] = None,
@@ -54,6 +55,7 @@ async def enqueue(
         queue=queue,
         priority=priority,
         key=key,
+        key_group=key_group,
         delay=_seconds(delay),
         run_at=parse_instant(run_at) if run_at else None,
         idempotency_key=idempotency_key,
@@ -64,7 +66,9 @@ async def enqueue(
     async with context.client(load_app(place) if place else None) as client:
         [enqueued] = await client.enqueue_many([job])
     if not enqueued.is_new:
-        context.say(f"job {enqueued.job_id} has this idempotency key already; nothing was enqueued")
+        which = "unique" if idempotency_key is None else "idempotency"
+        done = "nothing was enqueued" if enqueued.outcome == "existing" else f"it was {enqueued.outcome}"
+        context.say(f"job {enqueued.job_id} has this {which} key already; {done}")
     return EnqueueReport(job_id=enqueued.job_id, is_new=enqueued.is_new)
 
 

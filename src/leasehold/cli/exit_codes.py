@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, LeaseLost, NotFound, QueryRefused, SchemaMismatch
+from leasehold.errors import (
+    BadInput,
+    Conflict,
+    DatabaseUnavailable,
+    LeaseLost,
+    NotFound,
+    QueryRefused,
+    SchemaMismatch,
+    WaitTimeout,
+)
 
 
 class ExitCode(IntEnum):
@@ -18,6 +27,7 @@ class ExitCode(IntEnum):
     DATABASE_UNAVAILABLE = 5
     SCHEMA_MISMATCH = 6
     FINDINGS = 7
+    TIMED_OUT = 8
     INTERRUPTED = 130
 
 
@@ -29,7 +39,8 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.CONFLICT: "the job's state does not allow it",
     ExitCode.DATABASE_UNAVAILABLE: "the database cannot be reached",
     ExitCode.SCHEMA_MISMATCH: "the schema is missing, older or newer: run `leasehold migrate`",
-    ExitCode.FINDINGS: "doctor found something",
+    ExitCode.FINDINGS: "doctor or audit found something",
+    ExitCode.TIMED_OUT: "the time was up",
 }
 
 _CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
@@ -37,6 +48,7 @@ _CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
     (NotFound, ExitCode.NOT_FOUND),
     (Conflict, ExitCode.CONFLICT),
     (LeaseLost, ExitCode.CONFLICT),
+    (WaitTimeout, ExitCode.TIMED_OUT),
     (DatabaseUnavailable, ExitCode.DATABASE_UNAVAILABLE),
     (SchemaMismatch, ExitCode.SCHEMA_MISMATCH),
     (KeyboardInterrupt, ExitCode.INTERRUPTED),

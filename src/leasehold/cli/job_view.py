@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from leasehold.cli.durations import show_span
+from leasehold.cli.log_view import progress_text
 from leasehold.cli.results import JobReport
 from leasehold.cli.text import ago, fields_table, json_text, plain, show_instant, state_text, table
 from leasehold.records import JobRecord, TimelineEntry
@@ -38,6 +39,7 @@ def view_job(report: JobReport, now: datetime) -> Sequence[RenderableType]:
             "key": job.key,
             "priority": job.priority,
             "attempt": f"{job.attempt} of {job.max_attempts}",
+            "progress": progress_text(report.progress, now) if report.progress else None,
             "worker": job.worker_id,
             "run at": job.run_at,
             "lease expires at": job.lease_expires_at,

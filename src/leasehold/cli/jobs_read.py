@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -11,6 +12,9 @@ from leasehold.cli.context import Context
 from leasehold.cli.options import AN_ID, INJECTED
 from leasehold.cli.results import JobReport
 from leasehold.records import JobRecord
+
+STATES_TO_WONDER_AT = ("pending", "waiting", "blocked", "scheduled")
+WONDER_AFTER = timedelta(minutes=1)
 
 
 async def jobs_list(
@@ -46,4 +50,12 @@ async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Cont
       leasehold jobs show 42 --output json
     """
     async with context.client() as client:
-        return JobReport(job=await client.get(job_id), timeline=await client.timeline(job_id))
+        job = await client.get(job_id)
+        if is_slow_to_start(job, context.terminal.now()):
+            context.say(f"why it is not running: leasehold jobs why {job_id}")
+        return JobReport(job=job, timeline=await client.timeline(job_id), progress=await client.progress(job_id))
+
+
+def is_slow_to_start(job: JobRecord, now: datetime) -> bool:
+    """Whether somebody may wonder why the job is not running."""
+    return job.state in STATES_TO_WONDER_AT and now - job.run_at > WONDER_AFTER

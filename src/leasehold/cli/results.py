@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from leasehold.cli.exit_codes import ExitCode
-from leasehold.records import JobRecord, QueueCounts, TimelineEntry, WorkerRecord
+from leasehold.records import JobProgress, JobRecord, QueueCounts, TimelineEntry, WorkerRecord
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -63,10 +63,11 @@ class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One job and what happened to it so far."""
+    """One job, what happened to it so far, and how far its handler says that it has come."""
 
     job: JobRecord
     timeline: list[TimelineEntry]
+    progress: JobProgress | None = None
 
 
 class JobChange(msgspec.Struct, frozen=True, kw_only=True):

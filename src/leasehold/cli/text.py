@@ -17,6 +17,7 @@ STATE_STYLES = {
     "pending": "yellow",
     "scheduled": "blue",
     "waiting": "magenta",
+    "open": "cyan",
     "blocked": "magenta",
     "claimed": "cyan",
     "running": "cyan",

@@ -16,10 +16,16 @@ from rich.table import Table
 from rich.text import Text
 
 from leasehold.cli import results
+from leasehold.cli.audit import view_faults
+from leasehold.cli.chain_view import view_chain, view_chains
+from leasehold.cli.chains_read import ChainReport
 from leasehold.cli.job_view import view_job, view_jobs
+from leasehold.cli.jobs_edit import view_errors
+from leasehold.cli.jobs_why import WhyReport, view_why
+from leasehold.cli.log_view import view_logs
 from leasehold.cli.status_view import view_status
 from leasehold.cli.text import fields_table, plain, state_text, table
-from leasehold.records import JobRecord
+from leasehold.records import AttemptError, ChainRecord, ChangedJob, Fault, JobRecord, LogLine
 from leasehold.settings import ExplainedSetting
 
 VERDICTS = {"ok": "green", "advice": "yellow", "problem": "bold red", "skipped": "dim"}
@@ -81,6 +87,23 @@ def view_changes(changes: list[results.JobChange], _now: datetime) -> Sequence[R
     return [table(["job", "result", "was", "now", "why"], rows)]
 
 
+def view_bulk_changes(changes: list[ChangedJob], _now: datetime) -> Sequence[RenderableType]:
+    """One line per job, with what it is."""
+    rows = [
+        [
+            str(each.job_id),
+            plain(each.kind or "-"),
+            plain(each.queue or "-"),
+            "changed" if each.changed else "skipped",
+            state_text(each.was or "-"),
+            state_text(each.now or "-"),
+            plain(each.reason or ""),
+        ]
+        for each in changes
+    ]
+    return [table(["job", "kind", "queue", "result", "was", "now", "why"], rows)]
+
+
 def view_migration(report: results.SchemaChange, _now: datetime) -> Sequence[RenderableType]:
     """One line per change, or one sentence."""
     version = f"version {report.to_version}"
@@ -123,18 +146,27 @@ def _faint_default(origin: str) -> Text:
 
 
 VIEWS: dict[type, View] = {
+    results.JobChange: lambda change, now: view_changes([change], now),
     results.SchemaChange: view_migration,
     results.StatusReport: view_status,
     results.JobReport: view_job,
+    WhyReport: view_why,
+    ChainReport: view_chain,
+    ChainRecord: lambda chain, now: view_chains([chain], now),
     results.QueueChange: view_queue_change,
     results.WakeReport: view_wake,
     results.ReapReport: view_reap,
     results.EnqueueReport: view_enqueued,
 }
 LIST_VIEWS: dict[type, View] = {
+    LogLine: view_logs,
     results.SchemaChange: view_migration,
     JobRecord: view_jobs,
+    ChainRecord: view_chains,
+    Fault: view_faults,
     ExplainedSetting: view_settings,
     results.JobChange: view_changes,
+    ChangedJob: view_bulk_changes,
+    AttemptError: view_errors,
     results.Check: view_checks,
 }

@@ -16,6 +16,7 @@ from leasehold.hooks import Hooks
 from leasehold.new_job import Blocker, NewJob
 from leasehold.new_jobs import encode_jobs, flatten
 from leasehold.records import EnqueuedJob
+from leasehold.unique import Unique
 
 
 class Enqueues(Section):
@@ -33,9 +34,10 @@ class Enqueues(Section):
         key: str | None = None,
         key_group: str | None = None,
         max_attempts: int | None = None,
-        timeout: float | None = None,
-        deadline: datetime | None = None,
+        timeout: timedelta | float | None = None,
+        deadline: datetime | timedelta | None = None,
         idempotency_key: str | None = None,
+        unique: Unique | None = None,
         blockers: Sequence[Blocker] | None = None,
         metadata: Mapping[str, Any] | None = None,
         connection: Any = None,
@@ -47,8 +49,8 @@ class Enqueues(Section):
         Args:
             job: from `kind.new(...)`, or the name of a kind together with `args`.
             args: named arguments, where `job` is a name.
-            queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, blockers,
-                metadata: as in `NewJob`, over its values.
+            queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, unique,
+                blockers, metadata: as in `NewJob`, over its values.
             connection: your own asyncpg connection (asyncio), or `Transaction` (trio): the job exists when, and only
                 if, your transaction commits.
             hooks: with a connection of yours: from `client.hooks()`; workers are woken and events told when it is flushed.
@@ -57,6 +59,7 @@ class Enqueues(Section):
             InvalidArgs: args do not fit the kind or are no JSON that Postgres keeps.
             UnknownKind: the client has an app that does not know the kind.
             BadInput: another field is refused.
+            UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
         if isinstance(job, str):
             job = NewJob(kind=job, args=args or {})
@@ -72,9 +75,10 @@ class Enqueues(Section):
             "key": key,
             "key_group": key_group,
             "max_attempts": max_attempts,
-            "timeout": timeout,
+            "timeout": timeout.total_seconds() if isinstance(timeout, timedelta) else timeout,
             "deadline": deadline,
             "idempotency_key": idempotency_key,
+            "unique": unique,
             "blockers": blockers,
             "metadata": metadata,
         }
@@ -102,7 +106,11 @@ class Enqueues(Section):
         rows = await self._caller(connection).call("enqueue_jobs", encode_jobs(flat), not rings)
         if rings and self._doorbell is not None:
             self._ring(self._doorbell, {job.queue or "default" for job in flat}, hooks)
-        made = [EnqueuedJob(row["job_id"], row["is_new"]) for row in rows]
+        made = [EnqueuedJob(row["job_id"], row["is_new"], row["outcome"]) for row in rows]
         if self.observers.heard:
             tell_after_commit(self.observers, connection, hooks, events_of(self.observers, flat, made))
         return [made[place] for place in places]
+
+    # A chain is its first job: these are the same calls for whoever thinks in chains.
+    start_chain = enqueue
+    start_chains = enqueue_many

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 
 from leasehold.client.section import Section
 from leasehold.errors import UnknownJob
@@ -51,6 +52,24 @@ class Jobs(Section):
         if JobCancelled in self.observers.heard:
             self.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
+
+    async def trigger(self, job_id: int) -> str:
+        """Run a scheduled job now, or one that waits for its next attempt; returns its new state.
+
+        Raises UnknownJob, WrongState.
+        """
+        return (await self.trigger_many([job_id]))[job_id]
+
+    async def trigger_many(self, job_ids: Sequence[int]) -> dict[int, str]:
+        """Run scheduled jobs now, all or none; returns the new state of each.
+
+        Raises UnknownJob, WrongState, with a message that names those that cannot.
+        """
+        states = {row["job_id"]: row["state"] for row in await self._database.call("trigger_jobs", list(job_ids))}
+        if JobRequeued in self.observers.heard:
+            for job_id, state in states.items():
+                self.observers.emit(JobRequeued(job_id=job_id, state=state))
+        return states
 
     async def retry(self, job_id: int) -> str:
         """Run a failed or cancelled job once more, or a scheduled one now; returns its new state.

@@ -7,21 +7,28 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from leasehold import database as databases
 from leasehold.app import App
+from leasehold.client.chains import Chains
+from leasehold.client.dead_letters import DeadLetters
+from leasehold.client.diagnosis import Diagnosis
 from leasehold.client.enqueues import Enqueues
 from leasehold.client.jobs import Jobs
+from leasehold.client.limits import Limits
+from leasehold.client.progress import Progress
 from leasehold.client.queues import Queues
 from leasehold.client.transactions import Transactions
+from leasehold.client.waits import Waits
 from leasehold.database import Caller
 from leasehold.notify.doorbell import open_doorbell
 
 
-class Client(Enqueues, Jobs, Queues, Transactions):
+class Client(Enqueues, Jobs, DeadLetters, Chains, Waits, Diagnosis, Queues, Limits, Progress, Transactions):
     """Calls the SQL functions over a database of either flavour.
 
     Args:
         database: from `open_database` or `open_asyncio_database`.
         app: when given, args are checked against its kinds, and a kind it does not know is refused.
         doorbell: when given, workers are woken after the commit instead of by NOTIFY inside it.
+        listens: whether `wait` may open a connection that listens; without, it polls.
 
     Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
     `leasehold migrate` has not been run.
@@ -29,13 +36,16 @@ class Client(Enqueues, Jobs, Queues, Transactions):
 
 
 @asynccontextmanager
-async def open_client(dsn: str = "", *, app: App | None = None, pool_size: int = 5) -> AsyncGenerator[Client]:
+async def open_client(
+    dsn: str = "", *, app: App | None = None, pool_size: int = 5, listens: bool = True
+) -> AsyncGenerator[Client]:
     """A client with a pool of its own, under trio or under asyncio, whichever runs.
 
     Args:
         dsn: a Postgres URL; empty: the PG… environment variables decide.
         app: check args against these kinds.
-        pool_size: connections at the most.
+        pool_size: connections at the most, the one that listens not counted.
+        listens: as in `Client`.
 
     Example:
         async with open_client("postgresql://…", app=app) as client:
@@ -48,4 +58,4 @@ async def open_client(dsn: str = "", *, app: App | None = None, pool_size: int =
             opening = databases.open_asyncio_database(dsn, pool_size=pool_size)
         database: Caller = await stack.enter_async_context(opening)
         doorbell = await stack.enter_async_context(open_doorbell(database))
-        yield Client(database, app=app, doorbell=doorbell)
+        yield Client(database, app=app, doorbell=doorbell, listens=listens)

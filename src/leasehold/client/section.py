@@ -21,10 +21,13 @@ E = TypeVar("E", bound=Event)
 class Section:
     """A part of `Client`, which is made of all of them."""
 
-    def __init__(self, database: Caller, *, app: App | None = None, doorbell: Doorbell | None = None) -> None:
+    def __init__(
+        self, database: Caller, *, app: App | None = None, doorbell: Doorbell | None = None, listens: bool = True
+    ) -> None:
         self._database = database
         self._app = app
         self._doorbell = doorbell
+        self._listens = listens
         self._middlewares: list[EnqueueMiddleware] = []
         self.observers = Observers() if app is None else app.observers
 

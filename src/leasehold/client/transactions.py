@@ -52,4 +52,3 @@ class Transactions(Section):
             hooks.discard()
             raise
         await hooks.flush()
-

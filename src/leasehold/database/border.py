@@ -24,7 +24,6 @@ from leasehold.database.connections import (
     AsyncioLane,
     PooledTransaction,
     close_connection,
-    connect,
 )
 from leasehold.database.shared_loop import EndRefused, shared
 from leasehold.database.translation import translated

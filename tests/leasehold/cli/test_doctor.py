@@ -16,7 +16,7 @@ def test_a_database_in_good_order_has_no_findings(cli: Cli, psql: Psql, database
     done = cli("doctor")
     found = verdicts(done.json())
     assert done.code == 0
-    assert list(found) == ["settings", "database", "schema", "partitions", "notify", "autovacuum"]
+    assert list(found) == ["settings", "database", "schema", "partitions", "jobs", "notify", "autovacuum"]
     assert set(found.values()) <= {"ok", "advice"}
 
 
@@ -63,3 +63,14 @@ def test_without_a_schema_what_depends_on_it_is_skipped(run_cli: Cli, empty_data
 def test_a_database_that_does_not_answer_is_reported_with_its_own_code(run_cli: Cli, tmp_path: Path) -> None:
     done = run_cli("doctor", "--database-url", f"postgresql://ada@/db?host={tmp_path}")
     assert (done.code, verdicts(done.json())) == (5, {"settings": "ok", "database": "problem"})
+
+
+def test_overdue_jobs_are_counted_and_the_audit_named(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, "select leasehold.ensure_partitions()")
+    cli("enqueue", "echo", "--delay", "1h")
+    assert verdicts(cli("doctor").json())["jobs"] == "ok"
+    psql(database_url, "update leasehold.jobs set run_at = now() - interval '2 minutes'")
+    done = cli("doctor", "--output", "text")
+    assert done.code == 7
+    assert "1 overdue, and no worker or reaper sees to it" in done.out
+    assert "look at `leasehold audit`" in done.out

@@ -37,7 +37,7 @@ def test_cancelling_and_retrying_tell_the_state_before_and_after_by_the_same_nam
 @pytest.mark.parametrize("command", ["cancel", "retry"])
 def test_the_usage_line_names_the_arguments_that_the_help_explains(run_cli: Cli, command: str) -> None:
     usage, _, rest = run_cli("jobs", command, "--help").out.partition("\n")
-    assert usage == f"Usage: leasehold jobs {command} [OPTIONS] JOB_ID [MORE...]"
+    assert usage == f"Usage: leasehold jobs {command} [OPTIONS] [JOB_ID] [MORE...]"
     assert " JOB_ID  Id of a job." in rest
     assert " MORE    More ids." in rest
 

@@ -22,6 +22,8 @@ ARGUMENTS = {
     "run": ["worker"],
     "queues pause": ["mail"],
     "queues resume": ["mail"],
+    "queues limit": ["mail", "--max-running", "1"],
+    "queues unlimit": ["mail"],
     **{f"jobs {name}": ["1"] for name in ("show", "cancel", "retry")},
 }
 NAMES = [name for commands in COMMANDS.values() for name in commands if name not in OTHERS]

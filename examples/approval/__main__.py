@@ -1,0 +1,80 @@
+"""`python -m examples.approval`: six expenses, four people who decide in four ways, and one whom nobody answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from examples.backstage import Backstage, show
+from leasehold import JobRecord
+from leasehold.demo.producers import HttpProducer, free_port
+
+from . import app, people
+from .handlers import PEOPLE, QUEUE, Decision, Expense, Outcome, Patience, submit
+
+SCHEMA = Path(__file__).with_name("schema.sql")
+PATIENCE = Patience(remind=0.5, reject=6.0)
+EXPENSES = [
+    Expense("Ida", 12), Expense("Ada", 300), Expense("Bo", 120), Expense("Cleo", 77), Expense("Dan", 2_500), Expense("Eve", 60),
+]  # fmt: skip
+EXPECTED = {
+    "Ida": Outcome(12, "petty cash"),
+    "Ada": Outcome(300, "python"),
+    "Bo": Outcome(120, "command line"),
+    "Cleo": Outcome(77, "http"),
+    "Dan": Outcome(0, "sql"),
+    "Eve": Outcome(0, "the deadline"),
+}
+
+
+async def perform(stage: Backstage) -> None:
+    """The whole story."""
+    async with stage.client.transaction() as tx:
+        await tx.execute(SCHEMA.read_text())
+    port = free_port()
+    stage.environ["LEASEHOLD_GATEWAY_PORT"] = str(port)
+    await stage.start("worker.1", "worker.2", "gateway", "reaper", "scheduler", queues=[QUEUE])
+    await stage.until("the gateway to be ready", HttpProducer(port, None).is_ready)
+    made = await stage.client.enqueue_many([submit.new(each, PATIENCE) for each in EXPENSES])
+    chains = {expense.who: each.job_id for expense, each in zip(EXPENSES, made, strict=True)}
+    stage.say(f"{len(chains)} expenses are submitted")
+    await decide(stage, await find_approvals(stage), f"http://127.0.0.1:{port}")
+    outcomes = {who: await stage.client.wait(chain, kind=submit, timeout=30) for who, chain in chains.items()}
+    stage.say("every expense is settled\n")
+    await check(stage, outcomes)
+
+
+async def find_approvals(stage: Backstage) -> dict[str, int]:
+    """What a page for the people would show: the chains in their queue, by who asks."""
+
+    async def all_there() -> list[JobRecord]:
+        jobs = await stage.client.list(queue=PEOPLE, state="pending")
+        return jobs if len(jobs) == len(EXPENSES) - 1 else []
+
+    waiting = {job.args["expense"]["who"]: job.id for job in await stage.until("the approvals", all_there)}
+    stage.say(f"{len(waiting)} of them wait for people: {', '.join(sorted(waiting))}")
+    return waiting
+
+
+async def decide(stage: Backstage, approvals: dict[str, int], gateway: str) -> None:
+    """Four people do; nobody has time for Eve."""
+    stage.say(await people.with_python(stage.client, approvals["Ada"], Decision(True, "python")))
+    stage.say(await people.with_command_line(stage.environ, approvals["Bo"], Decision(True, "command line")))
+    stage.say(await people.with_http(gateway, approvals["Cleo"], Decision(True, "http")))
+    stage.say(await people.with_sql(stage.place.dsn, approvals["Dan"], Decision(False, "sql")))
+
+
+async def check(stage: Backstage, outcomes: dict[str, Outcome]) -> None:
+    """What each expense ended with, and what was paid."""
+    for who, outcome in outcomes.items():
+        stage.check(who, outcome, EXPECTED[who])
+    async with stage.client.transaction() as tx:
+        [paid] = await tx.fetch("select count(*) as times, sum(euros) as euros from expenses.payouts")
+        [eve] = await tx.fetch("select count(*) as reminders from expenses.reminders where who = 'Eve'")
+    stage.check("payouts", paid["times"], sum(each.paid > 0 for each in EXPECTED.values()))
+    stage.check("euros paid", paid["euros"], sum(each.paid for each in EXPECTED.values()))
+    print(f"    {eve['reminders']} reminders were written for Eve")
+    stage.check("Eve was waited for", eve["reminders"] > 1, True)
+
+
+if __name__ == "__main__":
+    show(app, "examples.approval:app", perform)

@@ -1,0 +1,126 @@
+"""What the examples share, and nothing to copy from: a database, real worker processes, and the checks at the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import trio
+
+from leasehold import App, Client, open_client
+from leasehold.demo.place import Place, open_place
+from leasehold.demo.troupe import Troupe, open_troupe
+from leasehold.migrations import migrate
+from leasehold.settings import load_settings
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS = 45.0
+LOOK_SECONDS = 0.05
+DRAIN_SECONDS = 5.0
+LEASE_SECONDS = 3.0
+
+
+class Backstage:
+    """One example while it is shown."""
+
+    def __init__(self, place: Place, troupe: Troupe, client: Client, app: str, started: float) -> None:
+        self.place = place
+        self.troupe = troupe
+        self.client = client
+        self._started = started
+        self._failed = 0
+        self.environ = {
+            **os.environ,
+            "PYTHONUNBUFFERED": "1",
+            "LEASEHOLD_DATABASE_URL": place.dsn,
+            "LEASEHOLD_APP": app,
+            "LEASEHOLD_LEASE_SECONDS": f"{LEASE_SECONDS:g}",
+            "LEASEHOLD_POLL_SECONDS": "1",
+            "LEASEHOLD_HEARTBEAT_SECONDS": "1",
+            "LEASEHOLD_CPU_BACKOFF": "1",
+            "LEASEHOLD_MEMORY_BACKOFF": "1",
+            "LEASEHOLD_LOG_FORMAT": "text",
+        }
+
+    def say(self, text: str) -> None:
+        """Something happened."""
+        print(f"{time.monotonic() - self._started:5.1f} s  {text}", flush=True)
+
+    def check(self, promise: str, found: object, expected: object) -> None:
+        """A promise, kept or not."""
+        kept = found == expected
+        self._failed += not kept
+        print(f"  {'✓' if kept else '✗'} {promise}: {found}" + ("" if kept else f", expected {expected}"), flush=True)
+
+    @property
+    def passed(self) -> bool:
+        return not self._failed
+
+    async def start(self, *names: str, queues: Sequence[str] = (), slots: int = 3) -> None:
+        """Start processes: `gateway`, `scheduler`, `reaper`; what has another name is a worker. Returns when workers are ready."""
+        told = {"LEASEHOLD_QUEUES": ",".join(queues), "LEASEHOLD_SLOTS": str(slots)}
+        for name in names:
+            await self.troupe.start(name, {**self.environ, **told})
+        workers = {player.name for player in self.troupe.workers if player.is_alive}
+
+        async def are_ready() -> bool:
+            return workers <= {worker.worker_id for worker in await self.client.workers() if worker.state == "ready"}
+
+        await self.until("the workers to be ready", are_ready)
+
+    async def until(self, what: str, holds: Callable[[], Awaitable[T]]) -> T:
+        """What `holds` answers as soon as that is true."""
+        with trio.move_on_after(PATIENCE_SECONDS):
+            while not (answer := await holds()):
+                self.troupe.check()
+                await trio.sleep(LOOK_SECONDS)
+            return answer
+        raise TimeoutError(f"waited {PATIENCE_SECONDS:g} s in vain for {what}")
+
+
+@asynccontextmanager
+async def open_backstage(app: App, name: str) -> AsyncGenerator[Backstage]:
+    """LEASEHOLD_DATABASE_URL or embedded Postgres, migrated; `name` is how worker processes find the app."""
+    started = time.monotonic()
+    async with open_place(load_settings({}, os.environ)) as place:
+        await migrate(place.dsn)
+        async with open_troupe(place.folder / "logs") as troupe, open_client(place.dsn, app=app) as client:
+            stage = Backstage(place, troupe, client, name, started)
+            stage.say(f"Postgres is ready: {place.description}")
+            try:
+                yield stage
+            except Exception:
+                place.keeps_logs = True
+                stage.say(f"the logs of all processes are in {place.folder}")
+                raise
+            await troupe.stop(DRAIN_SECONDS)
+
+
+def show(app: App, name: str, perform: Callable[[Backstage], Awaitable[None]]) -> None:
+    """Perform an example and exit: with 1 if one of its checks fails, or nothing happened for too long."""
+
+    async def main() -> bool:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(_end_on_signal, nursery.cancel_scope)
+            async with open_backstage(app, name) as stage:
+                await perform(stage)
+            nursery.cancel_scope.cancel()
+            return stage.passed
+        return False
+
+    passed = trio.run(main)
+    print("passed" if passed else "FAILED")
+    sys.exit(not passed)
+
+
+async def _end_on_signal(scope: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async for _ in signals:
+            scope.cancel()

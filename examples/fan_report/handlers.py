@@ -1,0 +1,57 @@
+"""The kinds of jobs of the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from leasehold import App, ContinueWith, Job, NewJob
+
+from .measures import Docs, add_up, list_files, measure
+
+app = App()
+QUEUE = "docs"
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What the chain ends with."""
+
+    total: Docs
+    packages: dict[str, Docs]
+
+
+@app.kind(queue=QUEUE)
+async def discover(job: Job, packages: list[str]) -> ContinueWith[Report]:
+    """List the files and fan out: all jobs, on both floors, are made in the statement that completes this one."""
+    return job.continue_with(report.new(packages), blockers=[plan_package(each) for each in packages])
+
+
+def plan_package(package: str) -> NewJob[Docs]:
+    """The summary of one package, blocked by a job for each of its files."""
+    parts = [read_file.new(path) for path in list_files(package)]
+    return msgspec.structs.replace(summarize.new(package, len(parts)), blockers=parts)
+
+
+@app.kind(queue=QUEUE, runs="process", timeout=30, memory_limit=512 * 1024 * 1024)
+def read_file(path: str) -> Docs:
+    """Parse one file: pure Python that would hold the interpreter lock, so it has a process of its own."""
+    return measure(path)
+
+
+@app.kind(queue=QUEUE, priority=1)
+async def summarize(job: Job, package: str, files: int) -> Docs:
+    """The lower fan-in. A few additions: fine on the event loop."""
+    return add_up(decode(await job.blockers()))
+
+
+@app.kind(queue=QUEUE, priority=1)
+async def report(job: Job, packages: list[str]) -> Report:
+    """The upper fan-in: the outputs come in the order in which the blockers were given."""
+    parts = decode(await job.blockers())
+    return Report(add_up(parts), dict(zip(packages, parts, strict=True)))
+
+
+def decode(outputs: list[Any]) -> list[Docs]:
+    """Outputs of other jobs are JSON; this makes them what the handlers returned."""
+    return msgspec.convert(outputs, list[Docs])

@@ -1,0 +1,116 @@
+"""`python -m examples.order_payment`: forty orders, one worker killed, leases cut; then every cent is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import trio
+
+from examples.backstage import Backstage, show
+from leasehold import NewJob
+
+from . import app
+from .handlers import QUEUE, charge
+from .payment import ADDRESS
+from .provider import FATES, Hold, Provider, open_provider
+
+SCHEMA = Path(__file__).with_name("schema.sql")
+ORDERS = {number: 500 + 73 * number for number in range(1, 41)}
+SUMS = """
+select (select sum(cents) from shop.orders) as ordered, (select sum(cents) from shop.payments) as booked,
+       (select count(*) from shop.payments) as payments, (select count(distinct order_id) from shop.payments) as paid,
+       (select count(*) from shop.shipments) as parcels, (select count(distinct order_id) from shop.shipments) as shipped,
+       (select count(*) from shop.payments where booked_by = 'charge_over_orm') as over_orm
+"""
+KILLED_AT, CUT_AT = 7, 13
+
+
+async def perform(stage: Backstage) -> None:
+    """The whole story."""
+    with open_provider() as provider:
+        stage.environ[ADDRESS] = provider.url
+        killed, cut = provider.hold(f"order-{KILLED_AT}"), provider.hold(f"order-{CUT_AT}")
+        chains = await take_orders(stage)
+        await stage.start("worker.1", "worker.2", "worker.3", "reaper", "scheduler", queues=[QUEUE])
+        stage.say("three workers charge the orders")
+        await kill_worker(stage, killed, chains[KILLED_AT])
+        await cut_leases(stage, cut, chains[CUT_AT])
+        for chain in chains.values():
+            await stage.client.wait(chain, kind=charge, timeout=60)
+        stage.say("every chain has ended with its parcel\n")
+        for order in (KILLED_AT, CUT_AT):
+            print(f"  order {order}: {await tell(stage, chains[order])}")
+        await count_money(stage, provider)
+
+
+async def take_orders(stage: Backstage) -> dict[int, int]:
+    """Each order and its job in one commit; returns the chain of each order."""
+    async with stage.client.transaction() as tx:
+        await tx.execute(SCHEMA.read_text())
+        for order, cents in ORDERS.items():
+            await tx.execute("insert into shop.orders values ($1, $2)", order, cents)
+        jobs = [make_charge(order) for order in ORDERS]
+        made = await stage.client.enqueue_many(jobs, connection=tx)
+    stage.say(f"{len(ORDERS)} orders and their jobs are one commit")
+    return dict(zip(ORDERS, [each.job_id for each in made], strict=True))
+
+
+def make_charge(order: int) -> NewJob:
+    """Every third order is paid over SQLAlchemy, where that is installed."""
+    others = [kind for kind in app if kind.name == "charge_over_orm"]
+    return others[0].new(order=order) if others and order % 3 == 0 else charge.new(order=order)
+
+
+async def kill_worker(stage: Backstage, hold: Hold, chain: int) -> None:
+    """SIGKILL between the charge and the answer to it."""
+    owner = await living_owner(stage, hold, chain)
+    await stage.troupe.players[owner].kill()
+    hold.free.set()
+    stage.say(f"order {KILLED_AT}: the provider has the money, {owner} waits for the answer and gets SIGKILL")
+
+
+async def cut_leases(stage: Backstage, hold: Hold, chain: int) -> None:
+    """Take every held job away from workers that are alive and in the middle of it."""
+    owner = await living_owner(stage, hold, chain)
+    cut = await stage.client.recover_stale(minutes=0.00001)
+    hold.free.set()
+    stage.say(f"order {CUT_AT}: the provider has the money, {owner} waits for the answer, and all {cut} leases are cut")
+
+
+async def living_owner(stage: Backstage, hold: Hold, chain: int) -> str:
+    """The worker that waits for the answer which is held back."""
+    await trio.to_thread.run_sync(hold.reached.wait, abandon_on_cancel=True)
+
+    async def owner() -> str:
+        name = (await stage.client.get(chain)).worker_id or ""
+        return name if name and stage.troupe.players[name].is_alive else ""
+
+    return await stage.until("a living worker to hold the job", owner)
+
+
+async def tell(stage: Backstage, job: int) -> str:
+    """The timeline of a job in one line."""
+    entries = await stage.client.timeline(job)
+    return " → ".join(f"{each.event} ({each.worker_id})" for each in entries if each.worker_id)
+
+
+async def count_money(stage: Backstage, provider: Provider) -> None:
+    """What the provider took, what the shop booked, what left the house."""
+    async with stage.client.transaction() as tx:
+        [sums] = await tx.fetch(SUMS)
+    for fate in FATES:
+        print(f"  {provider.fates[fate]:3} × the provider {fate}")
+    print(f"  payments booked over SQLAlchemy: {sums['over_orm']}")
+    orders, cents = len(ORDERS), sum(ORDERS.values())
+    stage.check("orders charged by the provider", len(provider.ledger), orders)
+    stage.check("payments booked", sums["payments"], orders)
+    stage.check("different orders among them", sums["paid"], orders)
+    stage.check("parcels", sums["parcels"], orders)
+    stage.check("different orders among them", sums["shipped"], orders)
+    stage.check("cents ordered", sums["ordered"], cents)
+    stage.check("cents charged", sum(provider.ledger.values()), cents)
+    stage.check("cents booked", sums["booked"], cents)
+
+
+if __name__ == "__main__":
+    show(app, "examples.order_payment:app", perform)

@@ -1,0 +1,67 @@
+"""The same payment over a connection of your own: SQLAlchemy and psycopg, in a thread."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+
+import psycopg
+from sqlalchemy import Engine, create_engine, text
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+from leasehold import App, Job, RetryPolicy
+
+from .handlers import QUEUE, Parcel, ship
+from .payment import Charge, take_money_sync
+
+app = App()
+COMPLETE = text(
+    "select leasehold.complete_job(:job_id, :attempt, cast(:incarnation as uuid), continuation => cast(:then as jsonb))"
+)
+
+
+class Base(DeclarativeBase):
+    """The shop's tables live in a schema of their own."""
+
+    __table_args__ = {"schema": "shop"}  # noqa: RUF012
+
+
+class Order(Base):
+    """What was ordered."""
+
+    __tablename__ = "orders"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    cents: Mapped[int]
+
+
+class Payment(Base):
+    """What was paid. For the mapper alone order_id is a primary key; the table has none."""
+
+    __tablename__ = "payments"
+    order_id: Mapped[int] = mapped_column(primary_key=True)
+    cents: Mapped[int]
+    receipt: Mapped[str]
+    booked_by: Mapped[str]
+
+
+@cache
+def engine() -> Engine:
+    """One pool for this worker, on the database of leasehold: one commit needs one database."""
+    return create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(os.environ["LEASEHOLD_DATABASE_URL"]), pool_pre_ping=True
+    )  # fmt: skip
+
+
+@app.kind(queue=QUEUE, retry=RetryPolicy(initial=0.2, cap=1.0))
+def charge_over_orm(job: Job, order: int) -> Parcel | None:
+    """Take the money, then book it, complete the job and go on to `ship` in the commit of the session."""
+    with Session(engine()) as session:
+        cents = session.get_one(Order, order).cents
+    receipt = take_money_sync(Charge(f"order-{order}", cents))
+    then = {"next": {"kind": ship.name, "queue": QUEUE, "args": {"order": order}}}
+    with Session(engine()) as session, session.begin():
+        session.add(Payment(order_id=order, cents=receipt.cents, receipt=receipt.number, booked_by="charge_over_orm"))
+        session.flush()
+        session.execute(COMPLETE, {**job.token._asdict(), "then": json.dumps(then)})
+    return None  # the worker sees that the job is completed, and writes nothing

@@ -1,0 +1,113 @@
+"""Request and response bodies of `/api/chains…`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from leasehold.gateway.bodies import LARGEST_BIGINT, JobBody
+from leasehold.records import ChainRecord, JobRecord
+
+LONGEST_POLL = 60.0
+
+Id = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
+PageSize = Annotated[int, Meta(ge=1, le=1000)]
+
+
+class ChainBody(JobBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The first job of a chain to start."""
+
+    blockers: Annotated[
+        tuple[Id, ...], Meta(max_length=10_000, description="Chains that have to complete before the job starts.")
+    ] = ()
+
+
+class CompletionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the open job of a chain ends: with an output, or with the job that continues the chain."""
+
+    output: Annotated[Any, Meta(description="Any JSON; of the chain, where it ends here.")] = None
+    next: Annotated[JobBody, Meta(description="The job that continues the chain.")] | None = None
+    jobs: Annotated[
+        list[JobBody],
+        Meta(max_length=1000, description="Begin chains of their own in the same commit; only with `next`."),
+    ] = []
+
+
+class CompletedBody(msgspec.Struct, frozen=True):
+    """Ids of the jobs that were made; the one that continues the chain is the last."""
+
+    new_ids: Sequence[int]
+
+
+class CancelledBody(msgspec.Struct, frozen=True):
+    """The state that the cancelled job was in."""
+
+    was: str
+
+
+class DeletedBody(msgspec.Struct, frozen=True):
+    """Ids of the chains that were removed."""
+
+    deleted: Sequence[int]
+
+
+class ChainsBody(msgspec.Struct, frozen=True):
+    """A page of chains, newest first. `next_before_id` asks for the next page; null: this is the last."""
+
+    chains: Sequence[ChainRecord]
+    next_before_id: int | None
+
+
+class ChainJobsBody(msgspec.Struct, frozen=True):
+    """A page of the jobs of a chain, in their order. `next_after_position` asks for the next page; null: this is the last."""
+
+    jobs: Sequence[JobRecord]
+    next_after_position: int | None
+
+
+class ChainParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which chain."""
+
+    id: Id
+
+
+class ChainsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which chains: by their state, and by kind and queue of their first job."""
+
+    state: Literal["open", "completed", "failed", "cancelled"] | None = None
+    kind: str | None = None
+    queue: str | None = None
+    before_id: Id | None = None
+    page_size: PageSize = 50
+
+
+class ChainJobsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which chain, and which of its jobs."""
+
+    id: Id
+    after_position: Annotated[int, Meta(ge=-1, le=2**31 - 1)] = -1
+    page_size: PageSize = 50
+
+
+class CancelParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which chain, and why."""
+
+    id: Id
+    reason: Annotated[str, Meta(max_length=1000)] | None = None
+
+
+class DeleteParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which chain, and whether also the chains that it waits or waited for."""
+
+    id: Id
+    cascade: bool = False
+
+
+class WaitParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which chain, and how long to wait for its end."""
+
+    id: Id
+    seconds: Annotated[float, Meta(ge=0, le=LONGEST_POLL)] = 30.0

@@ -1,0 +1,143 @@
+"""The routes of `/api/chains…`."""
+
+from __future__ import annotations
+
+from leasehold.gateway import chains
+from leasehold.gateway.access import Scope
+from leasehold.gateway.bodies import EnqueuedBody, JobParameters
+from leasehold.gateway.chain_bodies import (
+    CancelledBody,
+    CancelParameters,
+    ChainBody,
+    ChainJobsBody,
+    ChainJobsParameters,
+    ChainParameters,
+    ChainsBody,
+    ChainsParameters,
+    CompletedBody,
+    CompletionBody,
+    DeletedBody,
+    DeleteParameters,
+    WaitParameters,
+)
+from leasehold.gateway.jobs import IDEMPOTENCY_KEY
+from leasehold.gateway.problems import (
+    DATABASE_UNAVAILABLE,
+    INVALID_ARGS,
+    INVALID_INPUT,
+    OVERLOADED,
+    SCHEMA_MISMATCH,
+    UNKNOWN_JOB,
+    UNKNOWN_KIND,
+    WRONG_STATE,
+)
+from leasehold.gateway.routes import Route
+from leasehold.records import BlockerRecord, ChainRecord
+
+DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
+TAGS = ("chains",)
+
+CHAIN_ROUTES: tuple[Route, ...] = (
+    Route(
+        method="POST",
+        path="/api/chains",
+        handler=chains.start_chain,
+        summary="Start a chain with its first job",
+        request=ChainBody,
+        response=EnqueuedBody,
+        headers=(IDEMPOTENCY_KEY,),
+        status=201,
+        errors=(INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS, OVERLOADED),
+        scope=Scope.ENQUEUE,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/chains",
+        handler=chains.list_chains,
+        summary="List chains, newest first",
+        parameters=ChainsParameters,
+        response=ChainsBody,
+        errors=(INVALID_INPUT, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/chains/{id}",
+        handler=chains.show_chain,
+        summary="Show how one chain stands",
+        parameters=ChainParameters,
+        response=ChainRecord,
+        errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/chains/{id}/jobs",
+        handler=chains.list_chain_jobs,
+        summary="List the jobs of a chain in their order",
+        parameters=ChainJobsParameters,
+        response=ChainJobsBody,
+        errors=(UNKNOWN_JOB, INVALID_INPUT, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/{id}/blockers",
+        handler=chains.list_blockers,
+        summary="List the chains that a job waits or waited for",
+        parameters=JobParameters,
+        response=list[BlockerRecord],
+        errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/chains/{id}/wait",
+        handler=chains.wait_for_chain,
+        summary="Wait for the end of a chain, up to a minute",
+        parameters=WaitParameters,
+        response=ChainRecord,
+        errors=(UNKNOWN_JOB, INVALID_INPUT, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="POST",
+        path="/api/chains/{id}/complete",
+        handler=chains.complete_chain,
+        summary="Complete the open job of a chain without a worker",
+        parameters=ChainParameters,
+        request=CompletionBody,
+        response=CompletedBody,
+        errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS),
+        scope=Scope.OPERATE,
+        tags=TAGS,
+    ),
+    Route(
+        method="POST",
+        path="/api/chains/{id}/cancel",
+        handler=chains.cancel_chain,
+        summary="Cancel the open job of a chain",
+        parameters=CancelParameters,
+        response=CancelledBody,
+        errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_INPUT, *DATABASE_ERRORS),
+        scope=Scope.OPERATE,
+        tags=TAGS,
+    ),
+    Route(
+        method="DELETE",
+        path="/api/chains/{id}",
+        handler=chains.delete_chain,
+        summary="Remove a chain with all its jobs",
+        parameters=DeleteParameters,
+        response=DeletedBody,
+        errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_INPUT, *DATABASE_ERRORS),
+        scope=Scope.OPERATE,
+        tags=TAGS,
+    ),
+)

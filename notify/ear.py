@@ -1,0 +1,66 @@
+"""A LISTEN connection that opens by itself, in the asyncio flavour, and tells what it hears."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from leasehold.database import AsyncioDatabase
+from leasehold.database.connections import close_connection
+from leasehold.errors import LeaseholdError
+from leasehold.notify.channel import CHANNEL
+
+log = logging.getLogger("leasehold.listener")
+
+SHORTEST_PAUSE = 1.0
+LONGEST_PAUSE = 30.0
+
+
+class Ear:
+    """Listens while it is open; after a loss it listens anew, with back-off.
+
+    Args:
+        hear: called with each payload.
+        missed: called when notifications may have been missed: each time it begins to listen, and when it was lost.
+    """
+
+    def __init__(self, database: AsyncioDatabase, hear: Callable[[str], object], missed: Callable[[], object]) -> None:
+        self._database = database
+        self._hear = hear
+        self._missed = missed
+        self._task: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Begin to listen, without waiting for it."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen(), name="leasehold ear")
+
+    async def close(self) -> None:
+        """Listen no more."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _listen(self) -> None:
+        pause = SHORTEST_PAUSE
+        while True:
+            lost = asyncio.Event()
+            try:
+                connection: Any = await self._database.open_listening(CHANNEL, self._hear, lost.set)
+            except LeaseholdError as error:
+                log.debug("cannot listen for the ends of chains, polling: %s", error)
+            else:
+                pause = SHORTEST_PAUSE
+                try:
+                    self._missed()
+                    await lost.wait()
+                finally:
+                    await close_connection(connection)
+                self._missed()
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)

@@ -1,0 +1,52 @@
+"""Something that happens once, for whichever event loop runs the code that waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+import trio
+
+from leasehold.database import running_flavour
+
+
+class Moment(Protocol):
+    """Set once, from the thread that waits."""
+
+    def set(self) -> object:
+        """Now."""
+        ...
+
+    async def within(self, seconds: float | None) -> bool:
+        """Wait for it, `seconds` at the most; returns whether it has come. A checkpoint."""
+        ...
+
+
+def new_moment() -> Moment:
+    """One for the running flavour."""
+    return _TrioMoment() if running_flavour() == "trio" else _AsyncioMoment()
+
+
+class _TrioMoment:
+    def __init__(self) -> None:
+        self._event = trio.Event()
+        self.set = self._event.set
+
+    async def within(self, seconds: float | None) -> bool:
+        with trio.move_on_after(float("inf") if seconds is None else seconds):
+            await self._event.wait()
+        return self._event.is_set()
+
+
+class _AsyncioMoment:
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        self.set = self._event.set
+
+    async def within(self, seconds: float | None) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            pass
+        return self._event.is_set()

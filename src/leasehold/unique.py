@@ -1,0 +1,73 @@
+"""Which jobs count as the same, and what becomes of the second one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Literal
+
+import msgspec
+
+from leasehold.errors import BadInput
+
+OnConflict = Literal["existing", "reject", "replace", "extend", "overwrite"]
+Outcome = Literal["created", "existing", "replaced", "extended", "overwritten"]
+
+QUEUED = ("pending", "scheduled", "waiting", "blocked")
+"""The states of a job that has not started; it moves between them by itself."""
+UNFINISHED = (*QUEUED, "claimed", "running")
+ANY_STATE = (*UNFINISHED, "completed", "failed", "cancelled")
+
+
+class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """At most one job of what `by` or `key` names, decided by a unique index of the database.
+
+    Attributes:
+        by: what makes two jobs the same: `kind`, `queue`, `key`, `key_group`, `args`, or `args.NAME` for one of the args;
+            kind and all args where it is not given.
+        key: text that stands for the job, instead of `by`; it is the same for all kinds.
+        window: seconds or timedelta; jobs made longer ago do not count.
+        states: jobs in other states do not count: `UNFINISHED` (the default), `QUEUED`, `ANY_STATE`, or your own choice that
+            has all of `QUEUED`.
+        scope: `job`: it counts by its own state. `chain`: by that of the chain that it began.
+        exclude: ids of chains that do not count, such as your own when a job starts its successor.
+        on_conflict: `existing` answers with the job that is there, `reject` raises `UniqueConflict`, `replace` gives it the
+            new args (and priority and metadata where given), `extend` its `run_at`, `overwrite` both. A job that a worker
+            holds already stays as it is.
+
+    Raises:
+        BadInput: `by` and `key` are both given, or `window` is not more than 0.
+    """
+
+    by: Sequence[str] | None = None
+    key: str | None = None
+    window: float | timedelta | None = None
+    states: Sequence[str] | None = None
+    scope: Literal["job", "chain"] = "job"
+    exclude: Sequence[int] = ()
+    on_conflict: OnConflict = "existing"
+
+    def __post_init__(self) -> None:
+        if self.by is not None and self.key is not None:
+            raise BadInput("unique takes by or key, not both")
+        if isinstance(self.by, str) or isinstance(self.states, str):
+            raise BadInput(
+                f"by and states are lists of names, not {self.by if isinstance(self.by, str) else self.states!r}"
+            )
+        if isinstance(self.window, timedelta):
+            msgspec.structs.force_setattr(self, "window", self.window.total_seconds())
+        if self.window is not None and not 0 < self.window < float("inf"):  # type: ignore[operator]
+            raise BadInput(f"window must be more than 0 seconds, not {self.window}")
+
+    def args_fields(self) -> list[str]:
+        """The args that `by` names one by one."""
+        return [part.removeprefix("args.") for part in self.by or () if part.startswith("args.")]
+
+
+class UniqueByDefault(Unique, frozen=True, kw_only=True, omit_defaults=True):
+    """What a kind says for its jobs; one that continues a chain does not ask for it."""
+
+
+def by_default(unique: Unique | None) -> UniqueByDefault | None:
+    """What jobs of a kind with this option are made with."""
+    return None if unique is None else UniqueByDefault(**msgspec.structs.asdict(unique))

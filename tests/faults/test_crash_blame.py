@@ -1,0 +1,56 @@
+"""A job that takes its worker down is found out, and those that ran beside it pay nothing for it."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.records import JobRecord
+from tests.support.fleet import Fleet
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.acceptance
+
+INNOCENTS = 50
+
+
+async def keep_running(fleet: Fleet, worker_id: str) -> None:
+    """A worker that is started again whenever it has died, as any process manager does."""
+    while True:
+        worker = await fleet.worker(worker_id, LEASEHOLD_SLOTS="8")
+        await worker.until_exit(600)
+
+
+async def finished(fleet: Fleet, count: int, timeout: float) -> list[JobRecord]:
+    """So many finished jobs, oldest first."""
+
+    async def probe() -> bool:
+        return await fleet.value("select count(*) from leasehold.finished_jobs") >= count
+
+    await eventually(probe, timeout)
+    return (await fleet.client.list(page_size=count))[::-1]
+
+
+@pytest.mark.parametrize(("kind", "args"), [("poison", {"seconds": 0.2}), ("segfault", {})])
+async def test_the_poison_is_in_quarantine_after_three_deaths_and_every_innocent_job_completes_uncharged(
+    fleet: Fleet, kind: str, args: dict[str, float]
+) -> None:
+    jobs = [await fleet.client.enqueue("hold", {"seconds": 1.0}) for _ in range(INNOCENTS)]
+    poison = await fleet.client.enqueue(kind, args, priority=1)
+    fleet.run("reaper")
+    async with trio.open_nursery() as nursery:
+        for worker_id in "abc":
+            nursery.start_soon(keep_running, fleet, worker_id)
+        records = await finished(fleet, INNOCENTS + 1, timeout=60)
+        nursery.cancel_scope.cancel()
+
+    by_id = {record.id: record for record in records}
+    assert {by_id[job].state for job in jobs} == {"completed"}
+    assert (by_id[poison].state, by_id[poison].error["type"]) == ("failed", "Quarantined")
+    charged = await fleet.database.fetch(
+        "select id, attempt - spared_attempts as charged, crashes from leasehold.finished_jobs where kind = 'hold'"
+    )
+    assert max(row["charged"] for row in charged) == 1
+    assert max(row["crashes"] or 0 for row in charged) <= 1
+    deaths = [entry for entry in await fleet.client.timeline(poison) if entry.event == "reaped"]
+    assert len(deaths) == 3

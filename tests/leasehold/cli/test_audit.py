@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+from tests.leasehold.cli.conftest import Cli, Psql
+
+TWO_TAILS = "update leasehold.jobs set chain_id = 1, chain_position = 1 where id = 2"
+
+
+def overdue(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, "select leasehold.ensure_partitions()")
+    cli("enqueue", "echo", "--delay", "1h")
+    psql(database_url, "update leasehold.jobs set run_at = '2020-01-01Z'")
+
+
+def test_in_good_order_there_is_nothing_to_say(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, "select leasehold.ensure_partitions()")
+    cli("enqueue", "echo")
+    done = cli("audit", "--output", "text")
+    assert (done.code, done.out, done.err) == (0, "", "none\n")
+
+
+def test_faults_are_listed_and_the_exit_code_says_so(cli: Cli, psql: Psql, database_url: str) -> None:
+    overdue(cli, psql, database_url)
+    done = cli("audit", "--output", "text")
+    assert done.code == 7
+    assert [" ".join(line.split()) for line in done.out.splitlines()] == [
+        "finding subject explanation",
+        "fault overdue job 1 it was due at 2020-01-01 00:00:00+00 and nobody has made it claimable",
+    ]
+
+
+def test_repair_repairs_and_the_second_time_there_is_nothing(cli: Cli, psql: Psql, database_url: str) -> None:
+    overdue(cli, psql, database_url)
+    done = cli("audit", "--repair", "--output", "text")
+    assert done.code == 0
+    assert done.out.splitlines()[1].startswith("repaired  overdue  job 1  ")
+    assert cli("audit", "--repair").json() == []
+    report = cast("dict[str, Any]", cli("jobs", "show", "1").json())
+    assert [entry["event"] for entry in report["timeline"]] == ["created", "audited"]
+
+
+def test_what_people_have_to_decide_remains(cli: Cli, psql: Psql, database_url: str) -> None:
+    overdue(cli, psql, database_url)
+    cli("enqueue", "echo")
+    psql(database_url, TWO_TAILS)
+    done = cli("audit", "--repair")
+    faults = cast("list[dict[str, Any]]", done.json())
+    assert done.code == 7
+    assert {each["finding"]: each["is_repaired"] for each in faults} == {"overdue": True, "two_tails": False}
+    assert {each["job_id"] for each in faults} == {1, 2}
+
+
+def test_grace(cli: Cli, psql: Psql, database_url: str) -> None:
+    overdue(cli, psql, database_url)
+    assert cli("audit", "--grace", "3000000000").code == 0
+    assert [cli("audit", "--grace", seconds).code for seconds in ("-1", "1e12")] == [2, 2]

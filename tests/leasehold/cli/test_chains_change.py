@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+from tests.leasehold.cli.conftest import Cli, Psql
+
+
+def record(done: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", done.json())
+
+
+def test_a_chain_is_completed_with_an_output_or_with_a_next_job(cli: Cli) -> None:
+    cli("enqueue", "approve")
+    open_chain = record(cli("chains", "complete", "1", "--next", "ship", "--args", '{"order": 7}'))
+    assert (open_chain["state"], open_chain["job_id"], open_chain["job_kind"]) == ("open", 2, "ship")
+    assert record(cli("jobs", "show", "2"))["job"]["args"] == {"order": 7}
+    done = record(cli("chains", "complete", "1", '"shipped"'))
+    assert (done["state"], done["output"], done["jobs"]) == ("completed", "shipped", 2)
+
+
+def test_what_is_no_json_is_refused_with_advice(cli: Cli) -> None:
+    cli("enqueue", "approve")
+    done = cli("chains", "complete", "1", "yes")
+    assert done.code == 2
+    assert "text needs its quotes" in done.err
+    assert cli("chains", "complete", "1", "--next", "ship", "--args", "[1]").code == 2
+
+
+def test_a_chain_that_has_ended_is_a_conflict(cli: Cli) -> None:
+    cli("enqueue", "approve")
+    assert record(cli("chains", "cancel", "1", "--reason", "no"))["state"] == "cancelled"
+    for command in ("complete", "cancel"):
+        done = cli("chains", command, "1")
+        assert done.code == 4
+        assert f"chain 1 is cancelled and cannot be {command.removesuffix('e')}" in done.err
+
+
+def test_a_chain_is_deleted_unless_somebody_waits_for_it(cli: Cli, psql: Psql, database_url: str) -> None:
+    cli("enqueue", "part")
+    psql(database_url, """select from leasehold.enqueue_jobs('[{"kind": "whole", "blockers": [1]}]')""")
+    refused = cli("chains", "delete", "1")
+    assert refused.code == 4
+    assert "chain 1 cannot be deleted: job 2 (whole) waits for it" in refused.err
+    assert cli("chains", "delete", "2", "--cascade", "--output", "text").steady == "deleted 2 chains: 1, 2"
+    assert cli("jobs", "list").json() == []
+
+
+def test_scheduled_jobs_are_triggered_all_or_none(cli: Cli) -> None:
+    cli("enqueue", "echo", "--delay", "1h")
+    cli("enqueue", "echo")
+    refused = cli("jobs", "trigger", "1", "2")
+    assert refused.code == 4
+    assert "job 2 is pending; only scheduled jobs can be triggered (none was triggered)" in refused.err
+    assert cli("jobs", "trigger", "1").json() == [
+        {"job_id": 1, "changed": True, "was": "scheduled", "now": "pending", "reason": None}
+    ]

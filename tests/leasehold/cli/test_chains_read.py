@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import Any, cast
+
+from tests.leasehold.cli.conftest import Cli, Psql
+
+BLOCKED = """
+select from leasehold.enqueue_jobs('[{"kind": "part"}, {"kind": "part"}, {"kind": "report", "blockers": [{"position": 1}, {"position": 2}]}]')
+"""
+
+
+def test_chains_are_listed_newest_first_with_their_last_job(cli: Cli) -> None:
+    cli("enqueue", "pay", "--queue", "shop")
+    cli("chains", "complete", "1", "--next", "pack")
+    cli("enqueue", "echo")
+    cli("chains", "cancel", "3")
+    assert cli("chains", "list", "--output", "text").steady == "\n".join(
+        [
+            "chain  state      kind  queue    jobs  last job          when",
+            "    3  cancelled  echo  default     1  3 echo cancelled  ended 1d ago",
+            "    1  open       pay   shop        2  2 pack pending    since 1d ago",
+        ]
+    )
+    found = cast("list[dict[str, Any]]", cli("chains", "list", "--state", "open", "--kind", "pay", "--queue", "shop").json())
+    assert [(each["chain_id"], each["job_id"]) for each in found] == [(1, 2)]
+
+
+def test_pages_of_chains_follow_each_other_by_the_last_id(cli: Cli) -> None:
+    for _ in range(3):
+        cli("enqueue", "echo")
+    first = cli("chains", "list", "--limit", "2")
+    assert first.err == "more: --before 2\n"
+    [last] = cast("list[dict[str, Any]]", cli("chains", "list", "--limit", "2", "--before", "2").json())
+    assert last["chain_id"] == 1
+
+
+def test_a_chain_is_drawn_job_after_job_with_what_each_waits_for(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, BLOCKED)
+    cli("chains", "complete", "1", "[1]")
+    cli("chains", "cancel", "2")
+    assert cli("chains", "show", "3", "--output", "text").steady == "\n".join(
+        [
+            "chain 3  open  1 job  since 1d ago",
+            "",
+            "○ 3  report  blocked  due 1d ago",
+            "    waits for 2 cancelled",
+            "    has waited for 1 completed",
+        ]
+    )
+    assert cli("chains", "show", "2", "--output", "text").steady.endswith("waiting for it\n  job 3 report")
+    cli("chains", "complete", "3", "--next", "send")
+    cli("chains", "complete", "3", '{"to": "Ada"}')
+    assert cli("chains", "show", "3", "--output", "text").steady == "\n".join(
+        [
+            "chain 3  completed  2 jobs  ended 1d ago",
+            "",
+            "● 3  report  completed  1d ago",
+            "│   waits for 2 cancelled",
+            "│   has waited for 1 completed",
+            "● 4  send    completed  1d ago",
+            "",
+            "output",
+            "  {",
+            '    "to": "Ada"',
+            "  }",
+        ]
+    )
+
+
+def test_a_long_chain_is_shown_page_by_page(cli: Cli) -> None:
+    cli("enqueue", "step")
+    for _ in range(3):
+        cli("chains", "complete", "1", "--next", "step")
+    shown = cli("chains", "show", "1", "--limit", "2")
+    assert shown.err == "more: --after 1\n"
+    report = cast("dict[str, Any]", cli("chains", "show", "1", "--after", "1").json())
+    assert ([job["id"] for job in report["jobs"]], report["chain"]["jobs"]) == ([3, 4], 4)
+
+
+def test_a_chain_that_is_not_there_is_not_found(cli: Cli) -> None:
+    for command in ("show", "wait", "complete", "cancel", "delete"):
+        done = cli("chains", command, "99")
+        assert (done.code, "no chain 99" in done.err) == (3, True)
+
+
+def test_waiting_prints_the_output(cli: Cli) -> None:
+    cli("enqueue", "pay")
+    cli("chains", "complete", "1", '{"paid": 7}')
+    assert cli("chains", "wait", "1").json() == {"chain_id": 1, "output": {"paid": 7}}
+    assert cli("chains", "wait", "1", "--output", "text").steady == '{\n  "paid": 7\n}'
+
+
+def test_a_wait_ends_with_a_code_of_its_own_when_the_time_is_up(cli: Cli) -> None:
+    cli("enqueue", "pay")
+    done = cli("chains", "wait", "1", "--timeout", "10ms")
+    assert (done.code, done.out) == (8, "")
+    assert "chain 1 is still open after 0.01 s" in done.err
+
+
+def test_a_wait_for_a_chain_that_was_cancelled_fails_and_says_why(cli: Cli) -> None:
+    cli("enqueue", "pay")
+    cli("chains", "cancel", "1", "--reason", "no money")
+    done = cli("chains", "wait", "1")
+    assert done.code == 1
+    assert "chain 1 was cancelled: no money at job 1 (pay)" in done.err

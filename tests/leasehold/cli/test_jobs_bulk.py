@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.leasehold.cli.conftest import Cli, Psql, Transcript
+
+UNCHANGED = ["pending", "cancelled", "failed", "failed"]
+
+
+def told(done: Transcript) -> Any:
+    return done.json()
+
+
+def states(cli: Cli) -> list[str]:
+    """Newest first."""
+    return [job["state"] for job in told(cli("jobs", "list"))]
+
+
+def fail_jobs(cli: Cli, psql: Psql, database_url: str) -> None:
+    """1 and 2 failed, 2 with a TimeoutError; 3 is cancelled, 4 pending in another queue."""
+    for kind in ("a", "b", "c"):
+        cli("enqueue", kind)
+    cli("enqueue", "a", "--queue", "slow")
+    psql(
+        database_url,
+        "do $$ declare w uuid := gen_random_uuid(); begin "
+        "perform leasehold.claim_jobs(w, 'w1', '{default}', '{a,b}', 2); "
+        "perform leasehold.fail_jobs(w, '{1,2}', '{1,1}', array["
+        '\'{"type": "ValueError", "message": "boom", "traceback": "Traceback\\n  line 3\\nValueError: boom"}\','
+        '\'{"type": "TimeoutError", "message": "late"}\']::jsonb[], discard => \'{true,true}\'); end $$',
+    )
+    cli("jobs", "cancel", "3")
+
+
+@pytest.fixture
+def dead(cli: Cli, psql: Psql, database_url: str) -> Cli:
+    fail_jobs(cli, psql, database_url)
+    return cli
+
+
+def test_a_dry_run_shows_what_would_be_retried_and_changes_nothing(dead: Cli) -> None:
+    done = dead("jobs", "retry", "--failed", "--dry-run", "--output", "text")
+    assert (done.code, done.err) == (0, "2 would be retried\n")
+    assert done.steady == "\n".join(
+        [
+            "job  kind  queue    result   was     now      why",
+            "1    a     default  changed  failed  pending",
+            "2    b     default  changed  failed  pending",
+        ]
+    )
+    assert states(dead) == UNCHANGED
+
+
+def test_all_that_match_are_retried_when_it_is_meant(dead: Cli) -> None:
+    done = dead("jobs", "retry", "--error-type", "TimeoutError", "--yes")
+    assert done.err == "1 retried\n"
+    assert done.json() == [
+        {
+            "job_id": 2, "kind": "b", "queue": "default", "changed": True, "was": "failed", "now": "pending", "reason": None,
+        }
+    ]  # fmt: skip
+    assert states(dead) == ["pending", "cancelled", "pending", "failed"]
+
+
+def test_cancelled_jobs_are_retried_where_they_are_named(dead: Cli) -> None:
+    assert [each["job_id"] for each in told(dead("jobs", "retry", "--cancelled", "--yes"))] == [3]
+    assert [each["job_id"] for each in told(dead("jobs", "retry", "--cancelled", "--failed", "--dry-run"))] == [1, 2]
+
+
+def test_all_that_match_are_cancelled_when_it_is_meant(dead: Cli) -> None:
+    would = dead("jobs", "cancel", "--queue", "slow", "--dry-run")
+    assert would.err == "1 would be cancelled\n"
+    done = dead("jobs", "cancel", "--queue", "slow", "--yes", "--reason", "moved")
+    assert (done.err, done.json()) == ("1 cancelled\n", would.json())
+    assert told(dead("jobs", "show", "4"))["job"]["error"]["message"] == "moved"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "give ids, or flags that choose jobs; --help lists them"),
+        (["--dry-run"], "give ids, or flags that choose jobs; --help lists them"),
+        (["--kind", "a"], "many jobs may match: add --dry-run to see which, or --yes to do it"),
+        (["--kind", "a", "--dry-run", "--yes"], "many jobs may match: add --dry-run to see which, or --yes to do it"),
+        (["1", "--error-type", "x", "--yes"], "--error-type, --yes: give either ids, or flags that choose jobs"),
+        (["--after", "today", "--yes"], "'today' is no instant"),
+        (["--kind", "a", "--limit", "0", "--yes"], "must be >= 1"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("command", ["retry", "cancel"])
+def test_what_is_not_clear_changes_nothing(dead: Cli, command: str, words: list[str], complaint: str) -> None:
+    done = dead("jobs", command, *words)
+    assert done.code == 2
+    assert complaint.lower() in done.err.lower()
+    assert states(dead) == UNCHANGED
+
+
+def test_nothing_that_matches_is_no_error(dead: Cli) -> None:
+    done = dead("jobs", "retry", "--kind", "nothing", "--yes")
+    assert (done.code, done.json(), done.err) == (0, [], "0 retried\n")
+
+
+# Errors and edits.
+
+
+def test_the_errors_of_every_attempt_are_shown(dead: Cli) -> None:
+    done = dead("jobs", "errors", "1", "--output", "text")
+    assert done.steady == "attempt 1, <instant> UTC, w1\nValueError: boom\n  Traceback\n    line 3".replace(
+        " UTC", "", 1
+    )
+    assert [each["type"] for each in told(dead("jobs", "errors", "2"))] == ["TimeoutError"]
+    assert dead("jobs", "errors", "9").code == 3
+
+
+def test_a_failed_job_is_edited_and_retried(dead: Cli) -> None:
+    done = dead("jobs", "edit", "1", "--args", '{"shop": 8}', "--priority", "3", "--reason", "wrong shop")
+    assert done.json() == {"job_id": 1, "changed": True, "was": "failed", "now": "failed", "reason": None}
+    dead("jobs", "retry", "1")
+    job = told(dead("jobs", "show", "1"))
+    assert (job["job"]["args"], job["job"]["priority"]) == ({"shop": 8}, 3)
+    assert "wrong shop" in [entry["message"] for entry in job["timeline"]]
+
+
+def test_an_edit_says_on_a_terminal_what_it_did(dead: Cli) -> None:
+    done = dead("jobs", "edit", "4", "--queue", "fast", "--output", "text")
+    assert done.steady == "job  result   was      now      why\n4    changed  pending  pending"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "complaint"),
+    [
+        (["4"], 2, "give at least one of args"),
+        (["4", "--args", "[1]"], 2, "args must be a JSON object"),
+        (["9", "--priority", "1"], 3, "there is no job 9"),
+        (["1", "--run-at", "2030-01-01T00:00:00Z"], 2, "run_at says nothing until it is retried"),
+    ],
+    ids=str,
+)
+def test_an_edit_that_cannot_be_is_refused(dead: Cli, words: list[str], code: int, complaint: str) -> None:
+    done = dead("jobs", "edit", *words)
+    assert done.code == code
+    assert complaint in done.err

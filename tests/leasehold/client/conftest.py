@@ -1,0 +1,32 @@
+"""Programs with a client, in either flavour."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from leasehold import Client, open_client
+from tests.support import reused
+from tests.support.flavours import in_flavour
+
+reused_database_url = reused.reused_database_url
+database_url = reused.database_url
+
+Work = Callable[[Client], Awaitable[None]]
+Under = Callable[..., None]
+
+
+@pytest.fixture(params=["trio", "asyncio"])
+def under(request: pytest.FixtureRequest, database_url: str) -> Under:
+    """`under(work)`: run work with a client as a program of that flavour would; options go to `open_client`."""
+
+    def run(work: Work, **options: Any) -> None:
+        async def main() -> None:
+            async with open_client(database_url, **options) as client:
+                await work(client)
+
+        in_flavour(request.param, main)
+
+    return run

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold import Client, LimitRecord
+from leasehold.errors import BadInput
+from tests.leasehold.client.conftest import Under
+
+
+def test_limits_are_set_listed_and_dropped(under: Under) -> None:
+    async def work(client: Client) -> None:
+        assert await client.set_limit("crawl", max_running=5, rate=2)
+        assert not await client.set_limit("crawl", max_running=5, rate=2.0, burst=2)
+        assert await client.set_limit("crawl", "*", max_running=1)
+        await client.enqueue("fetch", queue="crawl", key_group="tenant 7")
+        whole, each = await client.limits("crawl")
+        assert whole == LimitRecord(
+            queue="crawl", key_group="", max_running=5, rate=2.0, burst=2, running=0, tokens=2.0, next_token_in=0.0
+        )
+        assert (each.key_group, each.max_running, each.rate, each.tokens) == ("*", 1, None, None)
+        assert await client.limits("mail") == []
+        assert await client.drop_limit("crawl", "*")
+        assert not await client.drop_limit("crawl", "*")
+        assert len(await client.limits()) == 1
+
+    under(work)
+
+
+def test_what_is_no_limit_is_refused(under: Under) -> None:
+    async def work(client: Client) -> None:
+        with pytest.raises(BadInput, match="a limit needs max_running, a rate, or both"):
+            await client.set_limit("crawl")
+
+    under(work)

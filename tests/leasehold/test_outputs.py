@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from leasehold import App
+from leasehold.continuation import ContinueWith
+from leasehold.errors import BadInput
+from leasehold.outputs import output_type, typed_output
+
+
+class Receipt(msgspec.Struct):
+    """An output of a type of one's own."""
+
+    number: int
+
+
+app = App()
+
+
+@app.kind()
+async def pay() -> Receipt:
+    return Receipt(1)
+
+
+@app.kind()
+async def order() -> ContinueWith[Receipt]:
+    raise NotImplementedError
+
+
+@app.kind()
+async def either() -> ContinueWith[Receipt] | None:
+    return None
+
+
+@app.kind()
+def nothing() -> None: ...
+
+
+@app.kind()
+async def silent():  # type: ignore[no-untyped-def]
+    return 1
+
+
+def test_an_output_is_made_what_the_handler_promises() -> None:
+    kinds: list[Any] = [pay, order, either]
+    for kind in kinds:
+        assert typed_output(kind, {"number": 7}) == Receipt(7)
+    assert typed_output(either, None) is None
+    assert typed_output(nothing, None) is None
+
+
+def test_without_a_promise_it_is_left_as_it_is() -> None:
+    assert output_type(silent) is Any
+    assert typed_output(silent, {"a": [1]}) == {"a": [1]}
+
+
+@pytest.mark.parametrize(("kind", "output"), [(pay, {"number": "x"}), (pay, None), (nothing, 1)])
+def test_an_output_that_does_not_fit_is_refused(kind: Any, output: Any) -> None:
+    with pytest.raises(BadInput, match=f"does not fit what {kind.name} promises"):
+        typed_output(kind, output)
+
+
+def test_inside_other_types_continuations_are_left_alone() -> None:
+    @app.kind()
+    async def many() -> list[timedelta]:
+        return []
+
+    assert typed_output(many, ["P1D"]) == [timedelta(days=1)]

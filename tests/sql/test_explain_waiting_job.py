@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from leasehold.database import Database
+from tests.support.sql_guards import expire
+from tests.support.sql_jobs import enqueue
+from tests.support.sql_reasons import because, facts, reasons
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_a_job_whose_time_has_not_come(database: Database, worker: SqlWorker) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await SqlWorker(lane).register()
+        await enqueue(lane, run_at=datetime(2026, 3, 2, tzinfo=UTC))
+        row = await because(lane, 1, "scheduled")
+        assert row["explanation"] == "its time is 2026-03-02 00:00:00+00, in 43200 s"
+        assert row["until"] == datetime(2026, 3, 2, tzinfo=UTC)
+        assert await reasons(lane, 1) == ["scheduled"]
+        await freeze(lane, "2026-03-02 00:01Z")
+        assert (await because(lane, 1, "scheduled"))["explanation"].startswith(
+            "it came due at 2026-03-02 00:00:00+00; "
+        )
+
+
+async def test_a_back_off_names_the_error_before_it(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.fail(await worker.claim(), retry_in=[60.0])
+    assert (await because(database, 1, "scheduled"))["explanation"].endswith("; it failed before (ValueError: boom)")
+    found = await facts(database, 1, "scheduled")
+    assert (found["attempt"], found["error"]) == (1, {"type": "ValueError", "message": "boom"})
+
+
+async def test_a_paused_queue_with_the_reason_of_whoever_paused_it(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue(database, queue="crawl")
+    await enqueue(database, queue="other")
+    await database.call("pause_queue", "crawl", "the shop asked us to")
+    row = await because(database, 1, "paused")
+    assert row["explanation"].startswith("queue crawl is paused since ")
+    assert row["explanation"].endswith(": the shop asked us to")
+    assert await reasons(database, 1) == ["paused"]
+    assert "paused" not in await reasons(database, 2)
+    await database.call("resume_queue", "crawl")
+    assert "paused" not in await reasons(database, 1)
+
+
+@pytest.mark.parametrize(
+    ("workers", "explanation"),
+    [
+        ([], "no worker is alive"),
+        ([(("other",), ())], "no live worker serves queue q (1 alive)"),
+        (
+            [(("q",), ("other",)), (("other",), ("k",)), ((), ("other",))],
+            "no live worker that serves queue q has a handler for kind k (3 alive: 2 with the queue, 1 with the kind)",
+        ),
+    ],
+)
+async def test_nobody_serves_it(
+    database: Database, workers: list[tuple[tuple[str, ...], tuple[str, ...]]], explanation: str
+) -> None:
+    for number, (queues, kinds) in enumerate(workers):
+        await SqlWorker(database, f"w{number}").register(queues=queues, kinds=kinds)
+    await enqueue(database, "k", queue="q")
+    assert (await because(database, 1, "unserved"))["explanation"] == explanation
+    assert await reasons(database, 1) == ["unserved"]
+
+
+async def test_what_stops_it_for_ever_comes_before_what_passes(database: Database) -> None:
+    for _ in range(2):
+        await enqueue(database, key="k")
+    await database.call("pause_queue", "default", None)
+    await SqlWorker(database, "w").claim()
+    await enqueue(database, key="k")
+    assert await reasons(database, 3) == ["paused", "unserved", "key_line"]
+
+
+async def test_a_scheduled_job_learns_early_that_nobody_would_take_it(database: Database) -> None:
+    await enqueue(database, delay=timedelta(hours=1))
+    await database.call("pause_queue", "default", None)
+    assert await reasons(database, 1) == ["scheduled", "paused", "unserved"]
+
+
+async def test_a_suspect_says_how_often_and_what_comes(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue(database)
+    await worker.claim()
+    await expire(database, 1)
+    await database.call("reap_jobs")
+    assert (await because(database, 1, "suspect"))["explanation"] == (
+        "1 process(es) died while they had it; a worker takes one such job at a time, and at 3 it is put in quarantine"
+    )

@@ -1,0 +1,181 @@
+"""What an operator can do to the tables by hand, and what an audit then says."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from leasehold.database import Database
+from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_jobs import enqueue, enqueue_many, snapshot
+from tests.support.sql_reasons import faults
+from tests.support.sql_waits import open_transaction
+from tests.support.sql_worker import SqlWorker
+
+Faults = list[tuple[str, str]]
+
+
+async def explanation(database: Database) -> str:
+    (row,) = await database.call("find_faults", timedelta(minutes=1))
+    return row["explanation"]
+
+
+async def make_everything(database: Database, worker: SqlWorker) -> None:
+    """Jobs in every state and chains of every kind, by the functions alone."""
+    await database.call("ensure_partitions")
+    await worker.register()
+    await enqueue(database, "running")
+    await worker.start(await worker.claim(kinds=["running"]))
+    await enqueue_many(database, [{"kind": "line", "key": "k"}] * 3 + [{"kind": "later", "delay": 60}])
+    await enqueue_blocked(database, [1])
+    for kind in ("done", "failing", "chain"):
+        await enqueue(database, kind)
+    await worker.complete(await worker.claim(kinds=["done"]))
+    await worker.fail(await worker.claim(kinds=["failing"]), discard=[True])
+    await worker.continue_with(
+        await worker.claim(kinds=["chain"]), [{"next": {"kind": "more", "deadline": "2999-01-01T00:00:00Z"}}]
+    )
+    await database.call("cancel_job", 4)
+
+
+async def test_what_the_functions_leave_is_in_order(database: Database, worker: SqlWorker) -> None:
+    await make_everything(database, worker)
+    before = await snapshot(database)
+    assert await faults(database) == []
+    assert await snapshot(database) == before
+
+
+async def test_a_held_job_that_no_reaper_takes_back(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.claim()
+    await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '50 s'")
+    assert await faults(database) == []
+    await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '70 s'")
+    assert await faults(database) == [("held_by_nobody", "job 1")]
+    assert "and no reaper has taken it back" in await explanation(database)
+
+
+async def test_a_due_job_that_no_scheduler_makes_claimable(database: Database) -> None:
+    await enqueue(database, delay=timedelta(hours=1))
+    assert await faults(database) == []
+    await database.execute("update leasehold.jobs set run_at = now() - interval '70 s'")
+    assert await faults(database) == [("overdue", "job 1")]
+
+
+async def test_a_deadline_that_nobody_enforces(database: Database) -> None:
+    await enqueue(database)
+    await database.execute("update leasehold.jobs set deadline = now() - interval '70 s'")
+    assert await faults(database) == [("deadline_missed", "job 1")]
+
+
+async def test_a_line_whose_first_job_was_deleted(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": "k", "priority": -n} for n in range(3)])
+    await database.execute("delete from leasehold.jobs where id = 1")
+    assert await faults(database) == [("waiting_for_nobody", "job 2")]
+
+
+@pytest.mark.parametrize(
+    "edit", ["delete from leasehold.job_blockers", "update leasehold.job_blockers set closed_at = now()"]
+)
+async def test_a_blocked_job_whose_edges_are_gone(database: Database, edit: str) -> None:
+    await enqueue_blocked(database, [await enqueue(database)])
+    assert await faults(database) == []
+    await database.execute(edit)
+    assert await faults(database) == [("blocked_by_nothing", "job 2")]
+
+
+async def test_a_blocked_job_whose_chain_failed_or_is_gone(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    await enqueue_blocked(database, [1, 2])
+    await worker.fail((await worker.claim(1)), discard=[True])
+    assert await faults(database) == [("blocked_for_ever", "job 3")]
+    assert await explanation(database) == "chain 1, for which it waits, is failed"
+    await database.execute("delete from leasehold.finished_jobs")
+    assert await explanation(database) == "chain 1, for which it waits, is gone"
+
+
+async def test_a_blocked_job_that_somebody_made_pending(database: Database) -> None:
+    await enqueue_blocked(database, [await enqueue(database)])
+    await database.execute("update leasehold.jobs set state = 'pending' where id = 2")
+    assert await faults(database) == [("unheeded_blocker", "job 2")]
+
+
+async def test_edges_of_a_job_that_was_deleted(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    await enqueue_blocked(database, [1, 2])
+    await database.execute("delete from leasehold.jobs where id = 3")
+    assert await faults(database) == [("edge_of_nobody", "job 3")]
+    assert (await explanation(database)).startswith("2 edge(s) say")
+
+
+async def test_edges_of_a_job_that_was_cancelled_are_kept_for_its_retry(database: Database) -> None:
+    await enqueue_blocked(database, [await enqueue(database)])
+    await database.call("cancel_job", 2)
+    assert await faults(database) == []
+
+
+async def test_a_chain_whose_last_job_was_deleted(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.continue_with(await worker.claim(), [{"next": {"kind": "a"}}])
+    await database.execute("delete from leasehold.jobs")
+    assert await faults(database) == [("succession_lost", "job 1")]
+
+
+async def test_a_chain_with_two_open_jobs(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    await database.execute("update leasehold.jobs set chain_id = 1, chain_position = 1 where id = 2")
+    assert await faults(database) == [("two_tails", "job 2")]
+
+
+async def test_a_finished_job_that_somebody_put_back(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    await worker.complete(await worker.claim())
+    await database.execute(
+        "insert into leasehold.jobs (id, created_at, run_at, state, kind, queue, args) "
+        "values (1, now(), now(), 'pending', 'a', 'q', '{}')"
+    )
+    assert await faults(database) == [("open_and_finished", "job 1")]
+    assert await explanation(database) == "it is pending, and finished_jobs has it as completed"
+
+
+async def test_partitions_dropped_detached_and_missed(fresh_database: Database) -> None:
+    database = fresh_database
+    await database.call("ensure_partitions")
+    (row,) = await database.fetch("select to_char(now() at time zone 'UTC', 'YYYYMMDD') as today")
+    today = row["today"]
+    await database.execute(
+        f"drop table leasehold.job_events_{today};"
+        f"alter table leasehold.finished_jobs detach partition leasehold.finished_jobs_{today};"
+    )
+    job_id = await enqueue(database)
+    await database.call("cancel_job", job_id)
+    await database.call("retry_job", job_id)
+    await database.call("cancel_job", job_id)
+    assert sorted(await faults(database)) == [
+        ("partition_missing", f"job_events_{today}"),
+        ("partition_orphaned", f"finished_jobs_{today}"),
+        ("rows_in_default_partition", "finished_jobs_default"),
+        ("rows_in_default_partition", "job_events_default"),
+    ]
+
+
+async def test_rows_of_past_days_in_a_default_partition_are_nobodys_fault(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    await worker.complete(await worker.claim())
+    await database.execute("update leasehold.finished_jobs set finished_at = now() - interval '3 years'")
+    assert await faults(database) == []
+
+
+async def test_looking_waits_for_nobody_and_nobody_for_it(database: Database, worker: SqlWorker) -> None:
+    await make_everything(database, worker)
+    async with open_transaction(database, "owner") as owner, open_transaction(database, "auditor") as auditor:
+        await owner.execute(
+            "lock table leasehold.jobs, leasehold.finished_jobs, leasehold.job_blockers in exclusive mode"
+        )
+        assert await auditor.call("audit_jobs") == []
+        await owner.execute("commit")
+        await database.call("cancel_job", 2)
+        await database.call("ensure_partitions", 9)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from leasehold.database import Database
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+@pytest.mark.parametrize(
+    ("queues", "kinds", "counts"),
+    [
+        ((), (), (1, 1, 1, 1)),
+        (("q",), ("k",), (1, 1, 1, 1)),
+        (("q", "r"), ("k", "l"), (1, 1, 1, 1)),
+        (("r",), ("k",), (1, 0, 1, 0)),
+        (("q",), ("l",), (1, 1, 0, 0)),
+        (("r",), ("l",), (1, 0, 0, 0)),
+    ],
+)
+async def test_a_worker_serves_what_it_has_both_the_queue_and_the_kind_of(
+    database: Database, worker: SqlWorker, queues: Sequence[str], kinds: Sequence[str], counts: tuple[int, ...]
+) -> None:
+    await worker.register(queues=queues, kinds=kinds)
+    (row,) = await database.call("find_servers", "q", "k")
+    assert tuple(row)[:4] == counts
+    assert row["incarnations"] == ([worker.incarnation] if counts[3] else None)
+
+
+async def test_only_workers_that_are_ready_and_were_heard_of(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        ready, silent, draining, stopped = (SqlWorker(lane, name) for name in ("a", "b", "c", "d"))
+        for each in (silent, ready, draining, stopped):
+            await each.register()
+        await freeze(lane, "2026-03-01 12:03Z")
+        await lane.call("heartbeat_worker", ready.incarnation, 0, "ready", True)
+        await lane.call("heartbeat_worker", draining.incarnation, 0, "draining", True)
+        await lane.call("stop_worker", stopped.incarnation)
+        (row,) = await lane.call("find_servers", "q", "k")
+    assert (row["alive"], row["incarnations"]) == (1, [ready.incarnation])
+
+
+async def test_nobody_at_all(database: Database) -> None:
+    (row,) = await database.call("find_servers", "q", "k")
+    assert tuple(row) == (0, 0, 0, 0, None)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from leasehold.database import Database
+from tests.support.sql_guards import expire
+from tests.support.sql_jobs import enqueue_many, pile_up, state
+from tests.support.sql_worker import SqlWorker, ids
+
+
+async def make_suspects(database: Database, *job_ids: int) -> None:
+    await database.fetch("update leasehold.jobs set crashes = 1 where id = any ($1)", list(job_ids))
+
+
+async def test_a_claim_takes_one_suspect_the_best_and_all_the_others(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "priority": p} for p in (0, 0, 5, 0, 0)])
+    await make_suspects(database, 1, 2, 3)
+    assert ids(await worker.claim()) == [3, 4, 5]
+    assert await worker.claim() == []
+    assert ids(await SqlWorker(database, "w2").claim()) == [1]
+
+
+async def test_the_batch_is_filled_up_with_others(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 30)
+    await make_suspects(database, *range(1, 26))
+    claimed = ids(await worker.claim(4))
+    assert sorted(claimed) == [1, 26, 27, 28]
+
+
+async def test_the_next_one_comes_when_the_first_has_ended(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    await make_suspects(database, 1, 2)
+    first = await worker.claim()
+    assert (ids(first), await worker.claim()) == ([1], [])
+    await worker.complete(first)
+    assert ids(await worker.claim()) == [2]
+
+
+async def test_suspects_with_keys_keep_their_place_in_the_line(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}, {"kind": "a", "key": "k"}])
+    await make_suspects(database, 1, 2)
+    assert ids(await worker.claim()) == [1]
+    assert [await state(database, n) for n in (1, 2, 3)] == ["claimed", "pending", "waiting"]
+
+
+async def test_a_crash_counts_for_whoever_claims_next(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    await worker.claim()
+    for job_id in (1, 2, 3):
+        await expire(database, job_id)
+    await database.call("reap_jobs")
+    assert [ids(await SqlWorker(database, name).claim()) for name in "abcd"] == [[1], [2], [3], []]
+
+
+async def test_however_many_there_are_they_hide_nothing(database: Database, worker: SqlWorker) -> None:
+    await pile_up(database, 3000, "a", priority=1)
+    await database.execute("update leasehold.jobs set crashes = 1")
+    await pile_up(database, 20, "a")
+    assert ids(await worker.claim(1)) == [1]
+    for _ in range(3):
+        claimed = await worker.claim(1)
+        assert [job["priority"] for job in claimed] == [0]
+    assert [job["priority"] for job in await worker.claim(5)] == [0] * 5
+
+
+async def test_those_of_other_queues_are_taken_when_the_best_cannot_be(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "queue": "limited", "priority": 9}, {"kind": "a"}])
+    await make_suspects(database, 1, 2)
+    await database.call("set_limit", "limited", max_running=0)
+    assert ids(await worker.claim()) == [2]

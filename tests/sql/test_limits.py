@@ -1,0 +1,167 @@
+"""No limit is ever exceeded: many connections at random, and an observer who counts all the while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from time import monotonic
+
+import pytest
+import trio
+
+from leasehold.database import Database, Lane, Row
+from tests.support.sql_jobs import enqueue_many, states
+from tests.support.sql_limits import limit, mark, most_held, watch_holds
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+GROUPS = [None, "a", "b", "c", "big"]
+HELD = "select key_group, count(*) as held from leasehold.jobs where incarnation is not null group by key_group"
+
+
+class Claimer:
+    """One connection that claims and ends jobs in every way there is."""
+
+    def __init__(self, lane: Lane, random: Random) -> None:
+        self.lane = lane
+        self.random = random
+        self.worker = SqlWorker(lane)
+        self.held: list[Row] = []
+
+    async def step(self) -> None:
+        if self.random.random() < 0.5:
+            self.held += await self.worker.claim(self.random.choice([1, 2, 10]))
+        else:
+            await self.end()
+
+    async def end(self) -> None:
+        size = self.random.choice([1, 2, len(self.held)])
+        jobs, self.held = self.held[:size], self.held[size:]
+        match self.random.randrange(8):
+            case 0:
+                await self.worker.fail(jobs, retry_in=[0.0] * len(jobs))
+            case 1:
+                await self.worker.release(jobs)
+            case 2:
+                await self.worker.reschedule(jobs, [0.001] * len(jobs))
+            case 3 if jobs:
+                await self.lane.call("cancel_job", jobs[0]["job_id"])
+                await self.worker.complete(jobs[1:])
+            case _:
+                await self.worker.complete(jobs)
+
+
+async def observe(database: Database, is_over: Callable[[], bool]) -> dict[str, int]:
+    """The most that anybody could see held at once, of all and of each group."""
+    most: dict[str, int] = {}
+    async with database.lane("observer") as lane:
+        while not is_over():
+            rows = await lane.fetch(HELD)
+            seen = {str(row["key_group"]): row["held"] for row in rows} | {"all": sum(row["held"] for row in rows)}
+            most = {name: max(most.get(name, 0), seen.get(name, 0)) for name in most.keys() | seen.keys()}
+    return most
+
+
+async def claim_all(database: Database, seed: int, connections: int, steps: int) -> dict[str, int]:
+    """Let so many connections do so many steps; returns what an observer saw."""
+    running = connections
+    seen: dict[str, int] = {}
+
+    async def act(number: int) -> None:
+        nonlocal running
+        async with database.lane(f"claimer {number}") as lane:
+            claimer = Claimer(lane, Random(f"{seed} {number}"))
+            for _ in range(steps):
+                await claimer.step()
+            while claimer.held:
+                await claimer.end()
+        running -= 1
+
+    async def look() -> None:
+        seen.update(await observe(database, lambda: running == 0))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        for number in range(connections):
+            nursery.start_soon(act, number)
+    return seen
+
+
+def some_jobs(random: Random, count: int) -> list[object]:
+    return [
+        {
+            "kind": random.choice("ab"),
+            "key_group": random.choice(GROUPS),
+            "priority": random.randrange(3),
+            "key": random.choice([None, None, f"k{random.randrange(20)}"]),
+        }
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_eight_connections_never_hold_more_than_the_limits_say(fresh_database: Database, seed: int) -> None:
+    database = fresh_database
+    await watch_holds(database)
+    await enqueue_many(database, some_jobs(Random(seed), 600))
+    await limit(database, 7)
+    await limit(database, 2, group="*")
+    await limit(database, 4, group="big")
+    seen = await claim_all(database, seed, 8, 60)
+    noted = await most_held(database)
+    print(f"most held: seen {seen}, noted {noted}")
+    for most in (seen, noted):
+        assert most.pop("all") == 7
+        assert most.pop("big") <= 4
+        assert max(most[group] for group in "abc") <= 2
+    async with database.lane("last") as lane:
+        await database.call("drop_limit", "default")
+        await database.call("drop_limit", "default", "*")
+        await database.call("drop_limit", "default", "big")
+        await freeze(lane, "2999-01-01")
+        worker = SqlWorker(lane)
+        while claimed := await worker.claim(100):
+            await worker.complete(claimed)
+    assert set((await states(database)).values()) <= {"completed", "cancelled"}
+
+
+async def test_a_limit_set_while_many_claim_counts_from_its_first_moment(fresh_database: Database) -> None:
+    database = fresh_database
+    await watch_holds(database)
+    await enqueue_many(database, some_jobs(Random(7), 600))
+
+    async def set_limits() -> None:
+        async with database.lane("admin") as lane:
+            while not await lane.fetch("select from leasehold.jobs where incarnation is not null limit 1"):
+                await trio.lowlevel.checkpoint()
+            for most in (5, 3):
+                await lane.execute("begin")
+                await limit(lane, most)
+                if most == 3:
+                    await mark(lane)
+                await lane.execute("commit")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(set_limits)
+        await claim_all(database, 7, 6, 60)
+    assert (await most_held(database, since_mark=True))["all"] == 3
+
+
+async def test_eight_connections_never_start_more_than_the_rate_allows(fresh_database: Database) -> None:
+    database = fresh_database
+    await watch_holds(database)
+    await enqueue_many(database, some_jobs(Random(3), 600))
+    began = monotonic()
+    await limit(database, rate=60.0, burst=10)
+    await limit(database, group="*", rate=20.0, burst=3)
+    await claim_all(database, 3, 8, 50)
+    seconds = monotonic() - began
+    given_back = "select count(*) from leasehold.job_events where event = 'released'"
+    [counts] = await database.fetch(
+        "select count(*) filter (where step = 1) as all, count(*) filter (where step = 1 and key_group = 'a') as a,"
+        f" ({given_back}) as back from public.holds"
+    )
+    print(f"{counts['all']} starts ({counts['a']} of group a, {counts['back']} given back) in {seconds:.2f} s")
+    assert counts["all"] - counts["back"] <= 10 + 60 * seconds
+    assert counts["a"] - counts["back"] <= 3 + 20 * seconds
+    assert counts["all"] >= 10

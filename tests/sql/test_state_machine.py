@@ -1,0 +1,387 @@
+"""The SQL functions against a model of the states of jobs, in orders that Hypothesis thinks up.
+
+All steps of a run are one transaction on one connection, which is rolled back. What the database decides freely (which jobs
+a claim gives, whom a crash is charged to) is checked for being allowed; everything else has to be what the model says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tests.support.sql_edges import BROKEN, STRANDED
+from tests.support.sql_model import DONE, HELD, READY, Model, ModelJob
+
+EPOCH = datetime(2999, 1, 1, tzinfo=UTC)
+WORKERS = [UUID(int=n + 1) for n in range(3)]
+KEYS = st.sampled_from([None, None, "x", "y"])
+OUTPUTS = st.sampled_from([None, '"out"', "7"])
+STATES = """
+select id, state, attempt, spared_attempts, chain_id, chain_position, run_at, output, succeeded_by, crashes, max_attempts,
+       (select json_agg(json_build_array(b.chain_id, b.closed_at is not null, b.output) order by b.slot)
+          from leasehold.job_blockers b where b.job_id = a.id) as edges
+  from leasehold.all_jobs a
+"""
+IDLE_KEYS = """
+select key, queue, kind from leasehold.jobs j
+ where key is not null and state in ('pending', 'waiting')
+   and not exists (select from leasehold.jobs h where h.key = j.key and h.incarnation is not null)
+ group by key, queue, kind having not bool_or(state = 'pending')
+"""
+
+Token = tuple[int, int, int]  # job, attempt, worker
+
+
+class Connection:
+    """A connection that a test without a loop of its own can use."""
+
+    def __init__(self, dsn: str) -> None:
+        self._runner = asyncio.Runner()
+        self._connection: Any = self._runner.run(self._open(dsn))
+
+    async def _open(self, dsn: str) -> Any:
+        return await asyncpg.connect(dsn)
+
+    def fetch(self, sql: str, *args: object) -> list[Any]:
+        return self._runner.run(self._connection.fetch(sql, *args))
+
+    def call(self, function: str, *args: object) -> list[Any]:
+        return self.fetch(
+            f"select * from leasehold.{function}({', '.join(f'${n + 1}' for n in range(len(args)))})", *args
+        )
+
+    def execute(self, sql: str) -> None:
+        self._runner.run(self._connection.execute(sql))
+
+    def close(self) -> None:
+        self._runner.run(self._connection.close())
+        self._runner.close()
+
+
+class Jobs(RuleBasedStateMachine):
+    """Rules are calls; after each the whole of the database is compared."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self.database = connection
+        self.model = Model(0)
+        self.tokens: list[Token] = []
+
+    @initialize()
+    def begin(self) -> None:
+        self.database.execute("begin")
+        self.tick(1000)
+
+    def teardown(self) -> None:
+        self.database.execute("rollback")
+
+    # Drawing.
+
+    def some(self, data: st.DataObject, jobs: Sequence[ModelJob], least: int = 1) -> list[ModelJob]:
+        return data.draw(st.lists(st.sampled_from(jobs), min_size=least, max_size=4, unique_by=lambda job: job.id))
+
+    def new_jobs(self, data: st.DataObject, most: int, *, not_for: int | None = None) -> list[dict[str, Any]]:
+        """Jobs as enqueue_jobs takes them, each with blockers before it or among the chains there are."""
+        chains = [chain for chain in self.model.chains() if chain != not_for]
+        jobs: list[dict[str, Any]] = []
+        for _ in range(data.draw(st.integers(0, most))):
+            blockers: list[Any] = [{"position": n} for n in range(1, len(jobs) + 1) if data.draw(st.booleans())]
+            if chains:
+                blockers += data.draw(st.lists(st.sampled_from(chains), max_size=2))
+            jobs.append(
+                {
+                    "kind": data.draw(st.sampled_from("ab")), "key": data.draw(KEYS), "blockers": blockers or None,
+                    "priority": data.draw(st.sampled_from([None, 1])), "delay": data.draw(st.sampled_from([None, None, 10])),
+                    "max_attempts": data.draw(st.sampled_from([None, 1, 2])),
+                }
+            )  # fmt: skip
+        return jobs
+
+    def learn(self, jobs: Sequence[dict[str, Any]], ids: Sequence[int], before: ModelJob | None = None) -> None:
+        """Put new jobs into the model; with `before` the last of them continues its chain."""
+        for n, (doc, job_id) in enumerate(zip(jobs, ids, strict=True)):
+            blockers = [ids[item["position"] - 1] if isinstance(item, dict) else item for item in doc["blockers"] or []]
+            is_next = before is not None and n == len(jobs) - 1
+            priority = (
+                doc["priority"] if doc["priority"] is not None or before is None or not is_next else before.priority
+            )
+            job = ModelJob(
+                id=job_id, chain=before.chain if before and is_next else job_id,
+                position=before.position + 1 if before and is_next else 0, key=doc["key"], priority=priority or 0,
+                max_attempts=doc["max_attempts"] or 20,
+            )  # fmt: skip
+            self.model.add(job, blockers, doc["delay"] or 0)
+
+    def identities(self, jobs: Sequence[ModelJob]) -> tuple[list[int], list[int]]:
+        return [job.id for job in jobs], [job.attempt for job in jobs]
+
+    # Rules.
+
+    @rule(seconds=st.sampled_from([1, 10, 60]))
+    def tick(self, seconds: int) -> None:
+        self.model.now += seconds
+        self.database.execute(f"set local leasehold.frozen_clock = '{EPOCH + timedelta(seconds=self.model.now)}'")
+
+    @rule(data=st.data())
+    def enqueue(self, data: st.DataObject) -> None:
+        jobs = self.new_jobs(data, 3)
+        self.learn(jobs, [row["job_id"] for row in self.database.call("enqueue_jobs", json.dumps(jobs))])
+
+    @rule(worker=st.integers(0, 2), batch=st.sampled_from([1, 3, 20]), lease=st.sampled_from([5, 30]))
+    def claim(self, worker: int, batch: int, lease: int) -> None:
+        self.model.make_due()
+        ready = {job.id: job for job in self.model.of("ready")}
+        held = {job.key for job in self.model.of(*HELD) if job.key}
+        rows = self.database.call(
+            "claim_jobs", WORKERS[worker], f"w{worker}", None, None, batch, timedelta(seconds=lease)
+        )
+        order = [ready[row["job_id"]] for row in rows]
+        assert order == sorted(order, key=lambda job: (-job.priority, job.run_at, job.id))
+        keys = [job.key for job in order if job.key]
+        assert len(keys) == len(set(keys)), "two jobs of one key in one claim"
+        assert not set(keys) & held, "a key that is held"
+        for job, row in zip(order, rows, strict=True):
+            self.model.claim(job, worker, lease)
+            assert row["attempt"] == job.attempt
+            self.tokens.append((job.id, job.attempt, worker))
+        if len(rows) < batch:  # then nothing is left that it could have had
+            left = [job for job in self.model.of("ready") if job.key not in held | set(keys) and not job.crashes]
+            assert left == []
+
+    def settle(
+        self, data: st.DataObject, call: Callable[[UUID, list[int], list[int], list[ModelJob]], None], least: int = 1
+    ) -> None:
+        """Do something with jobs that some worker holds."""
+        workers = sorted({job.holder for job in self.model.of(*HELD) if job.holder is not None})
+        worker = data.draw(st.sampled_from(workers))
+        jobs = self.some(data, self.model.held_by(worker), least)
+        call(WORKERS[worker], *self.identities(jobs), jobs)
+
+    is_something_held = precondition(lambda self: bool(self.model.of(*HELD)))
+
+    @is_something_held
+    @rule(data=st.data())
+    def start(self, data: st.DataObject) -> None:
+        def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
+            assert self.database.call("start_jobs", worker, ids, attempts) == []
+            for job in jobs:
+                job.state = "running"
+
+        self.settle(data, call)
+
+    @is_something_held
+    @rule(data=st.data(), output=OUTPUTS)
+    def complete(self, data: st.DataObject, output: str | None) -> None:
+        def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
+            assert self.database.call("complete_jobs", worker, ids, attempts, [output] * len(ids), None) == []
+            for job in jobs:
+                self.model.finish(job, "completed", output)
+            self.model.close([job.chain for job in jobs])
+
+        self.settle(data, call)
+
+    @is_something_held
+    @rule(data=st.data(), output=OUTPUTS, is_alone=st.booleans())
+    def go_on(self, data: st.DataObject, output: str | None, is_alone: bool) -> None:
+        def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
+            jobs = jobs[:1] if is_alone else jobs
+            plans = [self.new_jobs(data, 3, not_for=job.chain) for job in jobs]
+            nexts = [bool(plan) and data.draw(st.booleans()) for plan in plans]
+            texts = [
+                json.dumps({"jobs": plan[:-1], "next": plan[-1]} if has_next else {"jobs": plan})
+                for plan, has_next in zip(plans, nexts, strict=True)
+            ]
+            if is_alone:
+                (row,) = self.database.call("complete_job", ids[0], attempts[0], worker, output, texts[0])
+                made = {ids[0]: row[0]}
+            else:
+                rows = self.database.call("continue_jobs", worker, ids, attempts, texts, [output] * len(ids))
+                assert {row["reason"] for row in rows} == {None}
+                made = {row["job_id"]: row["new_ids"] for row in rows}
+            for job, has_next in zip(jobs, nexts, strict=True):
+                self.model.finish(
+                    job, "completed", None if has_next else output, made[job.id][-1] if has_next else None
+                )
+            for job, plan, has_next in zip(jobs, plans, nexts, strict=True):
+                self.learn(plan, made[job.id], job if has_next else None)
+            self.model.close([job.chain for job, has_next in zip(jobs, nexts, strict=True) if not has_next])
+
+        self.settle(data, call)
+
+    @is_something_held
+    @rule(data=st.data(), delay=st.sampled_from([None, 0, 10]))
+    def block(self, data: st.DataObject, delay: int | None) -> None:
+        def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
+            (job,) = jobs[:1]
+            others = [chain for chain in self.model.chains() if chain != job.chain]
+            made = self.new_jobs(data, 2, not_for=job.chain)
+            blockers: list[Any] = [{"position": n + 1} for n in range(len(made))]
+            blockers += data.draw(st.lists(st.sampled_from(others), max_size=2)) if others else []
+            wait = json.dumps({"jobs": made, "blockers": blockers, "delay": delay})
+            assert self.database.call("block_jobs", worker, ids[:1], attempts[:1], [wait]) == []
+            rows = self.database.fetch("select id from leasehold.jobs where id > $1 order by id", max(self.model.jobs))
+            new_ids = [row["id"] for row in rows]
+            self.learn(made, new_ids)
+            self.model.add_edges(job, [new_ids[b["position"] - 1] if isinstance(b, dict) else b for b in blockers])
+            job.spared += 1
+            job.run_at = self.model.now + (delay or 0)
+            self.model.settle_into(job)
+
+        self.settle(data, call)
+
+    @is_something_held
+    @rule(data=st.data(), wait=st.sampled_from([0, 10]), discard=st.booleans())
+    def fail(self, data: st.DataObject, wait: int, discard: bool) -> None:
+        def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
+            errors = ['{"type": "E", "message": "m", "traceback": ""}'] * len(ids)
+            self.database.call(
+                "fail_jobs", worker, ids, attempts, errors, None, [discard] * len(ids), [float(wait)] * len(ids)
+            )
+            for job in jobs:
+                if discard or self.model.is_last(job):
+                    self.model.finish(job, "failed")
+                else:
+                    self.model.again(job, run_at=self.model.now + wait, is_spared=False)
+
+        self.settle(data, call)
+
+    @is_something_held
+    @rule(data=st.data(), delay=st.sampled_from([None, 0, 10]))
+    def give_back(self, data: st.DataObject, delay: int | None) -> None:
+        def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
+            if delay is None:
+                assert self.database.call("release_jobs", worker, ids, attempts) == []
+            else:
+                assert self.database.call("reschedule_jobs", worker, ids, attempts, [float(delay)] * len(ids)) == []
+            for job in jobs:
+                self.model.again(job, run_at=self.model.now + delay if delay else None, is_spared=True)
+
+        self.settle(data, call)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(data=st.data())
+    def cancel(self, data: st.DataObject) -> None:
+        job = data.draw(st.sampled_from(list(self.model.jobs.values())))
+        if job.state in DONE:
+            self.refused("cancel_job", job.id, f"job {job.id} is {job.state} and cannot be cancelled")
+        else:
+            self.database.call("cancel_job", job.id)
+            self.model.finish(job, "cancelled")
+
+    @precondition(lambda self: self.model.of("failed", "cancelled", "scheduled"))
+    @rule(data=st.data())
+    def retry(self, data: st.DataObject) -> None:
+        job = data.draw(st.sampled_from(self.model.of("failed", "cancelled", "scheduled")))
+        self.database.call("retry_job", job.id)
+        job.crashes = 0 if job.state != "scheduled" else job.crashes
+        self.model.retry(job)
+
+    def refused(self, function: str, job_id: int, complaint: str) -> None:
+        self.database.execute("savepoint refused")
+        try:
+            self.database.call(function, job_id)
+        except asyncpg.PostgresError as error:
+            assert str(error) == complaint
+        else:
+            raise AssertionError(f"{function}({job_id}) was not refused")
+        finally:
+            self.database.execute("rollback to savepoint refused")
+
+    @rule()
+    def reap(self) -> None:
+        lost = {job.id: job for job in self.model.of(*HELD) if job.lease_until <= self.model.now}
+        rows = self.database.call("reap_jobs")
+        assert {row["job_id"]: row["attempt"] for row in rows} == {job.id: job.attempt for job in lost.values()}
+        for row in rows:
+            job = lost[row["job_id"]]
+            if row["state"] == "failed":
+                self.model.finish(job, "failed")
+            else:
+                self.model.again(job, run_at=None, is_spared=False)
+            (now,) = self.database.fetch(f"{STATES} where id = $1", job.id)
+            assert now["spared_attempts"] - job.spared in (0, 1)
+            job.spared, job.crashes = now["spared_attempts"], now["crashes"]
+
+    @rule(function=st.sampled_from(["make_jobs_due", "unblock_stranded_jobs", "promote_stranded_jobs"]))
+    def upkeep(self, function: str) -> None:
+        (row,) = self.database.call(function)
+        if function == "make_jobs_due":
+            self.model.make_due()
+        else:
+            assert row[0] == 0, "nothing is ever stranded where everything happens one after the other"
+
+    @precondition(lambda self: self.tokens)
+    @rule(data=st.data())
+    def write_as_a_former_owner(self, data: st.DataObject) -> None:
+        """Whatever it writes changes nothing, which the comparison afterwards shows."""
+        job_id, attempt, worker = data.draw(st.sampled_from(self.tokens))
+        job = self.model.jobs[job_id]
+        if job.state in HELD and job.attempt == attempt:
+            return
+        plan = '{"jobs": [{"kind": "late"}], "next": {"kind": "late"}}'
+        for function, more in (
+            ("complete_jobs", (['"late"'], None)), ("continue_jobs", ([plan], ['"late"'])), ("block_jobs", (["{}"],)),
+            ("fail_jobs", (['{"type": "late"}'],)), ("reschedule_jobs", ([5.0],)), ("release_jobs", ()), ("start_jobs", ()),
+        ):  # fmt: skip
+            rows = self.database.call(function, WORKERS[worker], [job_id], [attempt], *more)
+            assert all(row["reason"] or row.get("new_ids", "none") is None for row in rows)
+
+    # After each step.
+
+    @invariant()
+    def every_job_is_as_the_model_says(self) -> None:
+        rows = {row["id"]: row for row in self.database.fetch(STATES)}
+        assert set(rows) == set(self.model.jobs), "jobs were lost, or made of nothing"
+        for job_id, job in self.model.jobs.items():
+            row = rows[job_id]
+            edges = [
+                [edge.chain, edge.is_closed, None if edge.output is None else json.loads(edge.output)]
+                for edge in job.edges
+            ]
+            found = (
+                "ready" if row["state"] in READY else row["state"], row["attempt"], row["chain_id"], row["chain_position"],
+                row["output"], row["succeeded_by"], json.loads(row["edges"] or "[]"), row["spared_attempts"],
+            )  # fmt: skip
+            assert found == (
+                job.state, job.attempt, job.chain, job.position, job.output, job.next, edges, job.spared,
+            ), f"job {job_id}"  # fmt: skip
+            assert job.state in DONE or row["run_at"] == EPOCH + timedelta(seconds=job.run_at), f"job {job_id}"
+
+    @invariant()
+    def no_rule_is_broken(self) -> None:
+        assert [row["rule"] for row in self.database.fetch(BROKEN + STRANDED)] == []
+        assert self.database.fetch(IDLE_KEYS) == [], "a key that nobody holds and whose jobs all wait"
+
+
+def test_the_database_does_what_the_model_says(database_url: str) -> None:
+    connection = Connection(database_url)
+    try:
+        run_state_machine_as_test(
+            lambda: Jobs(connection),
+            settings=settings(
+                max_examples=40,
+                stateful_step_count=50,
+                deadline=None,
+                derandomize=bool(os.environ.get("CI")),
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+    finally:
+        connection.close()
