@@ -34,15 +34,25 @@ async def _cancel_one(connection: Connection, kind: str, place: Path) -> float:
     job_id = await connection.fetchval(enqueue, kind, str(place))
     running = f"select exists (select from leasehold.jobs where id = {job_id} and state in ('claimed', 'running'))"
     await until(connection, running)
-    while not place.exists():
-        await asyncio.sleep(0.001)
+    await _written(place)
     await asyncio.sleep(random.uniform(0.01, 0.03))
     clock = asyncio.get_running_loop().time
     await connection.fetchval("select leasehold.cancel_job($1)", job_id)
     committed = clock()
-    while not (said := place.read_text()):
+    return float(await _written(place, at_least=2)) - committed
+
+
+async def _written(place: Path, at_least: int = 0) -> str:
+    """What the handler wrote, once it has."""
+    while True:
+        said = _read(place)
+        if said is not None and len(said) >= at_least:
+            return said
         await asyncio.sleep(0.0005)
-    return float(said) - committed
+
+
+def _read(place: Path) -> str | None:
+    return place.read_text() if place.exists() else None
 
 
 async def main(server: Server, samples: int) -> None:
@@ -54,9 +64,9 @@ async def main(server: Server, samples: int) -> None:
 
 
 def show(name: str, spread: Spread) -> None:
-    print(
-        f"{name:<44}{spread.samples:>5} samples  p50 {spread.p50:7.2f} ms  p99 {spread.p99:7.2f} ms  max {spread.longest:7.2f} ms"
-    )
+    """A line of the table."""
+    times = f"p50 {spread.p50:7.2f} ms  p99 {spread.p99:7.2f} ms  max {spread.longest:7.2f} ms"
+    print(f"{name:<44}{spread.samples:>5} samples  {times}")
 
 
 if __name__ == "__main__":

@@ -33,33 +33,34 @@ async def clock_in() -> float:
 @app.kind()
 async def until_cancelled(place: str) -> None:
     """Wait, and write down the time of the cancellation by the clock that all processes share."""
-    file = Path(place)
-    file.touch()
+    _write(place, "")
     try:
         await trio.sleep_forever()
     finally:
-        file.write_text(str(time.monotonic()))
+        _write(place, str(time.monotonic()))
 
 
 @app.kind(runs="asyncio")
 async def until_cancelled_in_asyncio(place: str) -> None:
     """As `until_cancelled`."""
-    file = Path(place)
-    file.touch()
+    _write(place, "")
     try:
         await asyncio.sleep(600)
     finally:
-        file.write_text(str(time.monotonic()))
+        _write(place, str(time.monotonic()))
 
 
 @app.kind()
 def until_cancelled_in_a_thread(place: str) -> None:
     """As `until_cancelled`, looking every millisecond."""
-    file = Path(place)
-    file.touch()
+    _write(place, "")
     try:
         while True:
             checkpoint()
             time.sleep(0.001)
     finally:
-        file.write_text(str(time.monotonic()))
+        _write(place, str(time.monotonic()))
+
+
+def _write(place: str, text: str) -> None:
+    Path(place).write_text(text)

@@ -29,7 +29,7 @@ class Line:
         ids, attempts = [i for i, _ in held], [a for _, a in held]
         await self._connection.fetch(COMPLETE, self._incarnation, ids, attempts, [None] * batch, [0.0] * batch)
         if self._refills:
-            await self._connection.execute(INSERT, "noop", QUEUE, "{}", batch)
+            await self._connection.execute(INSERT, "noop", QUEUE, "{}", batch, 0)
         return seconds
 
 

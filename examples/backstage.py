@@ -92,7 +92,9 @@ async def open_backstage(app: App, name: str) -> AsyncGenerator[Backstage]:
         await migrate(place.dsn)
         async with open_troupe(place.folder / "logs") as troupe, open_client(place.dsn, app=app) as client:
             stage = Backstage(place, troupe, client, name, started)
-            stage.say(f"Postgres is ready: {place.description}")
+            stage.say(
+                f"Postgres is ready: {'embedded, gone at the end' if place.is_own_database else place.description}"
+            )
             try:
                 yield stage
             except Exception:

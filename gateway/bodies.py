@@ -64,6 +64,13 @@ class JobParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 
 
+class LogParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which job, and which of its attempts; all where none is given."""
+
+    id: Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
+    attempt: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
+
+
 class HealthParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much to tell; `?verbose` needs no value."""
 

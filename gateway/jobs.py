@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from leasehold.gateway.bodies import CountsBody, EnqueuedBody, JobBody, JobParameters
+from leasehold.gateway.bodies import CountsBody, EnqueuedBody, JobBody, JobParameters, LogParameters
 from leasehold.gateway.json_scan import find_offence
 from leasehold.gateway.problems import ARGS_TOO_LARGE, INVALID_INPUT, Offence, Refusal
 from leasehold.gateway.reading import Limits, offence_of
 from leasehold.gateway.routes import Call, NoParameters
 from leasehold.gateway.services import Services
 from leasehold.job import NewJob
-from leasehold.records import Explanation, JobRecord
+from leasehold.records import Explanation, JobProgress, JobRecord, LogLine
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 LONGEST_KEY = 500
@@ -42,6 +42,16 @@ async def show_job(call: Call[JobParameters, None]) -> JobRecord:
 async def explain_job(call: Call[JobParameters, None]) -> list[Explanation]:
     """Why a job is not running: all reasons, the weightiest first."""
     return await call.services.client.explain(call.parameters.id)
+
+
+async def show_progress(call: Call[JobParameters, None]) -> JobProgress | None:
+    """How far a job has come, null where its handler said nothing."""
+    return await call.services.client.progress(call.parameters.id)
+
+
+async def show_logs(call: Call[LogParameters, None]) -> list[LogLine]:
+    """The log of a job, oldest line first."""
+    return await call.services.client.logs(call.parameters.id, attempt=call.parameters.attempt)
 
 
 async def count_jobs(call: Call[NoParameters, None]) -> CountsBody:

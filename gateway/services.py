@@ -12,7 +12,16 @@ from leasehold.continuation import ContinueWith
 from leasehold.gateway.coalescer import Coalescer
 from leasehold.gateway.reading import Limits
 from leasehold.job import NewJob
-from leasehold.records import BlockerRecord, ChainRecord, EnqueuedJob, Explanation, JobRecord, QueueCounts
+from leasehold.records import (
+    BlockerRecord,
+    ChainRecord,
+    EnqueuedJob,
+    Explanation,
+    JobProgress,
+    JobRecord,
+    LogLine,
+    QueueCounts,
+)
 
 Check = Callable[[], Awaitable[None]]
 
@@ -40,6 +49,8 @@ class JobsClient(ChainsClient, Protocol):
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]: ...
     async def get(self, job_id: int) -> JobRecord: ...
     async def explain(self, job_id: int) -> list[Explanation]: ...
+    async def progress(self, job_id: int) -> JobProgress | None: ...
+    async def logs(self, job_id: int, *, attempt: int | None) -> list[LogLine]: ...
     async def counts(self) -> list[QueueCounts]: ...
 
 

@@ -12,6 +12,7 @@ from leasehold.gateway.bodies import (
     JobBatch,
     JobBody,
     JobParameters,
+    LogParameters,
 )
 from leasehold.gateway.chain_table import CHAIN_ROUTES
 from leasehold.gateway.problems import (
@@ -24,7 +25,7 @@ from leasehold.gateway.problems import (
     UNKNOWN_KIND,
 )
 from leasehold.gateway.routes import Route
-from leasehold.records import Explanation, JobRecord
+from leasehold.records import Explanation, JobProgress, JobRecord, LogLine
 
 DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
 ENQUEUE_ERRORS = (INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS)
@@ -83,6 +84,28 @@ ROUTES: tuple[Route, ...] = (
         summary="Explain why a job is not running",
         parameters=JobParameters,
         response=list[Explanation],
+        errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=("jobs",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/{id}/progress",
+        handler=jobs.show_progress,
+        summary="Show how far a job has come",
+        parameters=JobParameters,
+        response=JobProgress | None,
+        errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=("jobs",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/{id}/logs",
+        handler=jobs.show_logs,
+        summary="List what the handlers of a job have logged",
+        parameters=LogParameters,
+        response=list[LogLine],
         errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
         scope=Scope.READ,
         tags=("jobs",),

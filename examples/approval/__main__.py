@@ -57,10 +57,10 @@ async def find_approvals(stage: Backstage) -> dict[str, int]:
 
 async def decide(stage: Backstage, approvals: dict[str, int], gateway: str) -> None:
     """Four people do; nobody has time for Eve."""
-    stage.say(await people.with_python(stage.client, approvals["Ada"], Decision(True, "python")))
-    stage.say(await people.with_command_line(stage.environ, approvals["Bo"], Decision(True, "command line")))
-    stage.say(await people.with_http(gateway, approvals["Cleo"], Decision(True, "http")))
-    stage.say(await people.with_sql(stage.place.dsn, approvals["Dan"], Decision(False, "sql")))
+    stage.say("Ada: " + await people.with_python(stage.client, approvals["Ada"], Decision(True, "python")))
+    stage.say("Bo: " + await people.with_command_line(stage.environ, approvals["Bo"], Decision(True, "command line")))
+    stage.say("Cleo: " + await people.with_http(gateway, approvals["Cleo"], Decision(True, "http")))
+    stage.say("Dan: " + await people.with_sql(stage.place.dsn, approvals["Dan"], Decision(False, "sql")))
 
 
 async def check(stage: Backstage, outcomes: dict[str, Outcome]) -> None:
@@ -73,7 +73,7 @@ async def check(stage: Backstage, outcomes: dict[str, Outcome]) -> None:
     stage.check("payouts", paid["times"], sum(each.paid > 0 for each in EXPECTED.values()))
     stage.check("euros paid", paid["euros"], sum(each.paid for each in EXPECTED.values()))
     print(f"    {eve['reminders']} reminders were written for Eve")
-    stage.check("Eve was waited for", eve["reminders"] > 1, True)
+    stage.check("she was reminded more than once", eve["reminders"] > 1, True)
 
 
 if __name__ == "__main__":

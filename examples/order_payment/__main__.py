@@ -8,13 +8,14 @@ import trio
 
 from examples.backstage import Backstage, show
 from leasehold import NewJob
+from leasehold.database import OpenTransaction
 
 from . import app
 from .handlers import QUEUE, charge
 from .payment import ADDRESS
 from .provider import FATES, Hold, Provider, open_provider
 
-SCHEMA = Path(__file__).with_name("schema.sql")
+SCRIPTS = [Path(__file__).with_name(name) for name in ("schema.sql", "pause.sql")]
 ORDERS = {number: 500 + 73 * number for number in range(1, 41)}
 SUMS = """
 select (select sum(cents) from shop.orders) as ordered, (select sum(cents) from shop.payments) as booked,
@@ -22,6 +23,7 @@ select (select sum(cents) from shop.orders) as ordered, (select sum(cents) from 
        (select count(*) from shop.shipments) as parcels, (select count(distinct order_id) from shop.shipments) as shipped,
        (select count(*) from shop.payments where booked_by = 'charge_over_orm') as over_orm
 """
+HELD_UP = "select 1 from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and not granted"
 KILLED_AT, CUT_AT = 7, 13
 
 
@@ -29,11 +31,13 @@ async def perform(stage: Backstage) -> None:
     """The whole story."""
     with open_provider() as provider:
         stage.environ[ADDRESS] = provider.url
-        killed, cut = provider.hold(f"order-{KILLED_AT}"), provider.hold(f"order-{CUT_AT}")
+        cut = provider.hold(f"order-{CUT_AT}")
         chains = await take_orders(stage)
-        await stage.start("worker.1", "worker.2", "worker.3", "reaper", "scheduler", queues=[QUEUE])
-        stage.say("three workers charge the orders")
-        await kill_worker(stage, killed, chains[KILLED_AT])
+        async with stage.client.transaction() as gate:
+            await gate.execute("select pg_advisory_xact_lock(0, $1)", KILLED_AT)
+            await stage.start("worker.1", "worker.2", "worker.3", "reaper", "scheduler", queues=[QUEUE])
+            stage.say("three workers charge the orders")
+            await kill_worker(stage, gate, chains[KILLED_AT])
         await cut_leases(stage, cut, chains[CUT_AT])
         for chain in chains.values():
             await stage.client.wait(chain, kind=charge, timeout=60)
@@ -46,7 +50,8 @@ async def perform(stage: Backstage) -> None:
 async def take_orders(stage: Backstage) -> dict[int, int]:
     """Each order and its job in one commit; returns the chain of each order."""
     async with stage.client.transaction() as tx:
-        await tx.execute(SCHEMA.read_text())
+        for script in SCRIPTS:
+            await tx.execute(script.read_text())
         for order, cents in ORDERS.items():
             await tx.execute("insert into shop.orders values ($1, $2)", order, cents)
         jobs = [make_charge(order) for order in ORDERS]
@@ -61,12 +66,16 @@ def make_charge(order: int) -> NewJob:
     return others[0].new(order=order) if others and order % 3 == 0 else charge.new(order=order)
 
 
-async def kill_worker(stage: Backstage, hold: Hold, chain: int) -> None:
-    """SIGKILL between the charge and the answer to it."""
-    owner = await living_owner(stage, hold, chain)
+async def kill_worker(stage: Backstage, gate: OpenTransaction, chain: int) -> None:
+    """SIGKILL amid the statement that books the payment, which `gate` holds up."""
+
+    async def is_held_up() -> bool:
+        return bool(await gate.fetch(HELD_UP, KILLED_AT))
+
+    await stage.until("the booking to begin", is_held_up)
+    owner = (await stage.client.get(chain)).worker_id or ""
     await stage.troupe.players[owner].kill()
-    hold.free.set()
-    stage.say(f"order {KILLED_AT}: the provider has the money, {owner} waits for the answer and gets SIGKILL")
+    stage.say(f"order {KILLED_AT}: the provider has the money, {owner} is booking it and gets SIGKILL")
 
 
 async def cut_leases(stage: Backstage, hold: Hold, chain: int) -> None:

@@ -10,13 +10,13 @@ returns table (finding text, job_id bigint, subject text, explanation text) lang
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off as $$
 with now as materialized (select leasehold.clock() as at)
 select 'held_by_nobody', j.id, 'job ' || j.id,
-       format('the lease of attempt %s on worker %s ran out at %s and no reaper has taken it back', j.attempt, j.worker_id, j.lease_expires_at)
+       format('the lease of attempt %s on worker %s ran out at %s and no reaper has taken it back', j.attempt, j.worker_id, date_trunc('second', j.lease_expires_at))
   from leasehold.jobs j, now where j.state in ('claimed', 'running') and j.lease_expires_at < now.at - find_faults.grace
 union all
-select 'overdue', j.id, 'job ' || j.id, format('it was due at %s and nobody has made it claimable', j.run_at)
+select 'overdue', j.id, 'job ' || j.id, format('it was due at %s and nobody has made it claimable', date_trunc('second', j.run_at))
   from leasehold.jobs j, now where j.state = 'scheduled' and j.run_at < now.at - find_faults.grace
 union all
-select 'deadline_missed', j.id, 'job ' || j.id, format('its deadline was %s and no reaper has failed it', j.deadline)
+select 'deadline_missed', j.id, 'job ' || j.id, format('its deadline was %s and no reaper has failed it', date_trunc('second', j.deadline))
   from leasehold.jobs j, now where j.deadline < now.at - find_faults.grace
 union all
 select 'waiting_for_nobody', w.id, 'job ' || w.id, format('it waits for key %L, which nobody holds and no other job is pending for', w.key)
@@ -31,7 +31,7 @@ select case when b.bad is null then 'blocked_by_nothing' else 'blocked_for_ever'
           from leasehold.jobs j
          cross join lateral (select bool_or(coalesce(t.is_open, false)) as is_open,
                                     min(e.chain_id) filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as bad,
-                                    min(coalesce('is ' || t.state, 'is gone')) filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as why
+                                    min(case t.state when 'failed' then 'has failed' when 'cancelled' then 'was cancelled' else 'is gone' end) filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as why
                                from leasehold.job_blockers e left join lateral leasehold.chain_tail(e.chain_id) t on true
                               where e.job_id = j.id and e.closed_at is null) s
          where j.state = 'blocked') b

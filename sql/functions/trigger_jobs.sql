@@ -18,8 +18,8 @@ declare
     v_keys    text[];
     v_queues  text[];
 begin
-    -- The state is looked at afterwards, so that no plan walks all scheduled jobs for it.
-    v_ready := array(select l.id from (select j.id, j.state from leasehold.jobs j where j.id = any (v_ids) order by j.id for update) l
+    -- The state is looked at afterwards (offset 0 sees to it), so that no plan walks all scheduled jobs for it.
+    v_ready := array(select l.id from (select j.id, j.state from leasehold.jobs j where j.id = any (v_ids) order by j.id offset 0 for update) l
                       where l.state = 'scheduled' order by l.id);
     if cardinality(v_ready) < cardinality(v_ids) then
         select string_agg(r.id::text, ', ' order by r.id) filter (where a.state is null),

@@ -11,6 +11,8 @@ from leasehold.kind import Kind
 from leasehold.middleware import CallNext
 from leasehold.records import (
     AttemptError,
+    BlockerRecord,
+    ChainRecord,
     ChangedJob,
     EnqueuedJob,
     Explanation,
@@ -29,7 +31,9 @@ __all__ = [
     "App",
     "Attempt",
     "AttemptError",
+    "BlockerRecord",
     "CallNext",
+    "ChainRecord",
     "ChangedJob",
     "Client",
     "Completion",

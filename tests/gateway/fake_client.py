@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from leasehold.errors import UnknownJob
 from leasehold.job import NewJob
-from leasehold.records import EnqueuedJob, Explanation, JobRecord, QueueCounts
+from leasehold.records import EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine, QueueCounts
 from tests.gateway.fake_chains import FakeChains
 
 
@@ -38,6 +38,12 @@ class FakeClient(FakeChains):
         raise UnknownJob(f"no job has the id {job_id}")
 
     async def explain(self, job_id: int) -> list[Explanation]:
+        raise UnknownJob(f"no job has the id {job_id}")
+
+    async def progress(self, job_id: int) -> JobProgress | None:
+        raise UnknownJob(f"no job has the id {job_id}")
+
+    async def logs(self, job_id: int, *, attempt: int | None) -> list[LogLine]:
         raise UnknownJob(f"no job has the id {job_id}")
 
     async def counts(self) -> list[QueueCounts]:

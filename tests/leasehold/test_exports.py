@@ -6,10 +6,11 @@ import sys
 import leasehold
 
 PUBLIC = {
-    "App", "Attempt", "AttemptError", "CallNext", "ChangedJob", "Client", "Completion", "ContinueWith", "Discard",
-    "EnqueuedJob", "Explanation", "Fault", "Hooks", "Job", "JobRecord", "JobTransaction", "Kind", "LeaseholdError", "LimitRecord", "NewJob", "QueueCounts",
-    "Reschedule", "Retry", "RetryPolicy", "SyncCompletion", "SyncJobTransaction", "TimelineEntry", "Token",
-    "Unique", "WaitFor", "WorkerRecord", "checkpoint", "open_client",
+    "App", "Attempt", "AttemptError", "BlockerRecord", "CallNext", "ChainRecord", "ChangedJob", "Client",
+    "Completion", "ContinueWith", "Discard", "EnqueuedJob", "Explanation", "Fault", "Hooks", "Job", "JobRecord",
+    "JobTransaction", "Kind", "LeaseholdError", "LimitRecord", "NewJob", "QueueCounts", "Reschedule", "Retry",
+    "RetryPolicy", "SyncCompletion", "SyncJobTransaction", "TimelineEntry", "Token", "Unique", "WaitFor",
+    "WorkerRecord", "checkpoint", "open_client",
 }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ async def test_what_is_no_blocker_is_refused_with_its_place_and_nothing_is_writt
 
 
 async def test_the_first_bad_job_of_many_is_the_one_that_is_named(database: Database) -> None:
-    with pytest.raises(BadInput, match="^job 2: blocker 77 is no job"):
+    with pytest.raises(BadInput, match=r"^job 2: blocker 77 is no job"):
         await enqueue_many(database, [{"kind": "a"}, *[{"kind": "a", "blockers": [n]} for n in range(77, 90)]])
 
 

@@ -52,7 +52,7 @@ async def test_positions_count_from_the_base_of_their_list(database: Database) -
     ]
     await add(database, jobs, bases=[0, 0, 2, 2])
     assert [await edges(database, n) for n in (2, 4)] == [[(1, False, None)], [(3, False, None)]]
-    with pytest.raises(BadInput, match='job 3: a blocker must be .* not {"position": 1}'):
+    with pytest.raises(BadInput, match=r'job 3: a blocker must be .* not {"position": 1}'):
         await add(database, [*jobs[:2], jobs[1]], bases=[0, 0, 2])
 
 
@@ -71,6 +71,6 @@ async def test_the_database_itself_keeps_a_chain_to_one_open_continuation(databa
 
 
 async def test_a_blocked_job_with_a_key_is_no_reason_for_another_to_wait(database: Database) -> None:
-    first = {"kind": "b", "key": "k", "blockers": [{"position": 1}]}
+    first: dict[str, object] = {"kind": "b", "key": "k", "blockers": [{"position": 1}]}
     await add(database, [{"kind": "a"}, first, {"kind": "b", "key": "k"}])
     assert [await state(database, n) for n in (1, 2, 3)] == ["pending", "blocked", "pending"]

@@ -38,7 +38,8 @@ async def test_a_job_that_nobody_claimed_can_end_a_chain(database: Database) -> 
 
 async def test_no_jobs_and_shorter_arrays_do_no_harm(database: Database) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 2)
-    for nothing in ([], None):
+    empty: list[list[int] | None] = [[], None]
+    for nothing in empty:
         assert await database.call("apply_continuations", nothing, [], [], []) == []
     rows = await database.call("apply_continuations", [1, 2], [NEXT], [], None)
     assert [(row["job_id"], row["new_ids"]) for row in rows] == [(1, [3]), (2, [])]
@@ -47,6 +48,6 @@ async def test_no_jobs_and_shorter_arrays_do_no_harm(database: Database) -> None
 async def test_a_refusal_names_the_job_whose_continuation_it_was(database: Database) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 3)
     before = await snapshot(database)
-    with pytest.raises(BadInput, match="^job 2: jobs must be an array, not object"):
+    with pytest.raises(BadInput, match=r"^job 2: jobs must be an array, not object"):
         await database.call("apply_continuations", [1, 2, 3], [None, '{"jobs": {}}', "[]"], None, None)
     assert await snapshot(database) == before

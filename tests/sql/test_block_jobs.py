@@ -112,14 +112,14 @@ async def test_a_job_cannot_wait_for_its_own_chain(database: Database, worker: S
     assert await snapshot(database) == before
 
 
-@pytest.mark.parametrize(
-    ("wait", "complaint"),
-    [([], SHAPE), (None, SHAPE), ({"until": 1}, SHAPE), ({"delay": "soon"}, SHAPE), ({"delay": True}, SHAPE),
+BAD: list[tuple[object, str]] = [([], SHAPE), (None, SHAPE), ({"until": 1}, SHAPE), ({"delay": "soon"}, SHAPE), ({"delay": True}, SHAPE),
      ({"jobs": {}}, "jobs must be a JSON array of objects"), ({"jobs": [{}]}, "job 1: kind is missing"),
      ({"blockers": 5}, "job 1: blockers must be an array, not number"), ({"blockers": [404]}, "job 1: blocker 404 is no job"),
      ({"blockers": [{"position": 1}]}, "job 1: a blocker must be the id of a job"),
-     ({"jobs": [{"kind": "x"}], "blockers": [{"position": 2}]}, "job 2: a blocker must be the id of a job")],
-)  # fmt: skip
+     ({"jobs": [{"kind": "x"}], "blockers": [{"position": 2}]}, "job 2: a blocker must be the id of a job")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wait", "complaint"), BAD)
 async def test_a_bad_wait_is_refused_and_nothing_is_written(
     database: Database, worker: SqlWorker, wait: object, complaint: str
 ) -> None:
@@ -155,7 +155,8 @@ async def test_many_at_once_each_with_its_own_wait(database: Database, worker: S
     waits = [{"jobs": [{"kind": "part", "args": {"of": row["job_id"]}}], "blockers": [{"position": 1}]} for row in held]
     assert await worker.block(held, waits) == lost
     rows = await database.fetch(
-        "select b.job_id, (p.args ->> 'of')::bigint as owner from leasehold.job_blockers b join leasehold.jobs p on p.id = b.chain_id"
+        "select b.job_id, (p.args ->> 'of')::bigint as owner"
+        " from leasehold.job_blockers b join leasehold.jobs p on p.id = b.chain_id"
     )
     assert len(rows) == 99
     assert all(row["job_id"] == row["owner"] for row in rows)

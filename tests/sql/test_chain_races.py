@@ -59,6 +59,26 @@ async def in_parallel(
             then.append(str(error))
 
 
+def settling(settle: Settle, worker: SqlWorker, jobs: list[Row]) -> Callable[[Lane], Awaitable[object]]:
+    """That settlement, over a connection that is given later."""
+
+    async def call(lane: Lane) -> object:
+        return await settle(worker.over(lane), jobs)
+
+    return call
+
+
+def calling(function: str, job_id: int) -> Callable[[Lane], Awaitable[object]]:
+    async def call(lane: Lane) -> object:
+        return await lane.call(function, job_id)
+
+    return call
+
+
+async def continue_with_second(worker: SqlWorker, jobs: list[Row]) -> object:
+    return await worker.continue_with(jobs, [{"next": {"kind": "second"}}])
+
+
 # Two blockers of one job.
 
 
@@ -73,7 +93,7 @@ async def test_of_two_blockers_that_complete_in_two_open_transactions_the_later_
     answers: list[object] = []
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as lane:
         await settle(worker.over(lane), [first])
-        nursery.start_soon(in_parallel, database, "second", lambda other: settle(worker.over(other), [second]), answers)
+        nursery.start_soon(in_parallel, database, "second", settling(settle, worker, [second]), answers)
         await until_waiting(database, "second")
         assert await state(database, joined) == "blocked"
         await lane.execute(end)
@@ -227,7 +247,7 @@ async def test_a_continuation_written_again_while_the_first_is_in_flight_makes_o
             in_parallel,
             database,
             "second",
-            lambda lane: worker.over(lane).continue_with(held, [{"next": {"kind": "second"}}]),
+            settling(continue_with_second, worker, held),
             answers,
         )
         await until_waiting(database, "second")
@@ -252,10 +272,10 @@ async def test_of_a_completion_and_a_cancel_or_a_reaper_exactly_one_counts(
         if winner == "settle":
             await settle(worker.over(first), held)
             assert await database.call("reap_jobs") == []
-            nursery.start_soon(in_parallel, database, "second", lambda lane: lane.call("cancel_job", 1), answers)
+            nursery.start_soon(in_parallel, database, "second", calling("cancel_job", 1), answers)
         else:
             await (first.call("cancel_job", 1) if winner == "cancel" else first.call("reap_jobs"))
-            nursery.start_soon(in_parallel, database, "second", lambda lane: settle(worker.over(lane), held), answers)
+            nursery.start_soon(in_parallel, database, "second", settling(settle, worker, held), answers)
         await until_waiting(database, "second")
         await first.execute("commit")
     expected = {"settle": "completed", "cancel": "cancelled", "reap": "failed"}[winner]
@@ -279,7 +299,7 @@ async def test_of_two_retries_of_a_failed_link_one_counts_and_the_chain_has_one_
     answers: list[object] = []
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.call("retry_job", 2)
-        nursery.start_soon(in_parallel, database, "second", lambda lane: lane.call("retry_job", 2), answers)
+        nursery.start_soon(in_parallel, database, "second", calling("retry_job", 2), answers)
         await until_waiting(database, "second")
         await first.execute("commit")
     assert len(answers) == 1
@@ -297,7 +317,7 @@ async def test_a_blocked_job_that_is_cancelled_while_its_blocker_completes_stays
     answers: list[object] = []
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.call("cancel_job", joined)
-        nursery.start_soon(in_parallel, database, "second", lambda lane: worker.over(lane).complete(held), answers)
+        nursery.start_soon(in_parallel, database, "second", settling(complete, worker, held), answers)
         await until_waiting(database, "second")
         await first.execute("commit")
     assert answers == [{}]

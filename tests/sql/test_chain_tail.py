@@ -13,7 +13,7 @@ async def tail(database: Database, chain_id: int) -> Row | None:
 
 async def short(database: Database, chain_id: int) -> tuple[object, ...] | None:
     row = await tail(database, chain_id)
-    return row and (row["job_id"], row["state"], row["is_open"], row["output"])
+    return None if row is None else (row["job_id"], row["state"], row["is_open"], row["output"])
 
 
 async def test_of_a_chain_of_one_it_is_that_job_in_each_state(database: Database, worker: SqlWorker) -> None:

@@ -49,10 +49,14 @@ async def test_it_returns_the_new_jobs_the_next_one_last(database: Database, wor
 async def test_a_former_owners_transaction_fails_as_a_whole(database: Database, worker: SqlWorker, loss: Loss) -> None:
     lost = await lost_job(database, worker, loss)
     before = await snapshot(database)
-    with pytest.raises(LeaseLost, match="attempt 1 does not hold job 1 any more"):
+
+    async def enqueue_and_complete() -> None:
         async with database.transaction() as transaction:
             await enqueue(transaction)
             await complete(transaction, worker, lost, "late", {"next": {"kind": "b"}})
+
+    with pytest.raises(LeaseLost, match="attempt 1 does not hold job 1 any more"):
+        await enqueue_and_complete()
     assert await snapshot(database) == before
 
 
@@ -73,7 +77,8 @@ async def test_a_bad_continuation_is_refused_and_the_job_stays_held(database: Da
     await enqueue(database)
     held = await worker.claim_one()
     before = await snapshot(database)
-    for bad, complaint in (("x", "must be a JSON object, not string"), ({"next": {}}, "job 1: kind is missing")):
+    refused: dict[str, object] = {"must be a JSON object, not string": "x", "job 1: kind is missing": {"next": {}}}
+    for complaint, bad in refused.items():
         with pytest.raises(BadInput, match=complaint):
             await complete(database, worker, held, None, bad)
     assert await snapshot(database) == before

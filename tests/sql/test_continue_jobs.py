@@ -113,12 +113,16 @@ async def test_ten_thousand_jobs_and_a_next_one_that_they_all_block(database: Da
 async def test_many_jobs_continue_in_one_call_each_with_its_own(database: Database, worker: SqlWorker) -> None:
     made = await enqueue_many(database, [{"kind": "a", "priority": n % 5, "key": f"k{n}"} for n in range(300)])
     claimed = await worker.claim(300)
-    plans = [
-        {"jobs": [{"kind": "part"}] * (n % 4), "next": {"kind": "b", "key": f"k{n}", "blockers": [{"position": p} for p in range(1, n % 4 + 1)]}}
-        if n % 3 else None
-        for n in range(300)
-    ]  # fmt: skip
-    order = [row["job_id"] - made[0] for row in claimed]
+
+    def plan(n: int) -> dict[str, object] | None:
+        if n % 3 == 0:
+            return None
+        blockers = [{"position": position} for position in range(1, n % 4 + 1)]
+        parts: list[object] = [{"kind": "part"}] * (n % 4)
+        return {"jobs": parts, "next": {"kind": "b", "key": f"k{n}", "blockers": blockers}}
+
+    plans = [plan(n) for n in range(300)]
+    order: list[int] = [row["job_id"] - made[0] for row in claimed]
     answer = await worker.continue_with(claimed, [plans[n] for n in order], [f"out {n}" for n in order])
     for n, job_id in enumerate(made):
         reason, new_ids = answer[job_id]

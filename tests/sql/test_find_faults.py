@@ -90,7 +90,7 @@ async def test_a_blocked_job_whose_chain_failed_or_is_gone(database: Database, w
     await enqueue_blocked(database, [1, 2])
     await worker.fail((await worker.claim(1)), discard=[True])
     assert await faults(database) == [("blocked_for_ever", "job 3")]
-    assert await explanation(database) == "chain 1, for which it waits, is failed"
+    assert await explanation(database) == "chain 1, for which it waits, has failed"
     await database.execute("delete from leasehold.finished_jobs")
     assert await explanation(database) == "chain 1, for which it waits, is gone"
 

@@ -11,10 +11,12 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from random import Random
+from typing import Any, cast
 from uuid import UUID
 
 import asyncpg
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -31,10 +33,10 @@ from tests.support.sql_model import DONE, HELD, READY, Model, ModelJob
 
 EPOCH = datetime(2999, 1, 1, tzinfo=UTC)
 WORKERS = [UUID(int=n + 1) for n in range(3)]
-KEYS = st.sampled_from([None, None, "x", "y"])
 OUTPUTS = st.sampled_from([None, '"out"', "7"])
+SEEDS = st.integers(0, 2**20)
 STATES = """
-select id, state, attempt, spared_attempts, chain_id, chain_position, run_at, output, succeeded_by, crashes, max_attempts,
+select id, state, priority, attempt, spared_attempts, chain_id, chain_position, run_at, output, succeeded_by, crashes, max_attempts,
        (select json_agg(json_build_array(b.chain_id, b.closed_at is not null, b.output) order by b.slot)
           from leasehold.job_blockers b where b.job_id = a.id) as edges
   from leasehold.all_jobs a
@@ -47,6 +49,7 @@ select key, queue, kind from leasehold.jobs j
 """
 
 Token = tuple[int, int, int]  # job, attempt, worker
+Doc = dict[str, Any]  # a job as enqueue_jobs takes it
 
 
 class Connection:
@@ -57,7 +60,7 @@ class Connection:
         self._connection: Any = self._runner.run(self._open(dsn))
 
     async def _open(self, dsn: str) -> Any:
-        return await asyncpg.connect(dsn)
+        return await cast("Any", asyncpg).connect(dsn)
 
     def fetch(self, sql: str, *args: object) -> list[Any]:
         return self._runner.run(self._connection.fetch(sql, *args))
@@ -84,40 +87,47 @@ class Jobs(RuleBasedStateMachine):
         self.model = Model(0)
         self.tokens: list[Token] = []
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(seed=SEEDS)
+    def begin(self, seed: int) -> None:
         self.database.execute("begin")
         self.tick(1000)
+        self.enqueue(seed)
 
     def teardown(self) -> None:
-        self.database.execute("rollback")
+        try:
+            assert [row["rule"] for row in self.database.fetch(BROKEN + STRANDED)] == []
+        finally:
+            self.database.execute("rollback")
 
-    # Drawing.
+    # Choosing. A rule draws one number and chooses with it: Hypothesis then tries, and leaves out, whole steps.
 
-    def some(self, data: st.DataObject, jobs: Sequence[ModelJob], least: int = 1) -> list[ModelJob]:
-        return data.draw(st.lists(st.sampled_from(jobs), min_size=least, max_size=4, unique_by=lambda job: job.id))
+    def some(self, dice: Random, jobs: Sequence[ModelJob]) -> list[ModelJob]:
+        return dice.sample(jobs, min(len(jobs), dice.choice([1, 1, 2, 4])))
 
-    def new_jobs(self, data: st.DataObject, most: int, *, not_for: int | None = None) -> list[dict[str, Any]]:
+    def new_jobs(self, dice: Random, most: int, *, least: int = 0, not_for: int | None = None) -> list[Doc]:
         """Jobs as enqueue_jobs takes them, each with blockers before it or among the chains there are."""
-        chains = [chain for chain in self.model.chains() if chain != not_for]
-        jobs: list[dict[str, Any]] = []
-        for _ in range(data.draw(st.integers(0, most))):
-            blockers: list[Any] = [{"position": n} for n in range(1, len(jobs) + 1) if data.draw(st.booleans())]
-            if chains:
-                blockers += data.draw(st.lists(st.sampled_from(chains), max_size=2))
+        chains = [chain for chain in self.model.chains()[-12:] if chain != not_for]
+        jobs: list[Doc] = []
+        for place in range(dice.randint(least, most)):
+            blockers: list[Any] = [{"position": n + 1} for n in range(place) if dice.random() < 0.4]
+            blockers += dice.sample(chains, min(len(chains), dice.choice([0, 0, 1, 2])))
             jobs.append(
                 {
-                    "kind": data.draw(st.sampled_from("ab")), "key": data.draw(KEYS), "blockers": blockers or None,
-                    "priority": data.draw(st.sampled_from([None, 1])), "delay": data.draw(st.sampled_from([None, None, 10])),
-                    "max_attempts": data.draw(st.sampled_from([None, 1, 2])),
+                    "kind": dice.choice("ab"), "key": dice.choice([None, None, None, "x", "y"]), "blockers": blockers or None,
+                    "priority": dice.choice([None, 1]), "delay": dice.choice([None, None, None, 10]),
+                    "max_attempts": dice.choice([None, None, 1, 2]),
                 }
             )  # fmt: skip
         return jobs
 
-    def learn(self, jobs: Sequence[dict[str, Any]], ids: Sequence[int], before: ModelJob | None = None) -> None:
+    def chains_of(self, blockers: Sequence[Any], ids: Sequence[int]) -> list[int]:
+        """Blockers as ids, where {"position": n} counts in `ids`."""
+        return [item if isinstance(item, int) else ids[item["position"] - 1] for item in blockers]
+
+    def learn(self, jobs: Sequence[Doc], ids: Sequence[int], before: ModelJob | None = None) -> None:
         """Put new jobs into the model; with `before` the last of them continues its chain."""
         for n, (doc, job_id) in enumerate(zip(jobs, ids, strict=True)):
-            blockers = [ids[item["position"] - 1] if isinstance(item, dict) else item for item in doc["blockers"] or []]
+            blockers = self.chains_of(doc["blockers"] or [], ids)
             is_next = before is not None and n == len(jobs) - 1
             priority = (
                 doc["priority"] if doc["priority"] is not None or before is None or not is_next else before.priority
@@ -139,10 +149,25 @@ class Jobs(RuleBasedStateMachine):
         self.model.now += seconds
         self.database.execute(f"set local leasehold.frozen_clock = '{EPOCH + timedelta(seconds=self.model.now)}'")
 
-    @rule(data=st.data())
-    def enqueue(self, data: st.DataObject) -> None:
-        jobs = self.new_jobs(data, 3)
+    @rule(seed=SEEDS)
+    def enqueue(self, seed: int) -> None:
+        jobs = self.new_jobs(Random(seed), 5, least=1)
         self.learn(jobs, [row["job_id"] for row in self.database.call("enqueue_jobs", json.dumps(jobs))])
+
+    @rule(worker=st.integers(0, 2), output=OUTPUTS)
+    def work_off(self, worker: int, output: str | None) -> None:
+        """What a healthy worker does: claim what there is, and complete it."""
+        self.claim(worker, 20, 30)
+        jobs = self.model.held_by(worker)
+        self.complete_these(WORKERS[worker], *self.identities(jobs), jobs, output)
+
+    def complete_these(
+        self, worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob], output: str | None
+    ) -> None:
+        assert self.database.call("complete_jobs", worker, ids, attempts, [output] * len(ids), None) == []
+        for job in jobs:
+            self.model.finish(job, "completed", output)
+        self.model.close([job.chain for job in jobs])
 
     @rule(worker=st.integers(0, 2), batch=st.sampled_from([1, 3, 20]), lease=st.sampled_from([5, 30]))
     def claim(self, worker: int, batch: int, lease: int) -> None:
@@ -165,45 +190,42 @@ class Jobs(RuleBasedStateMachine):
             left = [job for job in self.model.of("ready") if job.key not in held | set(keys) and not job.crashes]
             assert left == []
 
-    def settle(
-        self, data: st.DataObject, call: Callable[[UUID, list[int], list[int], list[ModelJob]], None], least: int = 1
-    ) -> None:
+    def settle(self, dice: Random, call: Callable[[UUID, list[int], list[int], list[ModelJob]], None]) -> None:
         """Do something with jobs that some worker holds."""
         workers = sorted({job.holder for job in self.model.of(*HELD) if job.holder is not None})
-        worker = data.draw(st.sampled_from(workers))
-        jobs = self.some(data, self.model.held_by(worker), least)
+        worker = dice.choice(workers)
+        jobs = self.some(dice, self.model.held_by(worker))
         call(WORKERS[worker], *self.identities(jobs), jobs)
 
     is_something_held = precondition(lambda self: bool(self.model.of(*HELD)))
 
     @is_something_held
-    @rule(data=st.data())
-    def start(self, data: st.DataObject) -> None:
+    @rule(seed=SEEDS)
+    def start(self, seed: int) -> None:
+        dice = Random(seed)
+
         def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
             assert self.database.call("start_jobs", worker, ids, attempts) == []
             for job in jobs:
                 job.state = "running"
 
-        self.settle(data, call)
+        self.settle(dice, call)
 
     @is_something_held
-    @rule(data=st.data(), output=OUTPUTS)
-    def complete(self, data: st.DataObject, output: str | None) -> None:
-        def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
-            assert self.database.call("complete_jobs", worker, ids, attempts, [output] * len(ids), None) == []
-            for job in jobs:
-                self.model.finish(job, "completed", output)
-            self.model.close([job.chain for job in jobs])
-
-        self.settle(data, call)
+    @rule(seed=SEEDS, output=OUTPUTS)
+    def complete(self, seed: int, output: str | None) -> None:
+        dice = Random(seed)
+        self.settle(dice, lambda worker, ids, attempts, jobs: self.complete_these(worker, ids, attempts, jobs, output))
 
     @is_something_held
-    @rule(data=st.data(), output=OUTPUTS, is_alone=st.booleans())
-    def go_on(self, data: st.DataObject, output: str | None, is_alone: bool) -> None:
+    @rule(seed=SEEDS, output=OUTPUTS, is_alone=st.booleans())
+    def go_on(self, seed: int, output: str | None, is_alone: bool) -> None:
+        dice = Random(seed)
+
         def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
             jobs = jobs[:1] if is_alone else jobs
-            plans = [self.new_jobs(data, 3, not_for=job.chain) for job in jobs]
-            nexts = [bool(plan) and data.draw(st.booleans()) for plan in plans]
+            plans = [self.new_jobs(dice, 3, not_for=job.chain) for job in jobs]
+            nexts = [bool(plan) and dice.random() < 0.5 for plan in plans]
             texts = [
                 json.dumps({"jobs": plan[:-1], "next": plan[-1]} if has_next else {"jobs": plan})
                 for plan, has_next in zip(plans, nexts, strict=True)
@@ -223,32 +245,36 @@ class Jobs(RuleBasedStateMachine):
                 self.learn(plan, made[job.id], job if has_next else None)
             self.model.close([job.chain for job, has_next in zip(jobs, nexts, strict=True) if not has_next])
 
-        self.settle(data, call)
+        self.settle(dice, call)
 
     @is_something_held
-    @rule(data=st.data(), delay=st.sampled_from([None, 0, 10]))
-    def block(self, data: st.DataObject, delay: int | None) -> None:
+    @rule(seed=SEEDS, delay=st.sampled_from([None, 0, 10]))
+    def block(self, seed: int, delay: int | None) -> None:
+        dice = Random(seed)
+
         def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
             (job,) = jobs[:1]
             others = [chain for chain in self.model.chains() if chain != job.chain]
-            made = self.new_jobs(data, 2, not_for=job.chain)
+            made = self.new_jobs(dice, 2, not_for=job.chain)
             blockers: list[Any] = [{"position": n + 1} for n in range(len(made))]
-            blockers += data.draw(st.lists(st.sampled_from(others), max_size=2)) if others else []
+            blockers += dice.sample(others, min(len(others), dice.choice([0, 0, 1])))
             wait = json.dumps({"jobs": made, "blockers": blockers, "delay": delay})
             assert self.database.call("block_jobs", worker, ids[:1], attempts[:1], [wait]) == []
             rows = self.database.fetch("select id from leasehold.jobs where id > $1 order by id", max(self.model.jobs))
             new_ids = [row["id"] for row in rows]
             self.learn(made, new_ids)
-            self.model.add_edges(job, [new_ids[b["position"] - 1] if isinstance(b, dict) else b for b in blockers])
+            self.model.add_edges(job, self.chains_of(blockers, new_ids))
             job.spared += 1
             job.run_at = self.model.now + (delay or 0)
             self.model.settle_into(job)
 
-        self.settle(data, call)
+        self.settle(dice, call)
 
     @is_something_held
-    @rule(data=st.data(), wait=st.sampled_from([0, 10]), discard=st.booleans())
-    def fail(self, data: st.DataObject, wait: int, discard: bool) -> None:
+    @rule(seed=SEEDS, wait=st.sampled_from([0, 10]), discard=st.booleans())
+    def fail(self, seed: int, wait: int, discard: bool) -> None:
+        dice = Random(seed)
+
         def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
             errors = ['{"type": "E", "message": "m", "traceback": ""}'] * len(ids)
             self.database.call(
@@ -260,11 +286,13 @@ class Jobs(RuleBasedStateMachine):
                 else:
                     self.model.again(job, run_at=self.model.now + wait, is_spared=False)
 
-        self.settle(data, call)
+        self.settle(dice, call)
 
     @is_something_held
-    @rule(data=st.data(), delay=st.sampled_from([None, 0, 10]))
-    def give_back(self, data: st.DataObject, delay: int | None) -> None:
+    @rule(seed=SEEDS, delay=st.sampled_from([None, 0, 10]))
+    def give_back(self, seed: int, delay: int | None) -> None:
+        dice = Random(seed)
+
         def call(worker: UUID, ids: list[int], attempts: list[int], jobs: list[ModelJob]) -> None:
             if delay is None:
                 assert self.database.call("release_jobs", worker, ids, attempts) == []
@@ -273,12 +301,13 @@ class Jobs(RuleBasedStateMachine):
             for job in jobs:
                 self.model.again(job, run_at=self.model.now + delay if delay else None, is_spared=True)
 
-        self.settle(data, call)
+        self.settle(dice, call)
 
-    @precondition(lambda self: self.model.jobs)
-    @rule(data=st.data())
-    def cancel(self, data: st.DataObject) -> None:
-        job = data.draw(st.sampled_from(list(self.model.jobs.values())))
+    @rule(seed=SEEDS)
+    def cancel(self, seed: int) -> None:
+        dice = Random(seed)
+        jobs = list(self.model.jobs.values())
+        job = dice.choice(jobs[-3:])  # not too many: what waits for them waits for ever
         if job.state in DONE:
             self.refused("cancel_job", job.id, f"job {job.id} is {job.state} and cannot be cancelled")
         else:
@@ -286,25 +315,21 @@ class Jobs(RuleBasedStateMachine):
             self.model.finish(job, "cancelled")
 
     @precondition(lambda self: self.model.of("failed", "cancelled", "scheduled"))
-    @rule(data=st.data())
-    def retry(self, data: st.DataObject) -> None:
-        job = data.draw(st.sampled_from(self.model.of("failed", "cancelled", "scheduled")))
+    @rule(seed=SEEDS)
+    def retry(self, seed: int) -> None:
+        dice = Random(seed)
+        job = dice.choice(self.model.of("failed", "cancelled", "scheduled"))
         self.database.call("retry_job", job.id)
         job.crashes = 0 if job.state != "scheduled" else job.crashes
         self.model.retry(job)
 
     def refused(self, function: str, job_id: int, complaint: str) -> None:
         self.database.execute("savepoint refused")
-        try:
+        with pytest.raises(asyncpg.PostgresError) as refused:
             self.database.call(function, job_id)
-        except asyncpg.PostgresError as error:
-            assert str(error) == complaint
-        else:
-            raise AssertionError(f"{function}({job_id}) was not refused")
-        finally:
-            self.database.execute("rollback to savepoint refused")
+        assert str(refused.value) == complaint
+        self.database.execute("rollback to savepoint refused")
 
-    @rule()
     def reap(self) -> None:
         lost = {job.id: job for job in self.model.of(*HELD) if job.lease_until <= self.model.now}
         rows = self.database.call("reap_jobs")
@@ -319,8 +344,11 @@ class Jobs(RuleBasedStateMachine):
             assert now["spared_attempts"] - job.spared in (0, 1)
             job.spared, job.crashes = now["spared_attempts"], now["crashes"]
 
-    @rule(function=st.sampled_from(["make_jobs_due", "unblock_stranded_jobs", "promote_stranded_jobs"]))
+    @rule(function=st.sampled_from(["reap_jobs", "make_jobs_due", "unblock_stranded_jobs", "promote_stranded_jobs"]))
     def upkeep(self, function: str) -> None:
+        if function == "reap_jobs":
+            self.reap()
+            return
         (row,) = self.database.call(function)
         if function == "make_jobs_due":
             self.model.make_due()
@@ -328,10 +356,11 @@ class Jobs(RuleBasedStateMachine):
             assert row[0] == 0, "nothing is ever stranded where everything happens one after the other"
 
     @precondition(lambda self: self.tokens)
-    @rule(data=st.data())
-    def write_as_a_former_owner(self, data: st.DataObject) -> None:
+    @rule(seed=SEEDS)
+    def write_as_a_former_owner(self, seed: int) -> None:
         """Whatever it writes changes nothing, which the comparison afterwards shows."""
-        job_id, attempt, worker = data.draw(st.sampled_from(self.tokens))
+        dice = Random(seed)
+        job_id, attempt, worker = dice.choice(self.tokens)
         job = self.model.jobs[job_id]
         if job.state in HELD and job.attempt == attempt:
             return
@@ -357,16 +386,15 @@ class Jobs(RuleBasedStateMachine):
             ]
             found = (
                 "ready" if row["state"] in READY else row["state"], row["attempt"], row["chain_id"], row["chain_position"],
-                row["output"], row["succeeded_by"], json.loads(row["edges"] or "[]"), row["spared_attempts"],
+                row["output"], row["succeeded_by"], row["priority"], json.loads(row["edges"] or "[]"), row["spared_attempts"],
             )  # fmt: skip
             assert found == (
-                job.state, job.attempt, job.chain, job.position, job.output, job.next, edges, job.spared,
+                job.state, job.attempt, job.chain, job.position, job.output, job.next, job.priority, edges, job.spared,
             ), f"job {job_id}"  # fmt: skip
             assert job.state in DONE or row["run_at"] == EPOCH + timedelta(seconds=job.run_at), f"job {job_id}"
 
     @invariant()
-    def no_rule_is_broken(self) -> None:
-        assert [row["rule"] for row in self.database.fetch(BROKEN + STRANDED)] == []
+    def no_key_is_stranded(self) -> None:
         assert self.database.fetch(IDLE_KEYS) == [], "a key that nobody holds and whose jobs all wait"
 
 
@@ -374,13 +402,13 @@ def test_the_database_does_what_the_model_says(database_url: str) -> None:
     connection = Connection(database_url)
     try:
         run_state_machine_as_test(
-            lambda: Jobs(connection),
+            cast("Any", lambda: Jobs(connection)),
             settings=settings(
                 max_examples=40,
                 stateful_step_count=50,
                 deadline=None,
                 derandomize=bool(os.environ.get("CI")),
-                suppress_health_check=list(HealthCheck),
+                suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
             ),
         )
     finally:

@@ -11,12 +11,12 @@ from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 
 
-async def strand(database: Database, worker: SqlWorker, **fields: object) -> int:
+async def strand(database: Database, worker: SqlWorker, key: str | None = None) -> int:
     """A blocked job whose chain completed while the job was being enqueued."""
     blocker = await enqueue(database, kind="part")
     claimed = await worker.claim(1, kinds=["part"])
     async with open_transaction(database, "producer") as producer:
-        joined = await enqueue_blocked(producer, [blocker], **fields)
+        joined = await enqueue_blocked(producer, [blocker], key=key)
         await worker.complete(claimed, ["unseen"])
         await producer.execute("commit")
     assert await state(database, joined) == "blocked"
@@ -48,7 +48,8 @@ async def test_jobs_that_are_not_blocked_are_left_alone(database: Database, work
     await worker.claim(1)
     before = await snapshot(database)
     assert await database.call_value("unblock_jobs", [1, 2, 3, 4, 5, 404, None]) == []
-    for ids_given in ([], None):
+    nothing: list[list[int] | None] = [[], None]
+    for ids_given in nothing:
         assert await database.call_value("unblock_jobs", ids_given) == []
     assert await snapshot(database) == before
 

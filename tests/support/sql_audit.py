@@ -26,9 +26,9 @@ HELD = ("claimed", "running")
 # From each state to each other. None is: not in the table (not made yet, or finished).
 ALLOWED: dict[str | None, set[str | None]] = {
     None: {"pending", "scheduled", "waiting", "blocked"},
-    "pending": {"claimed", "waiting", None},
+    "pending": {"claimed", "waiting", "scheduled", None},
     "scheduled": {"pending", "waiting", None},
-    "waiting": {"pending", None},
+    "waiting": {"pending", "scheduled", None},
     "blocked": {"blocked", "pending", "waiting", "scheduled", None},
     "claimed": {"claimed", "running", "pending", "waiting", "scheduled", "blocked", None},
     "running": {"running", "pending", "waiting", "scheduled", "blocked", None},

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any, cast
 
 from tests.leasehold.cli.conftest import Cli, Psql
 
@@ -24,11 +25,15 @@ LINES = [
 ]
 
 
+def shown_progress(cli: Cli) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", cli("jobs", "show", "1").json())["progress"]
+
+
 def test_lines_are_shown_oldest_first_with_their_attempt(cli: Cli, psql: Psql, database_url: str) -> None:
     cli("enqueue", "crawl")
     psql(database_url, LOG)
     assert cli("jobs", "logs", "1", "--output", "text").out.splitlines() == LINES
-    found = cli("jobs", "logs", "1", "--attempt", "2").json()
+    found = cast("list[dict[str, Any]]", cli("jobs", "logs", "1", "--attempt", "2").json())
     assert [(line["attempt"], line["level"], line["message"]) for line in found] == [(2, "warning", "again\x1b[31m")]
 
 
@@ -52,8 +57,9 @@ def test_following_goes_on_until_the_job_has_ended(cli: Cli, psql: Psql, databas
 
 def test_progress_is_shown_with_the_job(cli: Cli, psql: Psql, database_url: str) -> None:
     cli("enqueue", "crawl")
-    assert cli("jobs", "show", "1").json()["progress"] is None
+    assert shown_progress(cli) is None
     psql(database_url, CLAIM + PROGRESS)
     assert "████████░░░░░░░░░░░░  40 %  parsing  (" in cli("jobs", "show", "1", "--output", "text").out
-    found = cli("jobs", "show", "1").json()["progress"]
+    found = shown_progress(cli)
+    assert found is not None
     assert (found["attempt"], found["fraction"], found["message"]) == (1, 0.4, "parsing")
