@@ -40,7 +40,8 @@ async def with_http(gateway: str, approval: int, decision: Decision) -> str:
 
 async def with_sql(dsn: str, approval: int, decision: Decision) -> str:
     """Somebody in psql, or a trigger of the database."""
-    statement = f"select leasehold.complete_chain({approval}, '{to_json(decision)}')"
+    quoted = to_json(decision).replace("'", "''")
+    statement = f"select leasehold.complete_chain({approval}, '{quoted}')"
     await run([str(find_programs() / "psql"), "-v", "ON_ERROR_STOP=1", "-c", statement, dsn])
     return f"psql: {statement}"
 

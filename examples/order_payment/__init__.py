@@ -3,7 +3,7 @@
     python -m examples.order_payment
 
 `handlers.py` is what to copy: the payment, its booking and the next job are one commit; `orm.py` does the same over
-SQLAlchemy. `provider.py` is the flaky provider, `__main__.py` kills a worker, cuts leases and counts the money.
+SQLAlchemy. `provider.py` is the flaky provider, `__main__.py` kills a worker amid a booking, cuts leases and counts the money.
 """
 
 from contextlib import suppress

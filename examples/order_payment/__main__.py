@@ -25,6 +25,7 @@ select (select sum(cents) from shop.orders) as ordered, (select sum(cents) from 
 """
 HELD_UP = "select 1 from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and not granted"
 KILLED_AT, CUT_AT = 7, 13
+TOLD = ("claimed", "attempt_failed", "reaped", "completed")
 
 
 async def perform(stage: Backstage) -> None:
@@ -79,28 +80,26 @@ async def kill_worker(stage: Backstage, gate: OpenTransaction, chain: int) -> No
 
 
 async def cut_leases(stage: Backstage, hold: Hold, chain: int) -> None:
-    """Take every held job away from workers that are alive and in the middle of it."""
-    owner = await living_owner(stage, hold, chain)
-    cut = await stage.client.recover_stale(minutes=0.00001)
-    hold.free.set()
-    stage.say(f"order {CUT_AT}: the provider has the money, {owner} waits for the answer, and all {cut} leases are cut")
-
-
-async def living_owner(stage: Backstage, hold: Hold, chain: int) -> str:
-    """The worker that waits for the answer which is held back."""
+    """Take every held job away from workers that are alive; one of them is in the middle of asking."""
     await trio.to_thread.run_sync(hold.reached.wait, abandon_on_cancel=True)
 
-    async def owner() -> str:
-        name = (await stage.client.get(chain)).worker_id or ""
-        return name if name and stage.troupe.players[name].is_alive else ""
+    async def cut() -> str:
+        owner = (await stage.client.get(chain)).worker_id
+        if owner is None or not stage.troupe.players[owner].is_alive:
+            return ""
+        await stage.client.recover_stale(minutes=0.00001)
+        reaped = {each.worker_id for each in await stage.client.timeline(chain) if each.event == "reaped"}
+        return owner if owner in reaped else ""
 
-    return await stage.until("a living worker to hold the job", owner)
+    owner = await stage.until("the leases to be cut", cut)
+    hold.free.set()
+    stage.say(f"order {CUT_AT}: the provider has the money, {owner} waits for the answer, and all leases are cut")
 
 
 async def tell(stage: Backstage, job: int) -> str:
     """The timeline of a job in one line."""
     entries = await stage.client.timeline(job)
-    return " → ".join(f"{each.event} ({each.worker_id})" for each in entries if each.worker_id)
+    return " → ".join(f"{each.event} ({each.worker_id})" for each in entries if each.event in TOLD)
 
 
 async def count_money(stage: Backstage, provider: Provider) -> None:

@@ -31,7 +31,8 @@ select case when b.bad is null then 'blocked_by_nothing' else 'blocked_for_ever'
           from leasehold.jobs j
          cross join lateral (select bool_or(coalesce(t.is_open, false)) as is_open,
                                     min(e.chain_id) filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as bad,
-                                    min(case t.state when 'failed' then 'has failed' when 'cancelled' then 'was cancelled' else 'is gone' end) filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as why
+                                    min(case t.state when 'failed' then 'has failed' when 'cancelled' then 'was cancelled' else 'is gone' end)
+                                        filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as why
                                from leasehold.job_blockers e left join lateral leasehold.chain_tail(e.chain_id) t on true
                               where e.job_id = j.id and e.closed_at is null) s
          where j.state = 'blocked') b

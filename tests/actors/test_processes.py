@@ -252,3 +252,9 @@ async def test_a_deadline_kills_the_process(running: Running) -> None:
     assert isinstance(outcome, Failed)
     assert (outcome.error["type"], outcome.discard) == ("DeadlineExceeded", True)
     assert is_gone(before)
+
+
+async def test_progress_and_logs_are_refused_in_words(running: Running) -> None:
+    failed = await failure(running, "speak")
+    assert failed.error["type"] == "BadInput"
+    assert "no worker at hand: it runs in a process of its own" in failed.error["message"]

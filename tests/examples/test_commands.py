@@ -32,8 +32,8 @@ def run_example(name: str, database_url: str, *args: str) -> str:
 def test_every_order_is_paid_booked_and_shipped_once_though_a_worker_dies(database_url: str) -> None:
     printed = run_example("order_payment", database_url)
     assert re.search(r"worker\.\d is booking it and gets SIGKILL", printed)
-    assert re.search(r"order 7: claimed \((worker\.\d)\) → .*reaped \(\1\) → .*completed \(worker\.\d\)", printed)
-    assert re.search(r"order 13: claimed \((worker\.\d)\) → .*reaped \(\1\) → .*completed \(worker\.\d\)", printed)
+    assert re.search(r"order 7: .*reaped \((worker\.\d)\) → .*completed \(worker\.\d\)", printed)
+    assert re.search(r"order 13: .*reaped \((worker\.\d)\) → .*completed \(worker\.\d\)", printed)
     assert int(re.findall(r"(\d+) × the provider takes the money and hangs up", printed)[0]) > 0
     assert int(re.findall(r"payments booked over SQLAlchemy: (\d+)", printed)[0]) > 0
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
 from leasehold import Client, Explanation, Fault, open_client
 from leasehold.database import open_database
 from leasehold.errors import UnknownJob
+from leasehold.sql import read_folder
 from tests.support import reused
 from tests.support.flavours import in_flavour
 
@@ -70,3 +73,12 @@ def test_an_audit_finds_and_repairs_what_can_be(under: Under, database_url: str)
         assert [each.finding for each in await client.audit(repair=True)] == ["two_tails"]
 
     under(look)
+
+
+@pytest.mark.parametrize("function", ["explain_job", "audit_jobs"])
+def test_the_documentation_has_every_reason_and_finding(function: str) -> None:
+    header = read_folder("functions")[function].split("-- Returns")[1].split("-- Errors")[0]
+    names = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b|(?<=[ ,])[a-z]+(?=,)", header)) - {"job_id", "is_repaired", "end"}
+    page = (Path(__file__).parents[2] / "docs" / "diagnosis.md").read_text()
+    assert len(names) > 10
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []

@@ -107,3 +107,10 @@ def test_a_lease_or_timeout_of_no_time_is_refused(seconds: float) -> None:
 def test_a_lease_that_a_dead_worker_would_hold_for_days_is_refused(seconds: float) -> None:
     with pytest.raises(BadInput, match="at most 86400"):
         KindOptions(lease=seconds)
+
+
+@pytest.mark.parametrize("level", ["loud", "", "10"])
+def test_an_unknown_level_for_kept_logs_is_refused(level: str) -> None:
+    with pytest.raises(BadInput, match="keep_logs must be one of DEBUG, INFO"):
+        KindOptions(keep_logs=level)
+    assert KindOptions(keep_logs="warning").keep_logs == "warning"

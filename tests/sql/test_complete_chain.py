@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 import trio
@@ -21,7 +22,7 @@ async def complete(database: Database, chain_id: int, output: object = None, con
         "complete_chain", chain_id, json.dumps(output), None if continuation is None else json.dumps(continuation)
     )
     assert isinstance(new, list)
-    return new
+    return cast("list[int]", new)
 
 
 async def open_job(database: Database, worker: SqlWorker, state: str) -> int:
@@ -142,7 +143,8 @@ async def test_a_chain_that_is_not_there_cannot_be_completed(database: Database,
 async def test_a_continuation_that_is_refused_changes_nothing(database: Database) -> None:
     chain_id = await enqueue(database)
     before = await snapshot(database)
-    for wrong in ([], {"nxet": {}}, {"next": {"kind": ""}}, {"jobs": {}}):
+    refused: list[Any] = [[], {"nxet": {}}, {"next": {"kind": ""}}, {"jobs": {}}]
+    for wrong in refused:
         with pytest.raises(BadInput):
             await complete(database, chain_id, None, wrong)
     assert await snapshot(database) == before

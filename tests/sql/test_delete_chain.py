@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 import trio
@@ -17,7 +18,7 @@ from tests.support.sql_worker import SqlWorker
 async def delete(database: Database, chain_id: int, cascade: bool = False) -> Sequence[int]:
     chains = await database.call_value("delete_chain", chain_id, cascade)
     assert isinstance(chains, list)
-    return chains
+    return cast("list[int]", chains)
 
 
 async def rows_about(database: Database, *job_ids: int) -> dict[str, int]:

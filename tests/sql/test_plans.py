@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 
 import pytest
 
@@ -14,7 +15,7 @@ from leasehold.database import Database, Lane, Row
 from tests.support.sql_jobs import enqueue_many, pile_up
 from tests.support.sql_limits import limit, pile_up_group
 from tests.support.sql_work import Work, measured
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, identities
 
 Call = Callable[[], Awaitable[object]]
 
@@ -60,6 +61,19 @@ async def fill(database: Database, lane: Lane) -> Full:
     return Full(database, lane, worker, held, [row["id"] for row in later])
 
 
+async def say(worker: SqlWorker, jobs: list[Row]) -> None:
+    """Progress of these jobs."""
+    fractions, messages = [0.5] * len(jobs), ["x"] * len(jobs)
+    await worker.caller.call("report_progress", worker.incarnation, *identities(jobs), fractions, messages)
+
+
+async def write_logs(lane: Lane, jobs: list[Row]) -> None:
+    """A line for each of these jobs."""
+    ids, attempts = identities(jobs)
+    ats, levels, messages = [datetime.now(UTC)] * len(jobs), ["info"] * len(jobs), ["x"] * len(jobs)
+    await lane.call("write_job_logs", ids, attempts, ats, levels, messages)
+
+
 async def use_everything(lane: Lane) -> None:
     """Call every function until this connection has made the plans that it will keep."""
     worker, stranger = SqlWorker(lane), SqlWorker(lane)
@@ -71,6 +85,9 @@ async def use_everything(lane: Lane) -> None:
         jobs = await worker.claim(8, kinds=kinds)
         await worker.renew(jobs)
         await stranger.renew(jobs)
+        await say(worker, jobs)
+        await say(stranger, jobs)
+        await write_logs(lane, jobs)
         await worker.start(jobs)
         await worker.fail(jobs[:1], retry_in=[0.0])
         await worker.reschedule(jobs[1:2], [0.0])
@@ -171,6 +188,12 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
         "renew": (BATCH, lambda: worker.renew(batch)),
         "renew for another": (BATCH, lambda: stranger.renew(batch)),
         "start": (BATCH, lambda: worker.start(batch)),
+        "progress": (BATCH, lambda: say(worker, batch)),
+        "progress for another": (BATCH, lambda: say(stranger, batch)),
+        "get progress": (1, lambda: lane.call("get_job_progress", job_id)),
+        # Of one job, but it comes to every partition.
+        "logs": (2 * BATCH, lambda: write_logs(lane, batch)),
+        "get logs": (10, lambda: lane.call("get_job_logs", job_id)),
         "cancel": (1, lambda: lane.call("cancel_job", job_id)),
         "assert_lease": (1, lambda: lane.call("assert_lease", job_id, 1, worker.incarnation)),
         "enqueue new keys": (BATCH, lambda: enqueue_many(lane, new_keys)),

@@ -6,7 +6,7 @@ import trio
 from leasehold.database import Database, Row
 from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
 from tests.support.sql_jobs import enqueue, enqueue_many
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import Refusals, SqlWorker, identities, refusals
 
 
@@ -109,11 +109,10 @@ async def test_a_late_word_of_an_earlier_attempt_changes_nothing(database: Datab
     await enqueue(database)
     first = await worker.claim()
     await report(worker, first, [0.1])
-    late: list[Refusals] = []
 
     async def say_late() -> None:
         async with database.lane("late") as lane:
-            late.append(await report(worker.over(lane), first, [0.9]))
+            await report(worker.over(lane), first, [0.9])
 
     async with trio.open_nursery() as nursery, open_transaction(database, "next") as lane:
         await worker.over(lane).fail(first, retry_in=[0.0])
@@ -122,4 +121,15 @@ async def test_a_late_word_of_an_earlier_attempt_changes_nothing(database: Datab
         await until_waiting(database, "late")
         await lane.execute("commit")
     assert await progress(database) == (2, 0.2, None)
-    assert late == [{1: "taken_by_another_worker"}]
+
+
+async def test_a_word_that_was_overtaken_changes_nothing(database: Database, worker: SqlWorker) -> None:
+    """The scribe's call has begun when the settler writes the last word of the job that ends."""
+    await enqueue(database)
+    jobs = await worker.claim()
+    async with database.lane("scribe") as scribe, database.lane("settler") as settler:
+        await freeze(scribe, "2030-03-01 12:00Z")
+        await freeze(settler, "2030-03-01 12:01Z")
+        assert await report(worker.over(settler), jobs, [1.0], ["done"]) == {}
+        assert await report(worker.over(scribe), jobs, [0.3]) == {}
+    assert await progress(database) == (1, 1.0, "done")

@@ -154,3 +154,9 @@ def go_on(job: Job, how: str) -> Any:
     if how == "start":
         job.start(pid.new())
     return job.continue_with(resize.new(Picture("a", timedelta(seconds=1))), blockers=[11])
+
+
+@app.kind(runs="process")
+def speak(job: Job) -> None:
+    """What a process cannot do yet: it has no line to its worker."""
+    job.progress(0.5)

@@ -80,6 +80,16 @@ async def _forgotten(database: Database, worker: SqlWorker, job: Row) -> None:
     await database.execute("delete from leasehold.finished_jobs")
 
 
+async def _reaped_for_good(database: Database, worker: SqlWorker, job: Row) -> None:
+    await database.fetch("update leasehold.jobs set max_attempts = 1 where id = $1", job["job_id"])
+    await _reaped(database, worker, job)
+
+
+async def _too_late(database: Database, worker: SqlWorker, job: Row) -> None:
+    await database.fetch("update leasehold.jobs set deadline = leasehold.clock() where id = $1", job["job_id"])
+    await database.call("expire_jobs")
+
+
 LOSSES = [
     Loss("reaped", "taken_by_another_worker", _reaped),
     Loss("reaped and claimed again", "taken_by_another_worker", _reaped_and_claimed_again),
@@ -90,6 +100,8 @@ LOSSES = [
     Loss("cancelled", "cancelled", _cancelled),
     Loss("retrying", "taken_by_another_worker", _retrying),
     Loss("handed back", "taken_by_another_worker", _handed_back),
+    Loss("reaped for good", "taken_by_another_worker", _reaped_for_good),
+    Loss("too late", "deadline", _too_late),
     Loss("forgotten", "not_found", _forgotten),
 ]
 

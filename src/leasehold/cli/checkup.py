@@ -35,7 +35,8 @@ NAPTIME = "select extract(epoch from current_setting('autovacuum_naptime')::inte
 # What `leasehold audit` finds, as much of it as indexes tell.
 OVERDUE = """
 select (select count(*) from leasehold.jobs where state = 'scheduled' and run_at < now() - interval '1 minute')
-     + (select count(*) from leasehold.jobs where state in ('claimed', 'running') and lease_expires_at < now() - interval '1 minute')
+     + (select count(*) from leasehold.jobs
+         where state in ('claimed', 'running') and lease_expires_at < now() - interval '1 minute')
      + (select count(*) from leasehold.jobs where deadline < now() - interval '1 minute') as jobs
 """
 AUTOVACUUM = "select current_setting('autovacuum')::boolean as is_on"

@@ -5,7 +5,8 @@ from typing import Any, cast
 from tests.leasehold.cli.conftest import Cli, Psql
 
 BLOCKED = """
-select from leasehold.enqueue_jobs('[{"kind": "part"}, {"kind": "part"}, {"kind": "report", "blockers": [{"position": 1}, {"position": 2}]}]')
+select from leasehold.enqueue_jobs(
+    '[{"kind": "part"}, {"kind": "part"}, {"kind": "report", "blockers": [{"position": 1}, {"position": 2}]}]')
 """
 
 
@@ -21,7 +22,9 @@ def test_chains_are_listed_newest_first_with_their_last_job(cli: Cli) -> None:
             "    1  open       pay   shop        2  2 pack pending    since 1d ago",
         ]
     )
-    found = cast("list[dict[str, Any]]", cli("chains", "list", "--state", "open", "--kind", "pay", "--queue", "shop").json())
+    found = cast(
+        "list[dict[str, Any]]", cli("chains", "list", "--state", "open", "--kind", "pay", "--queue", "shop").json()
+    )
     assert [(each["chain_id"], each["job_id"]) for each in found] == [(1, 2)]
 
 

@@ -24,7 +24,8 @@ ARGUMENTS = {
     "queues resume": ["mail"],
     "queues limit": ["mail", "--max-running", "1"],
     "queues unlimit": ["mail"],
-    **{f"jobs {name}": ["1"] for name in ("show", "cancel", "retry")},
+    **{f"jobs {name}": ["1"] for name in ("show", "why", "logs", "errors", "edit", "cancel", "retry", "trigger")},
+    **{f"chains {name}": ["1"] for name in ("show", "wait", "complete", "cancel", "delete")},
 }
 NAMES = [name for commands in COMMANDS.values() for name in commands if name not in OTHERS]
 
