@@ -10,14 +10,17 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.records import QueueCounts
+from leasehold.unique import Outcome, Unique
 
 # Postgres counts bytes where these count characters: it may refuse what passes here, never the other way round.
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Key = Annotated[str, Meta(min_length=1, max_length=500)]
 Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Delay = Annotated[float, Meta(ge=0, le=3_155_760_000)]  # up to a hundred years
-NO_ARGS = msgspec.Raw(b"{}")
+Seconds = Annotated[float, Meta(gt=0, le=3_155_760_000)]
 LARGEST_BIGINT = 2**63 - 1
+Blockers = Annotated[list[Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]], Meta(max_length=10_000)]
+NO_ARGS = msgspec.Raw(b"{}")
 
 
 class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,15 +37,23 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     key: Annotated[Key, Meta(description="What the job is about; one active job per key.")] | None = None
     key_group: Annotated[Key, Meta(description="What limits of each group count by: a tenant, a host.")] | None = None
     max_attempts: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    timeout: Annotated[Seconds, Meta(description="Seconds that one attempt may run.")] | None = None
+    deadline: Annotated[datetime, Meta(tz=True, description="The job fails then, whatever state it is in.")] | None = (
+        None
+    )
+    blockers: Annotated[Blockers, Meta(description="Chains that have to complete first.")] | None = None
+    unique: Annotated[Unique, Meta(description="Which other jobs count as this one.")] | None = None
+    traceparent: Annotated[str, Meta(max_length=200, description="W3C trace context.")] | None = None
     idempotency_key: Annotated[Key, Meta(description="A second job with this key is not written.")] | None = None
     metadata: dict[str, Any] | None = None
 
 
 class EnqueuedBody(msgspec.Struct, frozen=True):
-    """A job that is durably written. `is_new` is false if the idempotency key was known: `id` is that job's."""
+    """A job that is durably written. `is_new` is false if its idempotency or unique key was known: `id` is that job's."""
 
     id: int
     is_new: bool
+    outcome: Outcome = "created"
 
 
 class CountsBody(msgspec.Struct, frozen=True):

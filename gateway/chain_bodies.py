@@ -17,14 +17,6 @@ Id = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 PageSize = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class ChainBody(JobBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The first job of a chain to start."""
-
-    blockers: Annotated[
-        tuple[Id, ...], Meta(max_length=10_000, description="Chains that have to complete before the job starts.")
-    ] = ()
-
-
 class CompletionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the open job of a chain ends: with an output, or with the job that continues the chain."""
 

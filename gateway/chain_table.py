@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from leasehold.gateway import chains
+from leasehold.gateway import chains, jobs
 from leasehold.gateway.access import Scope
-from leasehold.gateway.bodies import EnqueuedBody, JobParameters
+from leasehold.gateway.bodies import EnqueuedBody, JobBody, JobParameters
 from leasehold.gateway.chain_bodies import (
     CancelledBody,
     CancelParameters,
-    ChainBody,
     ChainJobsBody,
     ChainJobsParameters,
     ChainParameters,
@@ -20,13 +19,13 @@ from leasehold.gateway.chain_bodies import (
     DeleteParameters,
     WaitParameters,
 )
-from leasehold.gateway.jobs import IDEMPOTENCY_KEY
 from leasehold.gateway.problems import (
     DATABASE_UNAVAILABLE,
     INVALID_ARGS,
     INVALID_INPUT,
     OVERLOADED,
     SCHEMA_MISMATCH,
+    UNIQUE_CONFLICT,
     UNKNOWN_JOB,
     UNKNOWN_KIND,
     WRONG_STATE,
@@ -41,13 +40,13 @@ CHAIN_ROUTES: tuple[Route, ...] = (
     Route(
         method="POST",
         path="/api/chains",
-        handler=chains.start_chain,
+        handler=jobs.enqueue_job,
         summary="Start a chain with its first job",
-        request=ChainBody,
+        request=JobBody,
         response=EnqueuedBody,
-        headers=(IDEMPOTENCY_KEY,),
+        headers=(jobs.IDEMPOTENCY_KEY,),
         status=201,
-        errors=(INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS, OVERLOADED),
+        errors=(INVALID_ARGS, UNKNOWN_KIND, UNIQUE_CONFLICT, *DATABASE_ERRORS, OVERLOADED),
         scope=Scope.ENQUEUE,
         tags=TAGS,
     ),

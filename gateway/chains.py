@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-import msgspec
-
 from leasehold.continuation import ContinueWith
 from leasehold.errors import WaitTimeout
-from leasehold.gateway.bodies import EnqueuedBody, JobBody, JobParameters
+from leasehold.gateway.bodies import JobBody, JobParameters
 from leasehold.gateway.chain_bodies import (
     CancelledBody,
     CancelParameters,
-    ChainBody,
     ChainJobsBody,
     ChainJobsParameters,
     ChainParameters,
@@ -25,20 +22,12 @@ from leasehold.gateway.chain_bodies import (
     DeleteParameters,
     WaitParameters,
 )
-from leasehold.gateway.jobs import IDEMPOTENCY_KEY, new_job, with_header_key
+from leasehold.gateway.jobs import new_job
 from leasehold.gateway.problems import INVALID_INPUT, Offence, Refusal
-from leasehold.gateway.routes import Call, NoParameters
+from leasehold.gateway.routes import Call
 from leasehold.gateway.services import Services
 from leasehold.new_job import NewJob
 from leasehold.records import BlockerRecord, ChainRecord
-
-
-async def start_chain(call: Call[NoParameters, ChainBody]) -> EnqueuedBody:
-    """Writes the first job; answers after the commit. The id is the chain's."""
-    body = with_header_key(call.body, call.headers.get(IDEMPOTENCY_KEY))
-    job = msgspec.structs.replace(new_job(body, call.services), blockers=call.body.blockers or None)
-    written = await call.services.coalescer.enqueue(job, len(bytes(body.args)) + 8 * len(call.body.blockers))
-    return EnqueuedBody(written.job_id, written.is_new)
 
 
 async def list_chains(call: Call[ChainsParameters, None]) -> ChainsBody:

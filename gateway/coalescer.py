@@ -55,8 +55,8 @@ class _Waiting(msgspec.Struct, frozen=True, eq=False):
 class Coalescer:
     """Turns single enqueues into few `enqueue_many` calls.
 
-    Jobs with an idempotency key are sent alone, at most `alone` at once: such a statement waits for whoever else is
-    inserting the same key, and that must not hold up other people's jobs.
+    Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: such a statement waits
+    for whoever else is inserting the same key, and that must not hold up other people's jobs.
     """
 
     def __init__(self, enqueue_many: EnqueueMany, *, room: Room | None = None, alone: int = 3) -> None:
@@ -76,7 +76,7 @@ class Coalescer:
         self._unanswered += 1
         self._unanswered_bytes += size
         try:
-            if job.idempotency_key is None:
+            if job.idempotency_key is None and job.unique is None and not job.blockers:
                 return await self._enqueue_together(job, size)
             async with self._alone:
                 return (await self._send([job]))[0]

@@ -24,14 +24,14 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> EnqueuedBody:
     """Writes one job; answers after the commit."""
     body = with_header_key(call.body, call.headers.get(IDEMPOTENCY_KEY))
     written = await call.services.coalescer.enqueue(new_job(body, call.services), len(bytes(body.args)))
-    return EnqueuedBody(written.job_id, written.is_new)
+    return EnqueuedBody(*msgspec.structs.astuple(written))
 
 
 async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> list[EnqueuedBody]:
     """Writes all jobs or none, in one transaction; answers in their order after the commit."""
     jobs = [new_job(body, call.services, f"$[{index}]") for index, body in enumerate(call.body)]
     written = await call.services.client.enqueue_many(jobs)
-    return [EnqueuedBody(each.job_id, each.is_new) for each in written]
+    return [EnqueuedBody(*msgspec.structs.astuple(each)) for each in written]
 
 
 async def show_job(call: Call[JobParameters, None]) -> JobRecord:
@@ -88,6 +88,11 @@ def new_job(body: JobBody, services: Services, path: str = "$") -> NewJob:
         key=body.key,
         key_group=body.key_group,
         max_attempts=body.max_attempts,
+        timeout=body.timeout,
+        deadline=body.deadline,
+        blockers=body.blockers,
+        unique=body.unique,
+        traceparent=body.traceparent,
         idempotency_key=body.idempotency_key,
         metadata=body.metadata,
     )

@@ -51,6 +51,7 @@ UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
 METHOD_NOT_ALLOWED = ProblemType("method_not_allowed", 405, "This address does not take this method")
 SLOW_BODY = ProblemType("slow_body", 408, "The body did not arrive in time")
 CONFLICT = ProblemType("conflict", 409, "The present state forbids it")
+UNIQUE_CONFLICT = ProblemType("unique_conflict", 409, "A job with this unique key is there already")
 WRONG_STATE = ProblemType("wrong_state", 409, "The job's state does not allow this")
 LEASE_LOST = ProblemType("lease_lost", 409, "This attempt does not hold the job any more")
 BODY_TOO_LARGE = ProblemType("body_too_large", 413, "The body is too large")
@@ -74,6 +75,7 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.NotFound: NOT_FOUND,
     errors.UnknownJob: UNKNOWN_JOB,
     errors.Conflict: CONFLICT,
+    errors.UniqueConflict: UNIQUE_CONFLICT,
     errors.WrongState: WRONG_STATE,
     errors.LeaseLost: LEASE_LOST,
     errors.DatabaseUnavailable: DATABASE_UNAVAILABLE,

@@ -21,6 +21,7 @@ from leasehold.gateway.problems import (
     NOT_READY,
     OVERLOADED,
     SCHEMA_MISMATCH,
+    UNIQUE_CONFLICT,
     UNKNOWN_JOB,
     UNKNOWN_KIND,
 )
@@ -28,7 +29,7 @@ from leasehold.gateway.routes import Route
 from leasehold.records import Explanation, JobProgress, JobRecord, LogLine
 
 DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
-ENQUEUE_ERRORS = (INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS)
+ENQUEUE_ERRORS = (UNIQUE_CONFLICT, INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS)
 
 ROUTES: tuple[Route, ...] = (
     Route(

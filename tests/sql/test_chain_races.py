@@ -127,7 +127,7 @@ async def test_under_repeatable_read_the_sweep_releases_what_neither_could_see(
 async def test_thousands_of_joins_whose_blockers_complete_in_step_are_all_released(
     fresh_database: Database, settle: Settle
 ) -> None:
-    """Three connections end one blocker each of 40 jobs at the same moment, 50 times, and nobody sweeps."""
+    """Three connections end one blocker each of 40 jobs at the same moment, 30 times, and nobody sweeps."""
     database, worker = fresh_database, SqlWorker(fresh_database)
     parts = [{"kind": f"part {n % 3}"} for n in range(120)]
     joins = [
@@ -135,7 +135,7 @@ async def test_thousands_of_joins_whose_blockers_complete_in_step_are_all_releas
         for n in range(40)
     ]
     async with database.lane("a") as a, database.lane("b") as b, database.lane("c") as c:
-        for _ in range(50):
+        for _ in range(30):
             await enqueue_many(database, [*parts, *joins])
             held = [await claim_kind(worker, f"part {n}") for n in range(3)]
             async with trio.open_nursery() as nursery:
