@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import trio
 
 from leasehold.actors.held import SHUTDOWN, Held
-from leasehold.actors.outcome import Committed, Completed, Continued, Outcome, ended
+from leasehold.actors.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
 from leasehold.actors.scribe import report_progress
 from leasehold.continuation import ContinueWith
 from leasehold.database import PooledTransaction, Transaction
 from leasehold.database.border import run_asyncio
 from leasehold.desk import Block
-from leasehold.errors import BadInput, LeaseLost
+from leasehold.errors import BadInput, InvalidArgs, LeaseLost
 from leasehold.job import Job
 from leasehold.new_job import NewJob
+from leasehold.new_jobs import encode_continuation
+from leasehold.outputs import typed_blocker
 from leasehold.records import decode_json
-from leasehold.transactions import Completion, JobTransaction, SyncCompletion, SyncJobTransaction
+from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 
 if TYPE_CHECKING:
     from leasehold.actors.desk import WorkerDesk
@@ -52,10 +54,30 @@ class AttemptWork:
         """Begin chains when the attempt completes."""
         self._started += jobs
 
-    async def blockers(self) -> list[Any]:
+    async def blockers(self, output_type: Any = Any) -> list[Any]:
         """Outputs of the chains that the job waited for, in their order."""
         rows = await (self._inner or self._desk.database()).call("get_job_blockers", self._job.id)
-        return [None if row["output"] is None else decode_json(row["output"]) for row in rows]
+        outputs = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
+        if output_type is Any:
+            return outputs
+        return [
+            typed_blocker(output_type, each, row["slot"], row["chain_id"])
+            for each, row in zip(outputs, rows, strict=True)
+        ]
+
+    def completion(self, output: Any, continuation: ContinueWith[Any] | None) -> CompletionValues:
+        """What `leasehold.complete_job` takes, for a connection of the handler's own."""
+        if self._completion is not None:
+            raise BadInput("this attempt has a completion of ours already, which a second one would wait for in vain")
+        if output is not None and continuation is not None:
+            raise BadInput("a job that continues its chain has no output; give one or the other")
+        encoded = encode_output(output)
+        if isinstance(encoded, dict):
+            raise InvalidArgs(encoded["message"])
+        if continuation is None and not self._started:
+            return CompletionValues(*self._job.token, encoded, None)
+        further = encode_continuation(continuation, self._started, self._desk.check)
+        return CompletionValues(*self._job.token, encoded, further)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
         """A transaction that commits with its block."""

@@ -10,7 +10,13 @@ from leasehold.errors import LeaseholdError
 
 
 class ProcessDied(LeaseholdError):
-    """The process ended under its handler."""
+    """The process ended under its handler.
+
+    Attributes:
+        is_ready: False where it ended before there was a handler in it, which no job is to blame for.
+    """
+
+    is_ready = True
 
     def __init__(
         self, message: str | None = None, *, pid: int = 0, exit_code: int | None = None, stack: str = ""

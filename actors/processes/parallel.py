@@ -70,7 +70,11 @@ class ParallelMember:
         """Make a process that has just started ours."""
         level, log_format = current_logging()
         with self._stack_file.at_a_path() as path, trio.fail_after(START_SECONDS):
-            self.pid = await self._run(child.prepare, encode(Setup(level, log_format, path)))
+            try:
+                self.pid = await self._run(child.prepare, encode(Setup(level, log_format, path)))
+            except ProcessDied as error:
+                error.is_ready = False
+                raise
 
     async def call(self, request: bytes) -> bytes:
         """Have a request answered; see `Member`."""

@@ -79,6 +79,7 @@ class ProcessPool:
         try:
             return await self._start()
         except ProcessDied as error:
+            error.is_ready = False
             raise crashed(kind, error) from None
 
 
@@ -96,10 +97,15 @@ def usable_cpus() -> int:
 
 
 def crashed(kind: Kind[..., Any], death: ProcessDied) -> ProcessCrashed:
-    """The end of a job whose process died."""
+    """The end of a job whose process died; no crash of the job where its handler had not begun."""
     place = f"{kind.function.__module__}.{kind.function.__qualname__}"
-    message = f"process {death.pid} of handler {place} {death.how}"
-    told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack, "crash": True}
+    told: dict[str, Any]
+    if death.is_ready:
+        message = f"process {death.pid} of handler {place} {death.how}"
+        told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack, "crash": True}
+    else:
+        message = f"process {death.pid} for handler {place} could not start: it {death.how}"
+        told = {"type": "ProcessCrashed", "message": message, "traceback": death.stack}
     return tell(ProcessCrashed(message), told)
 
 

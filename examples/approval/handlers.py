@@ -6,8 +6,7 @@ from datetime import timedelta
 
 import msgspec
 
-from leasehold import App, Client, ContinueWith, Job, Reschedule
-from leasehold.transactions import JobTransaction
+from leasehold import App, Client, ContinueWith, Job, JobTransaction, Reschedule
 
 app = App()
 QUEUE = "expenses"
@@ -49,8 +48,8 @@ async def submit(job: Job, expense: Expense, patience: Patience) -> ContinueWith
     if expense.euros <= PETTY_EUROS:
         return job.continue_with(pay_out.new(expense, "petty cash"))
     job.start(
-        msgspec.structs.replace(remind.new(job.chain_id, expense.who, patience.remind), delay=patience.remind),
-        msgspec.structs.replace(reject_late.new(job.chain_id), delay=patience.reject),
+        remind.new(job.chain_id, expense.who, patience.remind).but(delay=patience.remind),
+        reject_late.new(job.chain_id).but(delay=patience.reject),
     )
     return job.continue_with(settle.new(expense), blockers=[approval.new(expense)])
 
@@ -64,8 +63,7 @@ async def approval(expense: Expense) -> Decision:
 @app.kind(queue=QUEUE)
 async def settle(job: Job, expense: Expense) -> Outcome | ContinueWith[Outcome]:
     """Starts when the approval is complete, whoever completed it."""
-    [said] = await job.blockers()
-    decision = msgspec.convert(said, Decision)
+    [decision] = await job.blockers(Decision)
     if not decision.approved:
         return Outcome(0, decision.by)
     return job.continue_with(pay_out.new(expense, decision.by))

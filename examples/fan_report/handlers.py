@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from leasehold import App, ContinueWith, Job, NewJob
@@ -30,7 +28,7 @@ async def discover(job: Job, packages: list[str]) -> ContinueWith[Report]:
 def plan_package(package: str) -> NewJob[Docs]:
     """The summary of one package, blocked by a job for each of its files."""
     parts = [read_file.new(path) for path in list_files(package)]
-    return msgspec.structs.replace(summarize.new(package, len(parts)), blockers=parts)
+    return summarize.new(package, len(parts)).but(blockers=parts)
 
 
 @app.kind(queue=QUEUE, runs="process", timeout=30, memory_limit=512 * 1024 * 1024)
@@ -42,16 +40,11 @@ def read_file(path: str) -> Docs:
 @app.kind(queue=QUEUE, priority=1)
 async def summarize(job: Job, package: str, files: int) -> Docs:
     """The lower fan-in. A few additions: fine on the event loop."""
-    return add_up(decode(await job.blockers()))
+    return add_up(await job.blockers(Docs))
 
 
 @app.kind(queue=QUEUE, priority=1)
 async def report(job: Job, packages: list[str]) -> Report:
     """The upper fan-in: the outputs come in the order in which the blockers were given."""
-    parts = decode(await job.blockers())
+    parts = await job.blockers(Docs)
     return Report(add_up(parts), dict(zip(packages, parts, strict=True)))
-
-
-def decode(outputs: list[Any]) -> list[Docs]:
-    """Outputs of other jobs are JSON; this makes them what the handlers returned."""
-    return msgspec.convert(outputs, list[Docs])

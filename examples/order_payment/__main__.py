@@ -7,8 +7,7 @@ from pathlib import Path
 import trio
 
 from examples.backstage import Backstage, show
-from leasehold import NewJob
-from leasehold.database import OpenTransaction
+from leasehold import NewJob, OpenTransaction
 
 from . import app
 from .handlers import QUEUE, charge

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cache
 
@@ -10,14 +9,15 @@ import psycopg
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
-from leasehold import App, Job, RetryPolicy
+from leasehold import App, ContinueWith, Job, RetryPolicy
 
 from .handlers import QUEUE, Parcel, ship
 from .payment import Charge, take_money_sync
 
 app = App()
 COMPLETE = text(
-    "select leasehold.complete_job(:job_id, :attempt, cast(:incarnation as uuid), continuation => cast(:then as jsonb))"
+    "select leasehold.complete_job(:job_id, :attempt, cast(:incarnation as uuid), cast(:output as jsonb),"
+    " cast(:continuation as jsonb))"
 )
 
 
@@ -54,14 +54,14 @@ def engine() -> Engine:
 
 
 @app.kind(queue=QUEUE, retry=RetryPolicy(initial=0.2, cap=1.0))
-def charge_over_orm(job: Job, order: int) -> Parcel | None:
+def charge_over_orm(job: Job, order: int) -> ContinueWith[Parcel]:
     """Take the money, then book it, complete the job and go on to `ship` in the commit of the session."""
     with Session(engine()) as session:
         cents = session.get_one(Order, order).cents
     receipt = take_money_sync(Charge(f"order-{order}", cents))
-    then = {"next": {"kind": ship.name, "queue": QUEUE, "args": {"order": order}}}
+    end = job.continue_with(ship.new(order=order))
     with Session(engine()) as session, session.begin():
         session.add(Payment(order_id=order, cents=receipt.cents, receipt=receipt.number, booked_by="charge_over_orm"))
         session.flush()
-        session.execute(COMPLETE, {**job.token._asdict(), "then": json.dumps(then)})
-    return None  # the worker sees that the job is completed, and writes nothing
+        session.execute(COMPLETE, job.completion(continuation=end)._asdict())
+    return end  # as anywhere else; the worker sees that the job is completed, and writes nothing

@@ -80,10 +80,10 @@ async def discover(
     files = find_sources(place)
     jobs = [make_measure_job(run, place, file, number, len(files), troubles) for number, file in enumerate(files)]
     last = report.new(run=run, folder=folder, root=str(place), files=len(files), after_id=job.id)
-    jobs.append(msgspec.structs.replace(last, priority=-1, idempotency_key=f"census:{run}:report"))
+    jobs.append(last.but(priority=-1, idempotency_key=f"census:{run}:report"))
     async with own_database() as database:
         made = await Client(database, app=app).enqueue_many(
-            [msgspec.structs.replace(each, queue=job.queue, metadata={"run": run}) for each in jobs]
+            [each.but(queue=job.queue, metadata={"run": run}) for each in jobs]
         )
     return Discovered(len(files), sum(each.is_new for each in made) - made[-1].is_new)
 
@@ -98,7 +98,7 @@ def make_measure_job(run: str, root: Path, file: str, number: int, files: int, t
         pause=troubles.slow_seconds if is_slow else 0.0,
         stumbles=0 if number else troubles.stumbles,
     )
-    return msgspec.structs.replace(made, priority=0 if number else 1, idempotency_key=f"census:{run}:{file}")
+    return made.but(priority=0 if number else 1, idempotency_key=f"census:{run}:{file}")
 
 
 @app.kind("census.measure", max_attempts=5, retry=RetryPolicy(initial=0.3, cap=5.0))

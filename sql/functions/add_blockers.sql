@@ -25,7 +25,7 @@ declare
     v_ends      timestamptz[];
     v_blocked   bigint[];
 begin
-    select 'job ' || w.position || ': ' || case
+    select leasehold.name_job(add_blockers.jobs, w.position) || case
                when jsonb_typeof(w.doc -> 'blockers') <> 'array' then 'blockers must be an array, not ' || jsonb_typeof(w.doc -> 'blockers')
                when jsonb_array_length(w.doc -> 'blockers') > 100000 then 'blockers are ' || jsonb_array_length(w.doc -> 'blockers') || '; 100000 is the most'
                else 'a blocker must be the id of a job or {"position": n} of an earlier one, not '
@@ -56,7 +56,8 @@ begin
     if v_positions is null then
         return null;
     elsif v_complaint is not null then
-        raise exception using errcode = 'LH001', message = format('job %s: would wait for its own chain', v_complaint), hint = 'nothing was enqueued';
+        raise exception using errcode = 'LH001',
+            message = leasehold.name_job(add_blockers.jobs, v_complaint::bigint) || 'it would wait for its own chain', hint = 'nothing was enqueued';
     end if;
 
     -- Chains that were there before this call and whose first job has ended: what they are is read from their last job.
@@ -72,7 +73,7 @@ begin
           into v_unknown, v_ended, v_outputs, v_ends
           from unnest(v_past) p(id)
           left join lateral leasehold.chain_tail(p.id) t on true;
-        select 'job ' || e.position || ': ' || leasehold.refuse_blocker(e.chain_id) into v_complaint
+        select leasehold.name_job(add_blockers.jobs, e.position) || leasehold.refuse_blocker(e.chain_id) into v_complaint
           from unnest(v_positions, v_chains) with ordinality e(position, chain_id, place)
          where e.chain_id in (select u.id from unnest(v_unknown) u(id) where leasehold.refuse_blocker(u.id) is not null)
          order by e.place limit 1;

@@ -35,9 +35,9 @@ begin
             hint = 'select leasehold.enqueue_jobs(''[{"kind": "echo"}]'')';
     end if;
 
-    select 'job ' || bad.position || ': ' || bad.complaint into v_complaint
+    select leasehold.name_job(add_jobs.jobs, bad.position) || bad.complaint into v_complaint
       from (select w.position,
-                   case when jsonb_typeof(w.doc) <> 'object' then 'is no JSON object'
+                   case when jsonb_typeof(w.doc) <> 'object' then case jsonb_array_length(add_jobs.jobs) when 1 then 'a job must be a JSON object' else 'is no JSON object' end
                         when w.doc - c_fields <> '{}'
                         then leasehold.refuse_job('-', null, null, null, null, null, null, null, null, null, null, null, null,
                              (select min(f) from jsonb_object_keys(w.doc) f where f <> all (c_fields)))
@@ -49,7 +49,7 @@ begin
      where bad.complaint is not null
      order by bad.position limit 1;
     if v_complaint is null then
-        select 'job ' || bad.position || ': ' || bad.complaint into v_complaint
+        select leasehold.name_job(add_jobs.jobs, bad.position) || bad.complaint into v_complaint
           from (select w.position, leasehold.refuse_job(w.kind, nullif(w.args, 'null'), w.queue, w.key, w.max_attempts, w.idempotency_key,
                                                         nullif(w.metadata, 'null'), w.delay, w.run_at, w.key_group, w.timeout,
                                                         case when w.deadline like 'P%' then v_now + w.deadline::interval else w.deadline::timestamptz end,

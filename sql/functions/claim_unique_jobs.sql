@@ -28,7 +28,7 @@ declare
     v_winners   bigint[];
     v_refused   record;
 begin
-    select 'job ' || w.position || ': ' || leasehold.refuse_unique(w.doc) into v_complaint
+    select leasehold.name_job(claim_unique_jobs.jobs, w.position) || leasehold.refuse_unique(w.doc) into v_complaint
       from jsonb_array_elements(claim_unique_jobs.jobs) with ordinality w(doc, position)
      where leasehold.refuse_unique(w.doc) is not null
      order by w.position limit 1;
@@ -75,10 +75,11 @@ begin
      where a.terms ->> 'on_conflict' = 'reject' and w.id <> claim_unique_jobs.ids[a.place]
      order by a.place limit 1;
     if found then
-        raise exception using errcode = 'LH006', detail = v_refused.id, hint = 'nothing was enqueued', message = coalesce(
-            (select format('job %s: job %s of the same call has this unique key', v_refused.place, n.position)
+        raise exception using errcode = 'LH006', detail = v_refused.id, hint = 'nothing was enqueued',
+            message = leasehold.name_job(claim_unique_jobs.jobs, v_refused.place) || coalesce(
+            (select format('job %s of the same call has this unique key', n.position)
                from unnest(claim_unique_jobs.ids) with ordinality n(id, position) where n.id = v_refused.id),
-            format('job %s: job %s has this unique key', v_refused.place, v_refused.id));
+            format('job %s has this unique key', v_refused.id));
     end if;
 
     update leasehold.unique_jobs u set job_id = f.id, created_at = v_now

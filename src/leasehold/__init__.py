@@ -2,13 +2,17 @@
 
 from leasehold.app import App
 from leasehold.attempt import Attempt
+from leasehold.cancel_reason import CancelReason
 from leasehold.client import Client, open_client
+from leasehold.context import Context
 from leasehold.continuation import ContinueWith, WaitFor
+from leasehold.database import OpenTransaction
 from leasehold.errors import LeaseholdError
 from leasehold.hooks import Hooks
 from leasehold.job import Job, NewJob, Token
 from leasehold.kind import Kind
-from leasehold.middleware import CallNext
+from leasehold.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
+from leasehold.new_job import Blocker
 from leasehold.records import (
     AttemptError,
     BlockerRecord,
@@ -17,39 +21,55 @@ from leasehold.records import (
     EnqueuedJob,
     Explanation,
     Fault,
+    JobProgress,
     JobRecord,
     LimitRecord,
+    LogLine,
     QueueCounts,
     TimelineEntry,
     WorkerRecord,
 )
 from leasehold.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
-from leasehold.transactions import Completion, JobTransaction, SyncCompletion, SyncJobTransaction
-from leasehold.unique import Unique
+from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
+from leasehold.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
 
 __all__ = [
+    "ANY_STATE",
+    "QUEUED",
+    "UNFINISHED",
     "App",
     "Attempt",
     "AttemptError",
+    "Blocker",
     "BlockerRecord",
     "CallNext",
+    "CancelReason",
     "ChainRecord",
     "ChangedJob",
     "Client",
     "Completion",
+    "CompletionValues",
+    "Context",
     "ContinueWith",
     "Discard",
+    "EnqueueMiddleware",
+    "EnqueueNext",
     "EnqueuedJob",
     "Explanation",
     "Fault",
     "Hooks",
     "Job",
+    "JobProgress",
     "JobRecord",
     "JobTransaction",
     "Kind",
     "LeaseholdError",
     "LimitRecord",
+    "LogLine",
+    "Middleware",
     "NewJob",
+    "OnConflict",
+    "OpenTransaction",
     "QueueCounts",
     "Reschedule",
     "Retry",

@@ -10,7 +10,7 @@ import trio
 
 from leasehold.continuation import ContinueWith
 from leasehold.new_job import NewJob
-from leasehold.transactions import Completion, JobTransaction, SyncCompletion, SyncJobTransaction
+from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 
 if TYPE_CHECKING:
     from leasehold.job import Job
@@ -73,8 +73,12 @@ class Work(Protocol):
         """The transaction that ends the attempt."""
         ...
 
-    async def blockers(self) -> list[Any]:
+    async def blockers(self, output_type: Any = Any) -> list[Any]:
         """Outputs of the chains that the job waited for."""
+        ...
+
+    def completion(self, output: Any, continuation: ContinueWith[Any] | None) -> CompletionValues:
+        """What completes the attempt over a connection of the handler's own."""
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args, overload
 from uuid import UUID
 
 import msgspec
@@ -18,11 +18,12 @@ from leasehold.new_job import Blocker, NewJob
 
 if TYPE_CHECKING:
     from leasehold.desk import Block, Desk, Journal, Work
-    from leasehold.transactions import Completion, JobTransaction, SyncCompletion, SyncJobTransaction
+    from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 
 __all__ = ["Blocker", "Job", "NewJob", "Token"]
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LOG_LEVELS = frozenset(get_args(LogLevel))
@@ -119,16 +120,36 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """
         return WaitFor(blockers, delay)
 
-    async def blockers(self) -> list[Any]:
-        """The outputs of the chains that the job waited for, in their order; empty for a job that waited for none.
+    @overload
+    async def blockers(self) -> list[Any]: ...
+    @overload
+    async def blockers(self, output_type: type[T]) -> list[T]: ...
+    @overload
+    async def blockers(self, output_type: object) -> list[Any]: ...
+    async def blockers(self, output_type: Any = Any) -> list[Any]:
+        """`await job.blockers(Page)`: the outputs of the chains that the job waited for, in their order.
 
-        None stands also for a chain that was let go of without an output. Raises DatabaseUnavailable.
+        Empty for a job that waited for none. None stands also for a chain that was let go of without an output.
+
+        Args:
+            output_type: what each of them becomes: a Struct, a dataclass, `int`, `Page | None` …; without it they are as
+                JSON has them.
+
+        Raises:
+            BadInput: an output does not fit `output_type`; the message has its slot and its chain.
+            DatabaseUnavailable: it did not answer.
         """
-        return await self._work().blockers()
+        return await self._work().blockers(output_type)
 
-    def blockers_sync(self) -> list[Any]:
+    @overload
+    def blockers_sync(self) -> list[Any]: ...
+    @overload
+    def blockers_sync(self, output_type: type[T]) -> list[T]: ...
+    @overload
+    def blockers_sync(self, output_type: object) -> list[Any]: ...
+    def blockers_sync(self, output_type: Any = Any) -> list[Any]:
         """As `blockers`, for handlers that run in a thread."""
-        return trio.from_thread.run(self._work().blockers)
+        return trio.from_thread.run(self._work().blockers, output_type)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
         """`async with job.prepare() as tx:` a transaction of its own before or amid the work, any number of times.
@@ -148,6 +169,22 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         Raises BadInput: in atomic handlers, or when the attempt has completed before.
         """
         return self._work().complete()
+
+    def completion(self, output: Any = None, continuation: ContinueWith[Any] | None = None) -> CompletionValues:
+        """The values for `leasehold.complete_job` in a transaction of your own driver or ORM; nothing is written here.
+
+        Commit, then return what you gave here, as in any other handler: the worker sees that the attempt has completed its
+        job. Jobs said with `job.start` before are in it.
+
+        Args:
+            output: of the job.
+            continuation: from `job.continue_with(...)`, instead of an output.
+
+        Raises:
+            InvalidArgs, BadInput: JSON cannot carry one of them, both are given, or there is a completion of ours already:
+                in atomic handlers, and after `complete`.
+        """
+        return self._work().completion(output, continuation)
 
     @property
     def transaction(self) -> Completion:

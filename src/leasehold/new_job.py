@@ -66,3 +66,51 @@ class NewJob(
     blockers: Sequence[Blocker] | None = None
     traceparent: str | None = None
     metadata: Mapping[str, Any] | None = None
+
+    def but(
+        self,
+        *,
+        queue: str | None = None,
+        priority: int | None = None,
+        run_at: datetime | None = None,
+        delay: float | timedelta | None = None,
+        key: str | None = None,
+        key_group: str | None = None,
+        max_attempts: int | None = None,
+        timeout: float | timedelta | None = None,
+        deadline: datetime | timedelta | None = None,
+        idempotency_key: str | None = None,
+        unique: Unique | None = None,
+        blockers: Sequence[Blocker] | None = None,
+        traceparent: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> NewJob[R_co]:
+        """The same job with these options: `ship.new(order).but(delay=60, queue="slow")`.
+
+        What is None stays as it is. `run_at` takes the place of a `delay`, and the other way round. `delay` and `timeout`
+        are in seconds or a timedelta.
+        """
+        given: dict[str, Any] = {
+            "queue": queue,
+            "priority": priority,
+            "run_at": run_at,
+            "delay": _seconds(delay),
+            "key": key,
+            "key_group": key_group,
+            "max_attempts": max_attempts,
+            "timeout": _seconds(timeout),
+            "deadline": deadline,
+            "idempotency_key": idempotency_key,
+            "unique": unique,
+            "blockers": blockers,
+            "traceparent": traceparent,
+            "metadata": metadata,
+        }
+        changes = {name: value for name, value in given.items() if value is not None}
+        if run_at is not None or delay is not None:
+            changes |= {"run_at": run_at, "delay": given["delay"]}
+        return msgspec.structs.replace(self, **changes)
+
+
+def _seconds(time: float | timedelta | None) -> float | None:
+    return time.total_seconds() if isinstance(time, timedelta) else time

@@ -25,7 +25,7 @@ def typed_output(kind: Kind[..., R], output: Any) -> R:
         BadInput: it does not fit.
     """
     try:
-        return msgspec.convert(output, output_type(kind), strict=True)
+        return msgspec.convert(output, output_type(kind), strict=True, str_keys=True)
     except (msgspec.ValidationError, TypeError) as error:
         raise BadInput(f"the output of the chain does not fit what {kind.name} promises: {error}") from error
 
@@ -48,3 +48,12 @@ def _without_continuations(hint: Any) -> Any:
     if get_origin(hint) in (Union, UnionType):
         return Union[tuple(_without_continuations(each) for each in get_args(hint))]  # noqa: UP007 - made at run time
     return hint
+
+
+def typed_blocker(output_type: Any, output: Any, slot: int, chain_id: int) -> Any:
+    """The output of a chain that a job waited for, as this type. Raises BadInput with the slot and the chain."""
+    try:
+        return msgspec.convert(output, output_type, strict=True, str_keys=True)
+    except (msgspec.ValidationError, TypeError) as error:
+        name = getattr(output_type, "__name__", output_type)
+        raise BadInput(f"the output of blocker {slot}, chain {chain_id}, does not fit {name}: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import trio
 
@@ -20,6 +20,22 @@ class Unsaid:
 
 
 UNSAID = Unsaid()
+
+
+class CompletionValues(NamedTuple):
+    """The parameters of `leasehold.complete_job`, in its order: text and numbers, which every driver takes.
+
+    Attributes:
+        job_id, attempt, incarnation: the fencing token.
+        output: JSON as text, None for null.
+        continuation: JSON as text, with what the kinds of its jobs want; None where nothing comes of this one.
+    """
+
+    job_id: int
+    attempt: int
+    incarnation: str
+    output: str | None
+    continuation: str | None
 
 
 class JobTransaction(OpenTransaction):

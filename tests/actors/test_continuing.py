@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from leasehold import App, ContinueWith, Job, NewJob
@@ -13,6 +15,13 @@ from leasehold.errors import BadInput
 from leasehold.job import Token
 from tests.support.held import held_job
 from tests.support.working import working
+
+
+class Part(msgspec.Struct, frozen=True):
+    """An output of a type of one's own."""
+
+    n: int
+    took: timedelta
 
 
 async def chain_of(running: Any, job_id: int) -> list[tuple[str, str, Any]]:
@@ -134,6 +143,36 @@ async def test_a_handler_waits_for_jobs_it_found_out_about_without_counting_the_
     async with working(database_url, app) as running:
         job = await running.run("total")
         assert (job.state, job.output) == ("completed", [2, 30])
+
+
+@pytest.mark.parametrize("runs", ["trio", "asyncio", "thread"])
+async def test_outputs_are_typed_where_a_type_is_asked_for_and_what_does_not_fit_is_named(
+    database_url: str, runs: Any
+) -> None:
+    app = App()
+
+    @app.kind()
+    async def part(n: int) -> Part | str:
+        return Part(n, timedelta(seconds=n)) if n else "none"
+
+    def add(parts: list[Part]) -> Any:
+        return [[type(each).__name__, each.n, each.took.total_seconds()] for each in parts]
+
+    async def total(job: Job) -> Any:
+        return add(await job.blockers(Part))
+
+    def total_in_thread(job: Job) -> Any:
+        return add(job.blockers_sync(Part))
+
+    app.kind("total", runs=runs, max_attempts=1)(total_in_thread if runs == "thread" else total)
+    async with working(database_url, app) as running:
+        job = await running.run("total", blockers=[part.new(2), part.new(1)])
+        assert (job.state, job.output) == ("completed", [["Part", 2, 2.0], ["Part", 1, 1.0]])
+        job = await running.run("total", blockers=[part.new(2), part.new(0)], max_attempts=1)
+        assert (job.state, job.error["type"]) == ("failed", "BadInput")
+        [_, named] = await running.client.blockers(job.id)
+        said = f"the output of blocker 2, chain {named.chain_id}, does not fit Part: Expected `object`, got `str`"
+        assert job.error["message"] == said
 
 
 async def test_waiting_for_chains_that_have_completed_already_runs_the_job_again_at_once(database_url: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy
 from psycopg.types.json import Jsonb
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import NullPool
 
 from leasehold import App, Job
 from tests.support.working import Working, working
@@ -35,7 +36,7 @@ def with_psycopg(dsn: str) -> tuple[Any, Completes]:
 
 
 def with_sqlalchemy(dsn: str) -> tuple[Any, Completes]:
-    engine = sqlalchemy.create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn))
+    engine = sqlalchemy.create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=NullPool)
 
     def pay(job: Job, n: int, then: Any = None) -> None:
         with Session(engine) as session, session.begin():
@@ -47,7 +48,6 @@ def with_sqlalchemy(dsn: str) -> tuple[Any, Completes]:
                 ),
                 {**job.token._asdict(), "output": json.dumps({"n": n}), "continuation": json.dumps(then)},
             )
-        engine.dispose()
 
     return "thread", pay
 

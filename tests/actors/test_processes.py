@@ -17,10 +17,12 @@ import trio
 
 from leasehold.actors.held import Held
 from leasehold.actors.outcome import Completed, Failed, Outcome, Released, Rescheduled
+from leasehold.actors.processes import child
+from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.slot import SHUTDOWN, Slot
 from tests.support.held import LONG_AGO, held_job
-from tests.support.process_app import MEBIBYTE, app
+from tests.support.process_app import MEBIBYTE, app, die_at_once
 from tests.support.waiting import until
 
 
@@ -153,6 +155,25 @@ async def test_a_process_that_is_killed_while_idle_costs_no_job(running: Running
     before.kill()
     await until(lambda: is_gone(before.pid))
     assert await running.pid() != before.pid
+
+
+async def test_no_job_is_blamed_for_a_process_that_could_not_even_start() -> None:
+    async def start() -> Member:
+        raise ProcessDied(pid=4242, exit_code=1, stack="ImportError: no such library")
+
+    async with ProcessPool(1, start) as pool:
+        failed = await failure(Running(pool), "pid")
+    assert (failed.error["type"], failed.error["traceback"]) == ("ProcessCrashed", "ImportError: no such library")
+    assert "process 4242 for handler tests.support.process_app.pid could not start" in failed.error["message"]
+    assert "crash" not in failed.error
+    assert not failed.discard
+
+
+async def test_nor_for_a_real_one_that_dies_while_it_starts(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "prepare", die_at_once)
+    failed = await failure(running, "pid")
+    assert "could not start: it ended with exit code 9" in failed.error["message"]
+    assert "crash" not in failed.error
 
 
 async def test_a_timeout_kills_the_process(running: Running) -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused
+from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, UniqueConflict
 from leasehold.gateway.reading import Limits
+from leasehold.unique import Unique
 from tests.gateway.fake_client import FakeClient
 from tests.gateway.running import running_gateway
 
@@ -96,16 +98,32 @@ def test_a_job_is_written_as_it_was_asked_for() -> None:
     body = (
         b'{"kind": "fetch; drop table \\"jobs\\" \xe2\x82\xac", "args": {"price": 0.10, "n": 123456789012345678901},'
         b' "queue": "q", "priority": 7, "delay": 2.5, "key": "k", "key_group": "g", "max_attempts": 3, "metadata": {"m": 1},'
-        b' "idempotency_key": "i"}'
+        b' "idempotency_key": "i", "timeout": 60, "deadline": "2999-01-01T00:00:00Z", "blockers": [4, 2],'
+        b' "unique": {"by": ["kind"], "window": 5, "on_conflict": "reject"}, "traceparent": "00-1-2-01"}'
     )
     with running_gateway(client) as gateway:
         answer = gateway.call("POST", "/api/jobs", body)
-    assert (answer.status, answer.body) == (201, {"id": 1, "is_new": True})
+    assert (answer.status, answer.body) == (201, {"id": 1, "is_new": True, "outcome": "created"})
     [job] = client.jobs
     assert job.kind == 'fetch; drop table "jobs" €'
     assert bytes(job.args) == b'{"price": 0.10, "n": 123456789012345678901}'  # pyright: ignore[reportArgumentType]
     assert (job.queue, job.priority, job.delay, job.key, job.key_group) == ("q", 7, 2.5, "k", "g")
     assert (job.max_attempts, job.metadata, job.idempotency_key) == (3, {"m": 1}, "i")
+    assert (job.timeout, job.deadline, job.blockers) == (60.0, datetime(2999, 1, 1, tzinfo=UTC), [4, 2])
+    assert (job.unique, job.traceparent) == (Unique(by=["kind"], window=5, on_conflict="reject"), "00-1-2-01")
+
+
+def test_a_unique_job_that_may_not_be_written_twice_is_a_conflict() -> None:
+    def refuse(_jobs: object) -> None:
+        raise UniqueConflict("job 7 has this unique key already")
+
+    client = FakeClient()
+    client.before = refuse
+    with running_gateway(client) as gateway:
+        answer = gateway.call("POST", "/api/jobs", {"kind": "a", "unique": {"on_conflict": "reject"}})
+        neither = gateway.call("POST", "/api/jobs", {"kind": "a", "unique": {"by": ["kind"], "key": "k"}})
+    assert (answer.status, answer.body["code"]) == (409, "unique_conflict")
+    assert (neither.status, neither.body["code"]) == (422, "invalid_input")
 
 
 def test_the_idempotency_key_may_come_in_a_header_but_not_contradict_the_body() -> None:

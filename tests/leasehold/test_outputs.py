@@ -9,7 +9,7 @@ import pytest
 from leasehold import App
 from leasehold.continuation import ContinueWith
 from leasehold.errors import BadInput
-from leasehold.outputs import output_type, typed_output
+from leasehold.outputs import output_type, typed_blocker, typed_output
 
 
 class Receipt(msgspec.Struct):
@@ -70,3 +70,27 @@ def test_inside_other_types_continuations_are_left_alone() -> None:
         return []
 
     assert typed_output(many, ["P1D"]) == [timedelta(days=1)]
+
+
+def test_a_blocker_becomes_what_was_asked_for() -> None:
+    assert typed_blocker(Receipt, {"number": 3}, 1, 7) == Receipt(3)
+    assert typed_blocker(Receipt | None, None, 1, 7) is None
+    assert typed_blocker(dict[int, timedelta], {"1": "PT1S"}, 1, 7) == {1: timedelta(seconds=1)}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "output", "said"),
+    [
+        (Receipt, {"number": "x"}, "does not fit Receipt: Expected `int`, got `str` - at `$.number`"),
+        (Receipt, None, "does not fit Receipt: Expected `object`, got `null`"),
+        (int | str, [], "does not fit int | str: Expected `int | str`, got `array`"),
+        (object, [], None),
+    ],
+)
+def test_a_blocker_that_does_not_fit_is_named(wanted: Any, output: Any, said: str | None) -> None:
+    if said is None:
+        assert typed_blocker(wanted, output, 2, 71) == output
+        return
+    with pytest.raises(BadInput) as refused:
+        typed_blocker(wanted, output, 2, 71)
+    assert str(refused.value) == f"the output of blocker 2, chain 71, {said}"

@@ -32,7 +32,7 @@ REFUSED: list[tuple[object, str]] = [
     (["x" * 200], f'job 2: {ITEM}"' + "x" * 99),
     ([404], "job 2: blocker 404 is no job"),
     ([1, 404, 405], "job 2: blocker 404 is no job"),
-    ([3], "job 2: would wait for its own chain"),
+    ([3], "job 2: it would wait for its own chain"),
     ([1] * 100_001, "job 2: blockers are 100001; 100000 is the most"),
 ]
 
@@ -57,7 +57,7 @@ async def test_the_first_bad_job_of_many_is_the_one_that_is_named(database: Data
 async def test_a_later_job_of_a_chain_is_refused_with_the_id_to_give(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     await worker.continue_with(await worker.claim(), [{"next": {"kind": "b"}}])
-    with pytest.raises(BadInput, match="job 1: blocker 2 is not the first job of its chain; give the chain, 1"):
+    with pytest.raises(BadInput, match="blocker 2 is not the first job of its chain; give the chain, 1"):
         await enqueue_blocked(database, [2])
 
 

@@ -59,7 +59,7 @@ async def test_positions_count_from_the_base_of_their_list(database: Database) -
 async def test_a_job_cannot_wait_for_the_chain_that_it_continues(database: Database) -> None:
     await add(database, [{"kind": "a"}])
     before = await snapshot(database)
-    with pytest.raises(BadInput, match="job 2: would wait for its own chain"):
+    with pytest.raises(BadInput, match="job 2: it would wait for its own chain"):
         await add(database, [{"kind": "b"}, {"kind": "b", "blockers": [1]}], chains=[0, 1], positions=[0, 1])
     assert await snapshot(database) == before
 

@@ -114,9 +114,9 @@ async def test_a_job_cannot_wait_for_its_own_chain(database: Database, worker: S
 
 BAD: list[tuple[object, str]] = [
     ([], SHAPE), (None, SHAPE), ({"until": 1}, SHAPE), ({"delay": "soon"}, SHAPE), ({"delay": True}, SHAPE),
-    ({"jobs": {}}, "jobs must be a JSON array of objects"), ({"jobs": [{}]}, "job 1: kind is missing"),
-    ({"blockers": 5}, "job 1: blockers must be an array, not number"), ({"blockers": [404]}, "job 1: blocker 404 is no job"),
-    ({"blockers": [{"position": 1}]}, "job 1: a blocker must be the id of a job"),
+    ({"jobs": {}}, "jobs must be a JSON array of objects"), ({"jobs": [{}]}, "kind is missing"),
+    ({"blockers": 5}, "blockers must be an array, not number"), ({"blockers": [404]}, "blocker 404 is no job"),
+    ({"blockers": [{"position": 1}]}, "a blocker must be the id of a job"),
     ({"jobs": [{"kind": "x"}], "blockers": [{"position": 2}]}, "job 2: a blocker must be the id of a job"),
 ]  # fmt: skip
 

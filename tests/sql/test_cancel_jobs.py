@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -49,6 +49,7 @@ async def alive(database: Database, worker: SqlWorker) -> Database:
     return database
 
 
+EARLIER, LATER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 WERE = {
     1: "running",
     2: "claimed",
@@ -73,10 +74,10 @@ WERE = {
         ({"error_type": "ValueError"}, [5]),
         ({"after_id": 6}, [7, 8]),
         ({"batch": 2, "after_id": 2}, [3, 4]),
-        ({"created_after": datetime.now(UTC) + timedelta(days=1)}, []),
-        ({"created_before": datetime.now(UTC) + timedelta(days=1)}, list(WERE)),
-        ({"created_after": datetime.now(UTC) - timedelta(days=1), "state": "scheduled"}, [4, 5]),
-        ({"created_before": datetime.now(UTC) - timedelta(days=1)}, []),
+        ({"created_after": LATER}, []),
+        ({"created_before": LATER}, list(WERE)),
+        ({"created_after": EARLIER, "state": "scheduled"}, [4, 5]),
+        ({"created_before": EARLIER}, []),
         ({"kind": "nothing"}, []),
     ],
     ids=str,

@@ -77,7 +77,7 @@ async def test_a_bad_continuation_is_refused_and_the_job_stays_held(database: Da
     await enqueue(database)
     held = await worker.claim_one()
     before = await snapshot(database)
-    refused: dict[str, object] = {"must be a JSON object, not string": "x", "job 1: kind is missing": {"next": {}}}
+    refused: dict[str, object] = {"must be a JSON object, not string": "x", "kind is missing": {"next": {}}}
     for complaint, bad in refused.items():
         with pytest.raises(BadInput, match=complaint):
             await complete(database, worker, held, None, bad)

@@ -163,11 +163,11 @@ async def test_next_cannot_wait_for_its_own_chain(database: Database, worker: Sq
     ("continuation", "complaint"),
     [
         ({"then": 1}, "job 2: a continuation has next and jobs, not then"),
-        ({"next": {"kind": ""}}, "job 1: kind must have 1 to 200 bytes, not 0"),
+        ({"next": {"kind": ""}}, "kind must have 1 to 200 bytes, not 0"),
         ({"jobs": [{"kind": "a"}, {"kind": 5}]}, "job 2: kind must be a string, not number"),
         ({"jobs": [{"kind": "a"}, None]}, "job 2: is no JSON object"),
-        ({"next": {"kind": "b", "blockers": [404]}}, "job 1: blocker 404 is no job"),
-        ({"next": {"kind": "b", "blockers": [{"position": 1}]}}, "job 1: a blocker must be the id of a job"),
+        ({"next": {"kind": "b", "blockers": [404]}}, "blocker 404 is no job"),
+        ({"next": {"kind": "b", "blockers": [{"position": 1}]}}, "a blocker must be the id of a job"),
         ({"next": {"kind": "b", "idempotency_key": "x"}}, "job 2: next continues the chain and takes neither"),
     ],
 )

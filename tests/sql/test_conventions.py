@@ -14,7 +14,7 @@ FUNCTIONS = read_folder("functions")
 HEADER = ("Purpose", "Parameters", "Returns", "Errors", "Tables", "Callers")
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
 INLINED = {
-    "bucket_level", "clock", "is_blocker", "key_lock", "most_crashes", "queue_lock", "refuse_continuation",
+    "bucket_level", "clock", "is_blocker", "key_lock", "most_crashes", "name_job", "queue_lock", "refuse_continuation",
     "refuse_job", "retry_delay",
 }  # fmt: skip
 QUESTIONS = {

@@ -126,6 +126,6 @@ async def test_when_ids_run_out_the_job_is_refused(database: Database) -> None:
 
 
 async def test_a_refused_job_says_why_and_takes_nothing(database: Database) -> None:
-    with pytest.raises(BadInput, match=r"job 1: kind must have 1 to 200 bytes, not 0 \(nothing was enqueued\)"):
+    with pytest.raises(BadInput, match=r"^kind must have 1 to 200 bytes, not 0 \(nothing was enqueued\)"):
         await enqueue(database, "")
     assert await states(database) == {}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -30,6 +30,9 @@ REOPENED = (True, "cancelled", "pending", None)
 async def fail(worker: SqlWorker, kind: str, error: str = "ValueError") -> None:
     claimed = await worker.claim(1, kinds=[kind])
     await worker.fail(claimed, {"type": error, "message": "boom", "traceback": ""}, discard=[True])
+
+
+EARLIER, LATER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -70,10 +73,10 @@ async def dead(database: Database, worker: SqlWorker) -> Database:
         ({"after_id": 1, "batch": 1}, [2]),
         ({"batch": 2}, [1, 2]),
         ({"kind": "nothing"}, []),
-        ({"finished_after": datetime.now(UTC) - timedelta(days=1)}, [1, 2, 3]),
-        ({"finished_after": datetime.now(UTC) + timedelta(days=1)}, []),
-        ({"finished_before": datetime.now(UTC) - timedelta(days=1)}, []),
-        ({"finished_before": datetime.now(UTC) + timedelta(days=1)}, [1, 2, 3]),
+        ({"finished_after": EARLIER}, [1, 2, 3]),
+        ({"finished_after": LATER}, []),
+        ({"finished_before": EARLIER}, []),
+        ({"finished_before": LATER}, [1, 2, 3]),
     ],
     ids=str,
 )

@@ -160,3 +160,8 @@ def go_on(job: Job, how: str) -> Any:
 def speak(job: Job) -> None:
     """What a process cannot do yet: it has no line to its worker."""
     job.progress(0.5)
+
+
+def die_at_once(_setup: bytes) -> int:
+    """In place of what makes a new process ready."""
+    os._exit(9)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import assert_type
+
 from leasehold import App, Client, Job, NewJob
 
 app = App()
@@ -35,6 +38,13 @@ with_job.new()  # refused: reportCallIssue
 without_job.new(address="a@example.org", copies=2)  # refused: reportCallIssue
 in_a_thread.new(numbers=["one"])  # refused: reportArgumentType
 in_a_thread.new(numbers=[1], job=1)  # refused: reportCallIssue
+
+
+assert_type(with_job.new("a").but(delay=timedelta(minutes=1), queue="slow", timeout=2.5, blockers=[7]), NewJob[str])
+with_job.new("a").but(dealy=1)  # refused: reportCallIssue
+with_job.new("a").but(priority="high")  # refused: reportArgumentType
+in_a_thread.new([1]).but(run_at=60)  # refused: reportArgumentType
+said: NewJob[int] = with_job.new("a").but(queue="slow")  # refused: reportAssignmentType
 
 
 async def outputs(client: Client) -> None:

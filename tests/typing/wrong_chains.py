@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, assert_type
 
-from leasehold import App, ContinueWith, Job, Kind, NewJob
+from leasehold import (
+    QUEUED,
+    App,
+    Blocker,
+    Completion,
+    CompletionValues,
+    ContinueWith,
+    Job,
+    JobTransaction,
+    Kind,
+    NewJob,
+    Unique,
+)
 
 app = App()
+
+
+@dataclass
+class Receipt:
+    number: int
 
 
 @app.kind()
@@ -45,6 +64,31 @@ async def forgets_the_await(job: Job) -> str:
         await transaction.continue_with(ship.new(1))  # refused: reportGeneralTypeIssues
     job.continue_with(ship.new(order="seven"))  # refused: reportArgumentType
     raise job.wait_for([ship.new(1), "two"])  # refused: reportArgumentType
+
+
+@app.kind()
+async def fan_in(job: Job) -> int:
+    assert_type(await job.blockers(), list[Any])
+    assert_type(await job.blockers(Receipt), list[Receipt])
+    assert_type(await job.blockers(Receipt | None), list[Any])
+    texts: list[str] = await job.blockers(Receipt)  # refused: reportAssignmentType
+    return len(texts)
+
+
+@app.kind()
+def over_my_own_driver(job: Job) -> ContinueWith[float]:
+    assert_type(job.blockers_sync(int), list[int])
+    end = job.continue_with(ship.new(order=1))
+    values: CompletionValues = job.completion(continuation=end)
+    job.completion(continuation=ship.new(order=1))  # refused: reportArgumentType
+    print(values.output, *job.completion({"paid": 1}))
+    return end
+
+
+async def helper(tx: JobTransaction | Completion, unique: Unique, blockers: Sequence[Blocker]) -> None:
+    await tx.execute("select 1")
+    ship.new(order=1).but(unique=unique, blockers=blockers)
+    Unique(states=QUEUED)
 
 
 assert_type(ship.new(order=1), NewJob[float])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from leasehold.arguments import encode_args
+from leasehold.client.ids import checked_before, checked_id
 from leasehold.client.section import Section
 from leasehold.continuation import ContinueWith
 from leasehold.database import Caller
@@ -21,7 +22,7 @@ class Chains(Section):
 
     async def chain(self, chain_id: int) -> ChainRecord:
         """How a chain stands. Raises UnknownJob."""
-        rows = await self._database.call("get_chain", chain_id)
+        rows = await self._database.call("get_chain", checked_id(chain_id))
         if not rows:
             raise UnknownJob(f"there is no chain {chain_id}")
         return from_row(ChainRecord, rows[0])
@@ -37,7 +38,7 @@ class Chains(Section):
     ) -> list[ChainRecord]:
         """A page of chains, newest id first; pass the last `chain_id` as `before_id` for the next. `kind` and `queue` are
         those of the first job. Raises BadInput."""
-        rows = await self._database.call("list_chains", state, kind, queue, before_id, page_size)
+        rows = await self._database.call("list_chains", state, kind, queue, checked_before(before_id), page_size)
         return [from_row(ChainRecord, row) for row in rows]
 
     async def chain_jobs(self, chain_id: int, *, after_position: int = -1, page_size: int = 50) -> list[JobRecord]:
@@ -45,18 +46,19 @@ class Chains(Section):
 
         Raises UnknownJob, BadInput.
         """
-        rows = await self._database.call("list_chain_jobs", chain_id, after_position, page_size)
+        rows = await self._database.call("list_chain_jobs", checked_id(chain_id), after_position, page_size)
         if not rows:
             await self.chain(chain_id)
         return [from_row(JobRecord, row) for row in rows]
 
     async def blockers(self, job_id: int) -> list[BlockerRecord]:
         """The chains that a job waits or waited for, in the order of its slots."""
-        return [from_row(BlockerRecord, row) for row in await self._database.call("get_job_blockers", job_id)]
+        rows = await self._database.call("get_job_blockers", checked_id(job_id))
+        return [from_row(BlockerRecord, row) for row in rows]
 
     async def blocked_jobs(self, chain_id: int, *, after_id: int = 0, page_size: int = 50) -> list[JobRecord]:
         """A page of the jobs that wait for a chain now, oldest first; pass the last id as `after_id` for the next."""
-        rows = await self._database.call("list_blocked_jobs", chain_id, after_id, page_size)
+        rows = await self._database.call("list_blocked_jobs", checked_id(chain_id), checked_id(after_id), page_size)
         return [from_row(JobRecord, row) for row in rows]
 
     async def complete_chain(
@@ -79,6 +81,7 @@ class Chains(Section):
             UnknownJob: there is no such chain. WrongState: it has ended. InvalidArgs, UnknownKind, BadInput: the output or
                 a new job is refused.
         """
+        checked_id(chain_id)
         caller = self._caller(connection)
         end = ContinueWith(continue_with) if isinstance(continue_with, NewJob) else continue_with
         continuation = None if end is None else encode_continuation(end, (), self._checked)
@@ -96,7 +99,7 @@ class Chains(Section):
     async def cancel_chain(self, chain_id: int, reason: str | None = None) -> str:
         """Cancel the open job of a chain, whichever that is by now; returns the state it was in. Jobs that wait for the
         chain go on waiting. Raises UnknownJob, WrongState."""
-        return str(await self._database.call_value("cancel_chain", chain_id, reason))
+        return str(await self._database.call_value("cancel_chain", checked_id(chain_id), reason))
 
     async def delete_chain(self, chain_id: int, *, cascade: bool = False) -> list[int]:
         """Remove a chain with all its jobs, finished or not; one event `deleted` remains in its timeline.
@@ -112,5 +115,6 @@ class Chains(Section):
         Raises:
             UnknownJob: there is no such chain. WrongState: a job outside waits for it.
         """
+        checked_id(chain_id)
         made: Sequence[int] = await self._database.call_value("delete_chain", chain_id, cascade)  # pyright: ignore[reportAssignmentType]
         return list(made)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from leasehold.arguments import encode_args
+from leasehold.client.ids import checked_id, checked_ids
 from leasehold.client.section import Section
 from leasehold.database import Row
 from leasehold.errors import BadInput
@@ -21,7 +22,8 @@ class DeadLetters(Section):
 
     async def errors(self, job_id: int) -> list[AttemptError]:
         """With what each attempt of a job failed, oldest first; a retry loses none. Raises UnknownJob."""
-        return [from_row(AttemptError, row) for row in await self._database.call("get_job_errors", job_id)]
+        rows = await self._database.call("get_job_errors", checked_id(job_id))
+        return [from_row(AttemptError, row) for row in rows]
 
     async def edit(
         self,
@@ -49,7 +51,7 @@ class DeadLetters(Section):
             raise BadInput(f"run_at must have a time zone, not {run_at.isoformat()}; use datetime.now(UTC)")
         encoded = await self._encode_args(job_id, args)
         about = None if metadata is None else encode_args(metadata, "metadata").decode()
-        values = (job_id, encoded, priority, queue, run_at, max_attempts, about, reason)
+        values = (checked_id(job_id), encoded, priority, queue, run_at, max_attempts, about, reason)
         return str(await self._database.call_value("edit_job", *values))
 
     async def retry_jobs(
@@ -140,7 +142,7 @@ class DeadLetters(Section):
             return None
         if self._app is None:
             return encode_args(args, "args").decode()
-        job = (await self._database.call("get_job", job_id))[:1]
+        job = (await self._database.call("get_job", checked_id(job_id)))[:1]
         kind = self._app.find(job[0]["kind"]) if job else None
         return (kind.encode(dict(args)) if kind is not None else encode_args(args, "args")).decode()
 
@@ -152,7 +154,7 @@ async def all_pages(page: Page, job_ids: Sequence[int] | None, limit: int | None
     """What `page(ids, after_id, batch)` answers, called until there is no more, or `limit` is reached."""
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be 1 or more, not {limit}")
-    ids = None if job_ids is None else sorted(set(job_ids))[:limit]
+    ids = None if job_ids is None else sorted(set(checked_ids(job_ids)))[:limit]
     changes: list[ChangedJob] = []
     while limit is None or len(changes) < limit:
         asked = PAGE if limit is None else min(PAGE, limit - len(changes))

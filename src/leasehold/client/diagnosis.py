@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import msgspec
 
+from leasehold.client.ids import checked_id
 from leasehold.client.section import Section
 from leasehold.records import Explanation, Fault, from_row
 
@@ -21,7 +22,8 @@ class Diagnosis(Section):
 
         Costs the same however long the queue is, and locks nothing. Raises UnknownJob.
         """
-        return [from_row(Explanation, row) for row in await self._database.call("explain_job", job_id)]
+        rows = await self._database.call("explain_job", checked_id(job_id))
+        return [from_row(Explanation, row) for row in rows]
 
     async def audit(self, *, repair: bool = False, grace: float = 60.0) -> list[Fault]:
         """Look for what should never be, or has been overdue for more than `grace` seconds.

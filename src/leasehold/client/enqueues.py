@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
 
-import msgspec
-
 from leasehold.client.section import Section
 from leasehold.enqueueing import enqueue_within, events_of, tell_after_commit
 from leasehold.errors import BadInput
@@ -50,7 +48,7 @@ class Enqueues(Section):
             job: from `kind.new(...)`, or the name of a kind together with `args`.
             args: named arguments, where `job` is a name.
             queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, unique,
-                blockers, metadata: as in `NewJob`, over its values.
+                blockers, metadata: as in `NewJob`, over its values: as `job.but(...)`.
             connection: your own asyncpg connection (asyncio), or `Transaction` (trio): the job exists when, and only
                 if, your transaction commits.
             hooks: with a connection of yours: from `client.hooks()`; workers are woken and events told when it is flushed.
@@ -67,23 +65,12 @@ class Enqueues(Section):
             raise BadInput(f"enqueue takes a job made by kind.new(...), or the name of a kind, not {job!r}")
         elif args is not None:
             raise BadInput("give args with the name of a kind; a job made by kind.new(...) has its own")
-        given = {
-            "queue": queue,
-            "priority": priority,
-            "run_at": run_at,
-            "delay": delay.total_seconds() if isinstance(delay, timedelta) else delay,
-            "key": key,
-            "key_group": key_group,
-            "max_attempts": max_attempts,
-            "timeout": timeout.total_seconds() if isinstance(timeout, timedelta) else timeout,
-            "deadline": deadline,
-            "idempotency_key": idempotency_key,
-            "unique": unique,
-            "blockers": blockers,
-            "metadata": metadata,
-        }
-        changes = {name: value for name, value in given.items() if value is not None}
-        made = await self.enqueue_many([msgspec.structs.replace(job, **changes)], connection=connection, hooks=hooks)
+        wanted = job.but(
+            queue=queue, priority=priority, run_at=run_at, delay=delay, key=key, key_group=key_group,
+            max_attempts=max_attempts, timeout=timeout, deadline=deadline, idempotency_key=idempotency_key, unique=unique,
+            blockers=blockers, metadata=metadata,
+        )  # fmt: skip
+        made = await self.enqueue_many([wanted], connection=connection, hooks=hooks)
         return made[0].job_id
 
     async def enqueue_many(
@@ -97,9 +84,7 @@ class Enqueues(Section):
             return await enqueue_within(layers, partial(self._enqueue, connection=connection, hooks=hooks), jobs)
         return await self._enqueue(jobs, connection=connection, hooks=hooks)
 
-    async def _enqueue(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None
-    ) -> list[EnqueuedJob]:
+    async def _enqueue(self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None) -> list[EnqueuedJob]:
         hooks = self._hooks_of(connection, hooks)
         flat, places = flatten(jobs, self._checked)
         rings = self._doorbell is not None and (connection is None or hooks is not None)

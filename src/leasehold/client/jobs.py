@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 
+from leasehold.client.ids import checked_before, checked_id, checked_ids
 from leasehold.client.section import Section
 from leasehold.errors import UnknownJob
 from leasehold.events import JobCancelled, JobRequeued
@@ -16,7 +17,7 @@ class Jobs(Section):
 
     async def get(self, job_id: int) -> JobRecord:
         """One job. Raises UnknownJob."""
-        rows = await self._database.call("get_job", job_id)
+        rows = await self._database.call("get_job", checked_id(job_id))
         if not rows:
             raise UnknownJob(f"there is no job {job_id}")
         return from_row(JobRecord, rows[0])
@@ -32,7 +33,7 @@ class Jobs(Section):
         page_size: int = 50,
     ) -> list[JobRecord]:
         """A page of jobs, newest id first; pass the last id as `before_id` for the next. Raises BadInput."""
-        rows = await self._database.call("list_jobs", state, queue, kind, key, before_id, page_size)
+        rows = await self._database.call("list_jobs", state, queue, kind, key, checked_before(before_id), page_size)
         return [from_row(JobRecord, row) for row in rows]
 
     async def counts(self) -> builtins.list[QueueCounts]:
@@ -41,14 +42,14 @@ class Jobs(Section):
 
     async def timeline(self, job_id: int) -> builtins.list[TimelineEntry]:
         """Everything that happened to a job, oldest first. Raises UnknownJob."""
-        rows = await self._database.call("get_job_timeline", job_id)
+        rows = await self._database.call("get_job_timeline", checked_id(job_id))
         if not rows:
             raise UnknownJob(f"there is no job {job_id}")
         return [from_row(TimelineEntry, row) for row in rows]
 
     async def cancel(self, job_id: int, reason: str | None = None) -> str:
         """Cancel a job that has not finished; returns the state it was in. Raises UnknownJob, WrongState."""
-        was = str(await self._database.call_value("cancel_job", job_id, reason))
+        was = str(await self._database.call_value("cancel_job", checked_id(job_id), reason))
         if JobCancelled in self.observers.heard:
             self.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
@@ -65,7 +66,8 @@ class Jobs(Section):
 
         Raises UnknownJob, WrongState, with a message that names those that cannot.
         """
-        states = {row["job_id"]: row["state"] for row in await self._database.call("trigger_jobs", list(job_ids))}
+        rows = await self._database.call("trigger_jobs", checked_ids(job_ids))
+        states: dict[int, str] = {row["job_id"]: row["state"] for row in rows}
         if JobRequeued in self.observers.heard:
             for job_id, state in states.items():
                 self.observers.emit(JobRequeued(job_id=job_id, state=state))
@@ -76,7 +78,7 @@ class Jobs(Section):
 
         Raises UnknownJob, WrongState.
         """
-        state = str(await self._database.call_value("retry_job", job_id))
+        state = str(await self._database.call_value("retry_job", checked_id(job_id)))
         if JobRequeued in self.observers.heard:
             self.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from leasehold.client.ids import checked_id
 from leasehold.client.section import Section
 from leasehold.errors import UnknownJob
 from leasehold.records import JobProgress, LogLine, from_row
@@ -15,7 +16,7 @@ class Progress(Section):
 
         What was said last stays when the job has ended. Raises UnknownJob.
         """
-        rows = await self._database.call("get_job_progress", job_id)
+        rows = await self._database.call("get_job_progress", checked_id(job_id))
         if not rows:
             await self._refuse_unknown(job_id)
         return from_row(JobProgress, rows[0]) if rows else None
@@ -25,7 +26,7 @@ class Progress(Section):
 
         A line is there within half a second after it was logged, and soon after the handler has ended. Raises UnknownJob.
         """
-        rows = await self._database.call("get_job_logs", job_id, attempt)
+        rows = await self._database.call("get_job_logs", checked_id(job_id), attempt)
         if not rows:
             await self._refuse_unknown(job_id)
         return [from_row(LogLine, row) for row in rows]

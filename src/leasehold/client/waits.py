@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, TypeVar, cast, overload
 
+from leasehold.client.ids import checked_id
 from leasehold.client.section import Section
 from leasehold.database import Row
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
@@ -57,7 +58,7 @@ class Waits(Section):
         Raises WaitTimeout, UnknownJob.
         """
         seconds = None if timeout is None else seconds_of(timeout)
-        row = await self._end_row(chain_id, seconds)
+        row = await self._end_row(checked_id(chain_id), seconds)
         if row is None:
             raise WaitTimeout(f"chain {chain_id} is still open after {seconds} s")
         if row["state"] is None:

@@ -62,8 +62,8 @@ def test_args_may_come_from_a_file_or_from_standard_input(
         (["echo", "--priority", "high"], "invalid value for --priority"),
         (["echo", "--priority", "99999999999"], ""),
         (["echo", "--max-attempts", "0"], "max_attempts"),
-        ([""], ""),
-        (["k" * 300], ""),
+        ([""], "error: kind must have 1 to 200 bytes, not 0"),
+        (["k" * 300], "error: kind must have 1 to 200 bytes, not 300"),
     ],
 )
 def test_bad_input_is_refused_in_one_line_and_nothing_is_written(

@@ -1,0 +1,54 @@
+"""Every id that a caller gives is looked at before it goes to the database."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from leasehold import Client
+from leasehold.database import Database
+from leasehold.errors import BadInput
+
+IDS = {"job_id", "chain_id", "before_id", "after_id", "job_ids"}
+TOO_LARGE = 2**70
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """Public methods and their parameters that take ids."""
+    for name, method in inspect.getmembers(Client, inspect.isfunction):
+        if not name.startswith("_"):
+            for parameter in inspect.signature(method).parameters:
+                if parameter in IDS:
+                    yield name, parameter
+
+
+async def call(client: Client, method: str, parameter: str, given: object) -> None:
+    arguments: dict[str, Any] = {parameter: [1, given] if parameter == "job_ids" else given}
+    if parameter == "after_id":
+        arguments["chain_id"] = 1
+    if method == "edit":
+        arguments["priority"] = 1
+    await getattr(client, method)(**arguments)
+
+
+def test_these_are_all_of_them() -> None:
+    assert len(set(calls())) == 25
+
+
+@pytest.mark.parametrize(("method", "parameter"), sorted(set(calls())))
+async def test_what_can_be_no_id_is_refused_in_words_of_ours(database: Database, method: str, parameter: str) -> None:
+    client = Client(database)
+    for given, said in ((TOO_LARGE, f"an id is at most {2**63 - 1}, not {TOO_LARGE}"),
+                        ("7", "an id is a whole number, not '7'"), (True, "an id is a whole number, not True"),
+                        (10**5000, "not one of many more digits")):  # fmt: skip
+        with pytest.raises(BadInput) as refused:
+            await call(client, method, parameter, given)
+        assert said in str(refused.value)
+        assert refused.value.__cause__ is None
+
+
+async def test_the_largest_id_is_one(database: Database) -> None:
+    assert await Client(database).blockers(2**63 - 1) == []
