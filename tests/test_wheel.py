@@ -55,10 +55,17 @@ def wheel(built: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The `bin` folder of an environment that holds the wheel, its extra `cli` and nothing else."""
+    """The `bin` folder of an environment that holds the wheel, the extras that its modules import, and nothing else."""
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder, with_pip=True)
-    run(folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[cli]", cwd=folder)
+    run(
+        folder / "bin" / "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        f"{wheel}[cli,otel,process]",
+        cwd=folder,
+    )
     return folder / "bin"
 
 

@@ -182,10 +182,7 @@ async def test_a_job_that_nobody_runs_fails_at_its_deadline(database_url: str, r
     async with working(database_url, make_app(reasons), beside=[a_reaper]) as running:
         await running.client.pause("default")
         places: list[dict[str, Any]] = [{}, {"delay": 3600}, {"key": "k"}, {"key": "k"}]
-        jobs = [
-            await running.client.enqueue("trio", deadline=timedelta(seconds=0.2), **more)
-            for more in places
-        ]
+        jobs = [await running.client.enqueue("trio", deadline=timedelta(seconds=0.2), **more) for more in places]
         for job_id in jobs:
             job = await running.finished(job_id, timeout=3)
             assert (job.state, job.error["type"], job.attempt) == ("failed", "DeadlineExceeded", 0)
