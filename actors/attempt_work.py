@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import trio
 
 from leasehold.actors.held import SHUTDOWN, Held
+from leasehold.actors.journal import Said
 from leasehold.actors.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
 from leasehold.actors.scribe import report_progress
 from leasehold.continuation import ContinueWith
@@ -182,10 +183,12 @@ class AttemptWork:
         started = self._held.started
         ran_for = None if started is None else monotonic() - started
         journal = self._desk.journal
-        said = journal.said([self._held.id]) if journal.has_words else []
+        said: Sequence[Said] = ()
         if self._inner is not None:
-            if said:
-                await report_progress(self._inner, self._job.incarnation, said)
+            if journal.has_words:
+                async with journal.turn:
+                    if said := journal.said([self._held.id]):
+                        await report_progress(self._inner, self._job.incarnation, said)
             made = await self._inner.call_value("complete_job", *self._job.token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)

@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import NamedTuple
 
+import trio
+
 from leasehold.actors.outcome import sanitized
 
 _job_id = attrgetter("job_id")
@@ -55,6 +57,8 @@ class Journal:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self.turn = trio.Lock()
+        """Held while words are taken and sent, so that of two that are sent the later one is written last."""
         self._said: dict[int, Said] = {}
         self._lines: deque[Line] = deque()
         self._characters = 0

@@ -75,7 +75,8 @@ class Scribe:
         async with self._turn:
             self._wrote_at = monotonic()
             if self._journal.has_words:
-                await self._write_progress(self._journal.said())
+                async with self._journal.turn:
+                    await self._write_progress(self._journal.said())
             while lines := self._journal.lines(MOST_LINES):
                 await self._write_lines(lines)
             self._journal.forget(self._is_running)

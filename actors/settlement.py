@@ -75,10 +75,11 @@ class Settlement:
 
     async def _write_last_words(self, batch: list[Outcome]) -> None:
         """How far these jobs have come, while they are still ours to speak for."""
-        if said := self._journal.said({outcome.held.id for outcome in batch}):
-            self.counts["statements"] += 1
-            await report_progress(self._lane, self._incarnation, said)
-            self._journal.written(said)
+        async with self._journal.turn:
+            if said := self._journal.said({outcome.held.id for outcome in batch}):
+                self.counts["statements"] += 1
+                await report_progress(self._lane, self._incarnation, said)
+                self._journal.written(said)
 
     async def _write(self, batch: list[Outcome]) -> None:
         if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:
