@@ -20,12 +20,11 @@ from leasehold.gateway.chain_bodies import (
     WaitParameters,
 )
 from leasehold.gateway.problems import (
-    DATABASE_UNAVAILABLE,
+    DATABASE_ERRORS,
+    ENQUEUE_ERRORS,
     INVALID_ARGS,
     INVALID_INPUT,
     OVERLOADED,
-    SCHEMA_MISMATCH,
-    UNIQUE_CONFLICT,
     UNKNOWN_JOB,
     UNKNOWN_KIND,
     WRONG_STATE,
@@ -33,7 +32,6 @@ from leasehold.gateway.problems import (
 from leasehold.gateway.routes import Route
 from leasehold.records import BlockerRecord, ChainRecord
 
-DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
 TAGS = ("chains",)
 
 CHAIN_ROUTES: tuple[Route, ...] = (
@@ -46,7 +44,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         response=EnqueuedBody,
         headers=(jobs.IDEMPOTENCY_KEY,),
         status=201,
-        errors=(INVALID_ARGS, UNKNOWN_KIND, UNIQUE_CONFLICT, *DATABASE_ERRORS, OVERLOADED),
+        errors=(*ENQUEUE_ERRORS, OVERLOADED),
         scope=Scope.ENQUEUE,
         tags=TAGS,
     ),

@@ -68,6 +68,10 @@ SCHEMA_MISMATCH = ProblemType("schema_mismatch", 503, "The database's schema doe
 OVERLOADED = ProblemType("overloaded", 503, "Too many jobs are waiting to be written")
 NOT_READY = ProblemType("not_ready", 503, "Not ready to serve")
 
+DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
+"""What any call to the database may end with."""
+ENQUEUE_ERRORS = (INVALID_ARGS, UNKNOWN_KIND, UNIQUE_CONFLICT, *DATABASE_ERRORS)
+
 ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.BadInput: INVALID_INPUT,
     errors.InvalidArgs: INVALID_ARGS,

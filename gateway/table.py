@@ -16,20 +16,14 @@ from leasehold.gateway.bodies import (
 )
 from leasehold.gateway.chain_table import CHAIN_ROUTES
 from leasehold.gateway.problems import (
-    DATABASE_UNAVAILABLE,
-    INVALID_ARGS,
+    DATABASE_ERRORS,
+    ENQUEUE_ERRORS,
     NOT_READY,
     OVERLOADED,
-    SCHEMA_MISMATCH,
-    UNIQUE_CONFLICT,
     UNKNOWN_JOB,
-    UNKNOWN_KIND,
 )
 from leasehold.gateway.routes import Route
 from leasehold.records import Explanation, JobProgress, JobRecord, LogLine
-
-DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
-ENQUEUE_ERRORS = (UNIQUE_CONFLICT, INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS)
 
 ROUTES: tuple[Route, ...] = (
     Route(

@@ -22,7 +22,7 @@ begin
          cross join lateral leasehold.chain_tail(c.id) t;
         v_open := array(select j.id from leasehold.jobs j where j.id = any (v_tails) order by j.id for update);
         v_shut := array(select f.id from leasehold.finished_jobs f where f.id = any (v_tails) and f.succeeded_by is null order by f.id for update);
-        exit when v_tails is null or v_tails <@ (v_open || v_shut);
+        exit when not exists (select from unnest(v_tails) t(id) where t.id not in (select unnest(v_open || v_shut)));
     end loop;
     return query
     select h.chain_id, h.job_id, h.job_id in (select unnest(v_open)) from unnest(v_chains, v_tails) h(chain_id, job_id);

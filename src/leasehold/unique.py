@@ -54,9 +54,9 @@ class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
             raise BadInput(
                 f"by and states are lists of names, not {self.by if isinstance(self.by, str) else self.states!r}"
             )
-        if isinstance(self.window, timedelta):
-            msgspec.structs.force_setattr(self, "window", self.window.total_seconds())
-        if self.window is not None and not 0 < self.window < float("inf"):  # type: ignore[operator]
+        seconds = self.window.total_seconds() if isinstance(self.window, timedelta) else self.window
+        msgspec.structs.force_setattr(self, "window", seconds)
+        if seconds is not None and not 0 < seconds < float("inf"):
             raise BadInput(f"window must be more than 0 seconds, not {self.window}")
 
     def args_fields(self) -> list[str]:

@@ -26,13 +26,14 @@ FLAVOURS = ("trio", "asyncio", "thread")
 Reasons = list[str | None]
 
 
-def make_app(reasons: Reasons) -> App:
-    """Handlers that wait for ever, and note why they were cancelled."""
+def make_app(reasons: Reasons, begun: list[int]) -> App:
+    """Handlers that note that they have begun, wait for ever, and note why they were cancelled."""
     app = App()
 
     @app.kind("trio")
     async def in_trio(job: Job) -> None:
         assert job.cancel_reason is None
+        begun.append(job.id)
         try:
             await trio.sleep_forever()
         finally:
@@ -41,6 +42,7 @@ def make_app(reasons: Reasons) -> App:
     @app.kind("asyncio", runs="asyncio")
     async def in_asyncio(job: Job) -> None:
         assert job.cancel_reason is None
+        begun.append(job.id)
         try:
             await asyncio.sleep(600)
         finally:
@@ -49,6 +51,7 @@ def make_app(reasons: Reasons) -> App:
     @app.kind("thread")
     def in_a_thread(job: Job) -> None:
         assert job.cancel_reason is None
+        begun.append(job.id)
         try:
             while True:
                 leasehold.checkpoint()
@@ -78,16 +81,20 @@ def reasons() -> Reasons:
 
 
 @pytest.fixture
-async def running(database_url: str, reasons: Reasons) -> AsyncGenerator[Working]:
-    async with working(database_url, make_app(reasons)) as running:
+def begun() -> list[int]:
+    return []
+
+
+@pytest.fixture
+async def running(database_url: str, reasons: Reasons, begun: list[int]) -> AsyncGenerator[Working]:
+    async with working(database_url, make_app(reasons, begun)) as running:
         yield running
 
 
-async def started(running: Working, kind: str, **options: Any) -> int:
+async def started(running: Working, begun: list[int], kind: str) -> int:
     """The id of a job whose handler runs."""
-    job_id = await running.client.enqueue(kind, **options)
-    await until(lambda: any(held.id == job_id for held in running.worker.running()))
-    await trio.sleep(0.02)  # into the handler
+    job_id = await running.client.enqueue(kind)
+    await until(lambda: job_id in begun)
     return job_id
 
 
@@ -131,7 +138,7 @@ async def test_the_earlier_of_timeout_and_deadline_counts(running: Working) -> N
 
 
 async def test_a_kind_gives_its_jobs_a_deadline(database_url: str, reasons: Reasons) -> None:
-    app = make_app(reasons)
+    app = make_app(reasons, [])
     async with working(database_url, app) as running:
         punctual = app.find("punctual")
         job = await running.finished(await running.client.enqueue(punctual.new()))
@@ -169,7 +176,7 @@ def test_senseless_limits_of_kinds_are_refused(option: str, seconds: float) -> N
 
 
 def test_the_default_deadline_of_a_kind_is_a_length_of_time() -> None:
-    app = make_app([])
+    app = make_app([], [])
     assert app.find("punctual").new().deadline == timedelta(seconds=0.3)
     own = NewJob(kind="punctual", deadline=timedelta(hours=1))
     assert app.find("punctual").with_defaults(own).deadline == timedelta(hours=1)
@@ -179,7 +186,7 @@ def test_the_default_deadline_of_a_kind_is_a_length_of_time() -> None:
 
 
 async def test_a_job_that_nobody_runs_fails_at_its_deadline(database_url: str, reasons: Reasons) -> None:
-    async with working(database_url, make_app(reasons), beside=[a_reaper]) as running:
+    async with working(database_url, make_app(reasons, []), beside=[a_reaper]) as running:
         await running.client.pause("default")
         places: list[dict[str, Any]] = [{}, {"delay": 3600}, {"key": "k"}, {"key": "k"}]
         jobs = [await running.client.enqueue("trio", deadline=timedelta(seconds=0.2), **more) for more in places]
@@ -189,8 +196,10 @@ async def test_a_job_that_nobody_runs_fails_at_its_deadline(database_url: str, r
 
 
 @pytest.mark.parametrize("kind", FLAVOURS)
-async def test_the_reaper_tells_a_worker_whose_job_is_too_late(running: Working, reasons: Reasons, kind: str) -> None:
-    job_id = await started(running, kind)
+async def test_the_reaper_tells_a_worker_whose_job_is_too_late(
+    running: Working, reasons: Reasons, begun: list[int], kind: str
+) -> None:
+    job_id = await started(running, begun, kind)
     await running.database.fetch("update leasehold.jobs set deadline = leasehold.clock() where id = $1", job_id)
     assert await running.database.call_value("expire_jobs") == 1
     await until(lambda: reasons == ["deadline"], timeout=1)
@@ -234,18 +243,20 @@ LOSSES: dict[str, Callable[[Working, int], Any]] = {
 @pytest.mark.parametrize("kind", FLAVOURS)
 @pytest.mark.parametrize("reason", LOSSES)
 async def test_the_handler_can_see_why_it_is_cancelled(
-    running: Working, reasons: Reasons, kind: str, reason: str
+    running: Working, reasons: Reasons, begun: list[int], kind: str, reason: str
 ) -> None:
-    job_id = await started(running, kind)
+    job_id = await started(running, begun, kind)
     await LOSSES[reason](running, job_id)
     await until(lambda: bool(reasons), timeout=3)
     assert reasons == [reason]
 
 
 @pytest.mark.parametrize("reason", ["cancelled", "deadline"])
-async def test_without_notifications_the_next_renewal_tells(database_url: str, reasons: Reasons, reason: str) -> None:
-    async with working(database_url, make_app(reasons), notify=False, renew_seconds=0.3) as running:
-        job_id = await started(running, "trio")
+async def test_without_notifications_the_next_renewal_tells(
+    database_url: str, reasons: Reasons, begun: list[int], reason: str
+) -> None:
+    async with working(database_url, make_app(reasons, begun), notify=False, renew_seconds=0.3) as running:
+        job_id = await started(running, begun, "trio")
         if reason == "cancelled":
             await running.client.cancel(job_id)
         else:

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_what_make_demo_prints_can_be_piped_on(tmp_path: Path) -> None:
     leasehold = tmp_path / "bin" / "leasehold"
     leasehold.parent.mkdir()
