@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Any, cast
 from uuid import UUID
@@ -27,6 +27,8 @@ from leasehold.middleware import Middleware
 log = logging.getLogger("leasehold.worker")
 
 ENDINGS = (ContinueWith, WaitFor)
+Take = Callable[[], Awaitable[Held | None]]
+"""Waits for the next job; None: there will be none."""
 
 __all__ = ["SHUTDOWN", "Slot", "describe_slot"]
 
@@ -62,22 +64,81 @@ class Slot:
 
     async def run_job(self, held: Held) -> None:
         """Run the handler of one job and settle what came of it. Raises nothing but trio.Cancelled from outside."""
+
+        async def no_more() -> None:
+            return None
+
+        await self._run_in_one_scope(held, no_more)
+
+    async def run_jobs(self, take: Take) -> None:
+        """Run one job after another until `take` gives None. Raises nothing but trio.Cancelled from outside."""
+        held = await take()
+        while held is not None:
+            held = await self._run_in_one_scope(held, take)
+
+    async def _run_in_one_scope(self, held: Held, take: Take) -> Held | None:
+        """Run this job and those that follow it, until one has used up the cancel scope; the job to go on with, if any.
+
+        A scope costs more than all else that a slot does for a job, and most jobs never need it for themselves.
+        """
+        current: Held | None = held
+        outcome: Outcome | None = None
+        try:
+            with trio.CancelScope() as scope:
+                innermost = _innermost_scope()
+                while current is not None:
+                    if self._begin(current):
+                        outcome = await self._attempt(current, scope)
+                        if self._used_up(current) or _innermost_scope() is not innermost:
+                            break
+                        self._end(current, outcome)
+                    current = None
+                    current = await take()
+            if current is not None and scope.cancelled_caught:
+                outcome = self._cancelled(current)
+        except RuntimeError as error:
+            if current is None:
+                raise
+            outcome = Failed(
+                current, describe(error), discard=True
+            )  # it left a scope of its own open; trio has closed it
+        except BaseException:
+            if current is not None:
+                await self._leave(current)
+            raise
+        if current is None:
+            return None
+        await self._leave(current)
+        self._end(current, outcome)
+        return await take()
+
+    def _used_up(self, held: Held) -> bool:
+        """Whether the scope was cancelled or given a deadline for this job, or the job has left something to undo."""
+        return held.lost is not None or held.clock is not None or bool(self._desk.works)
+
+    def _begin(self, held: Held) -> bool:
+        """Whether the job is still ours to run."""
         if held.lost is not None:
             self._announcer.lost(held)
-            return
+            return False
         self.held = held
         held.started = monotonic()
         running_job.set((held.row, self._worker_id))
         if JobStarted in self._heard:
             self._announcer.started(held)
-        try:
-            outcome = await self._attempt(held)
-        finally:
-            self.held = None
-            if self._desk.works:
-                await self._desk.leave(held)
-            if held.watched is not None:
-                held.watched.cancel()
+        return True
+
+    async def _leave(self, held: Held) -> None:
+        """The handler has ended: roll back what it left open."""
+        self.held = None
+        if self._desk.works:
+            await self._desk.leave(held)
+
+    def _end(self, held: Held, outcome: Outcome | None) -> None:
+        """Settle what came of the job, unless it was lost."""
+        self.held = None
+        if held.watched is not None:
+            held.watched.cancel()
         if held.lost not in (None, SHUTDOWN):
             log.warning(
                 "job %s attempt %s: lease lost (%s), the handler was cancelled",
@@ -87,7 +148,8 @@ class Slot:
         elif outcome is not None:
             self._settle(outcome)
 
-    async def _attempt(self, held: Held) -> Outcome | None:
+    async def _attempt(self, held: Held, scope: trio.CancelScope) -> Outcome | None:
+        """How the attempt ended. Raises trio.Cancelled when the scope is cancelled, or one outside."""
         kind = held.kind
         try:
             layers = self._layers[kind]
@@ -96,25 +158,23 @@ class Slot:
             args = (self._job(held),) if kind.takes_job else ()
         except Exception as error:
             return Failed(held, describe(error))
-        with trio.CancelScope() as scope:
-            held.start_clock(scope)
-            try:
-                if kind.is_atomic:
-                    await self._desk.begin_atomic(args[0] if args else self._job(held), kind)
-                if layers:
-                    job = args[0] if args else self._job(held)
-                    end = await invoke_within(layers, job, kind, named, self._threads, apart)
-                else:
-                    end = await invoke(kind, args, named, self._threads, apart)
-                if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
-                    return await self._desk.close(held, end)
-                return completed(held, end)
-            except BaseException as error:
-                failure = _without_cancellation(error)
-                if failure is None:
-                    raise
-                return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
-        return self._cancelled(held)
+        held.start_clock(scope)
+        try:
+            if kind.is_atomic:
+                await self._desk.begin_atomic(args[0] if args else self._job(held), kind)
+            if layers:
+                job = args[0] if args else self._job(held)
+                end = await invoke_within(layers, job, kind, named, self._threads, apart)
+            else:
+                end = await invoke(kind, args, named, self._threads, apart)
+            if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
+                return await self._desk.close(held, end)
+            return completed(held, end)
+        except BaseException as error:
+            failure = _without_cancellation(error)
+            if failure is None:
+                raise
+            return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
 
     def _job(self, held: Held) -> Job:
         return held.job(self._incarnation, self._worker_id, self._desk)
@@ -138,6 +198,11 @@ def _without_cancellation(error: BaseException) -> BaseException | None:
     if isinstance(error, BaseExceptionGroup):
         return cast("BaseExceptionGroup[BaseException]", error).split(trio.Cancelled)[1]
     return None if isinstance(error, trio.Cancelled) else error
+
+
+def _innermost_scope() -> object:
+    """What tells whether a cancel scope has been entered and not left. None where trio does not show it."""
+    return getattr(trio.lowlevel.current_task(), "_cancel_status", None)
 
 
 def describe_slot(slot: Slot) -> dict[str, Any] | None:

@@ -156,23 +156,33 @@ class Worker:
 
     async def _serve(self, slot: Slot) -> None:
         """Run jobs in a slot until the backlog is closed. Lets the other tasks turn every few jobs."""
+        turns = 0
+        last: Held | None = None
+
+        async def take() -> Held | None:
+            nonlocal turns, last
+            if last is not None and not last.settling:
+                drop(self.holdings, last)
+            turns += 1
+            if turns % JOBS_PER_TURN == 0:
+                self.dispatcher.slot_freed()
+                await trio.lowlevel.checkpoint()
+            last = await self._next_job()
+            return last
+
+        await slot.run_jobs(take)
+
+    async def _next_job(self) -> Held | None:
+        """A job to run, when there is room for its outcome; None when the backlog is closed."""
         while True:
-            for _ in range(JOBS_PER_TURN):
-                if self.settler.is_crowded:
-                    await self.settler.room()
-                if not len(self._backlog):
-                    self.dispatcher.slot_freed()
-                held = await self._backlog.take()
-                if held is None:
-                    return
-                if self._interrupted:
-                    self.settler.put(Released(held))
-                    continue
-                await slot.run_job(held)
-                if not held.settling:
-                    drop(self.holdings, held)
-            self.dispatcher.slot_freed()
-            await trio.lowlevel.checkpoint()
+            if self.settler.is_crowded:
+                await self.settler.room()
+            if not len(self._backlog):
+                self.dispatcher.slot_freed()
+            held = await self._backlog.take()
+            if held is None or not self._interrupted:
+                return held
+            self.settler.put(Released(held))
 
     async def _finish(self) -> None:
         """Write the last outcomes and say good-bye; give up after a while, the leases run out by themselves."""

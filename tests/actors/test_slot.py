@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import uuid4
 
@@ -7,8 +8,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from leasehold.actors.held import Held
 from leasehold.actors.outcome import Completed, Failed, Outcome, Released
-from leasehold.actors.slot import SHUTDOWN, Slot, describe_slot
+from leasehold.actors.slot import SHUTDOWN, Slot, Take, describe_slot
 from leasehold.job import Job
 from leasehold.kind import Kind, KindOptions
 from tests.support.held import free_kind, held_job
@@ -21,6 +23,21 @@ class Running:
     def __init__(self) -> None:
         self.settled: list[Outcome] = []
         self.slot = Slot(uuid4(), "w1", trio.CapacityLimiter(1), self.settled.append)
+
+    def held(self) -> Held:
+        """The job that runs."""
+        assert self.slot.held is not None
+        return self.slot.held
+
+
+def taking(jobs: Iterable[Held]) -> Take:
+    """Gives the jobs, one after another."""
+    line = iter(jobs)
+
+    async def take() -> Held | None:
+        return next(line, None)
+
+    return take
 
 
 def a_kind(function: Any, **options: Any) -> Kind[..., Any]:
@@ -120,3 +137,69 @@ async def test_a_handler_without_the_job_is_called_with_its_args_alone() -> None
     await running.slot.run_job(held)
     assert running.settled == [Completed(held, "3")]
     assert held.started is not None
+
+
+async def test_a_handler_that_leaves_a_cancel_scope_open_fails_and_the_jobs_after_it_do_not() -> None:
+    async def careless(job: Job, args: dict[str, Any]) -> None:
+        trio.CancelScope(deadline=trio.current_time()).__enter__()
+
+    async def decent(job: Job, args: dict[str, Any]) -> None:
+        await trio.lowlevel.checkpoint()
+
+    running = Running()
+    jobs = [held_job(number, kind=free_kind(careless if number == 2 else decent)) for number in (1, 2, 3, 4)]
+    await running.slot.run_jobs(taking(jobs))
+    assert [type(outcome) for outcome in running.settled] == [Completed, Failed, Completed, Completed]
+    (failed,) = (outcome for outcome in running.settled if isinstance(outcome, Failed))
+    assert failed.discard
+    assert "Cancel scope stack corrupted" in failed.error["message"]
+
+
+async def test_jobs_run_after_one_another_whatever_became_of_the_one_before(autojump_clock: MockClock) -> None:
+    running = Running()
+
+    async def gives_up(job: Job, args: dict[str, Any]) -> None:
+        running.held().lose(SHUTDOWN)
+        await trio.sleep_forever()
+
+    async def deaf(job: Job, args: dict[str, Any]) -> None:
+        running.held().lose("cancelled")
+
+    async def endless() -> None:
+        await trio.sleep_forever()
+
+    async def quick() -> int:
+        await trio.sleep(1)
+        return 1
+
+    kinds = [
+        free_kind(gives_up),
+        a_kind(quick),
+        free_kind(deaf),
+        a_kind(quick),
+        a_kind(endless, timeout=5.0),
+        a_kind(quick),
+    ]
+    await running.slot.run_jobs(taking([held_job(number, kind=kind) for number, kind in enumerate(kinds)]))
+    assert [(type(outcome), outcome.held.id) for outcome in running.settled] == [
+        (Released, 0), (Completed, 1), (Completed, 3), (Failed, 4), (Completed, 5),
+    ]  # fmt: skip
+
+
+async def test_a_job_that_was_lost_in_the_backlog_is_passed_over() -> None:
+    async def quick() -> None: ...
+
+    running = Running()
+    jobs = [held_job(number, kind=a_kind(quick)) for number in (1, 2, 3)]
+    jobs[1].lose("cancelled")
+    await running.slot.run_jobs(taking(jobs))
+    assert [outcome.held.id for outcome in running.settled] == [1, 3]
+
+
+async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
+    async def never() -> Held | None:
+        await trio.sleep_forever()
+
+    with trio.move_on_after(0.01) as scope:
+        await Running().slot.run_jobs(never)
+    assert scope.cancelled_caught
