@@ -25,7 +25,7 @@ examples: $(INSTALLED) ## run the examples: payments exactly once, fan-out and f
 	@for name in $(EXAMPLES); do echo "== examples/$$name"; $(BIN)/python -m examples.$$name || exit; done
 
 test: $(INSTALLED) ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 
 check: $(INSTALLED) ## style, types and who may import whom
 	$(BIN)/ruff check .

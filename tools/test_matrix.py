@@ -113,7 +113,7 @@ def environment(version: str, interpreter: Path) -> Path:
 
 def run(interpreter: Path, python: str, postgres: str, jobs: str) -> Outcome:
     """The tests on one pair, their output passed on."""
-    command = [str(interpreter), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", jobs, "--dist", "loadgroup"]
+    command = [str(interpreter), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", jobs, "--dist", "loadfile"]
     started = time.monotonic()
     lines: list[str] = []
     environ = {**os.environ, "LEASEHOLD_TEST_POSTGRES": postgres}

@@ -20,7 +20,7 @@ from leasehold.errors import LeaseholdError
 from leasehold.migrations import migrate
 from leasehold.settings import Settings
 
-CLEAN_UP_SECONDS = 3.0
+CLEAN_UP_SECONDS = 10.0
 
 
 async def run_demo(settings: Settings, stage: Stage, keep: Path | None = None) -> DemoReport:
@@ -78,7 +78,7 @@ async def _give(settings: Settings, stage: Stage, keep: Path | None) -> DemoRepo
             except BaseException as error:
                 if isinstance(error, Exception):
                     _keep_logs(place, stage)
-                await _clean_up(show, place)
+                await _clean_up(show, place, stage)
                 raise
             if not report.passed:
                 _keep_logs(place, stage)
@@ -97,8 +97,14 @@ def _take_report(report: DemoReport, keep: Path | None) -> DemoReport:
     return msgspec.structs.replace(report, report=str(keep) if keep is not None else None)
 
 
-async def _clean_up(show: Show, place: Place) -> None:
-    if not place.is_own_database:
-        with trio.move_on_after(CLEAN_UP_SECONDS) as scope:
-            scope.shield = True
+async def _clean_up(show: Show, place: Place, stage: Stage) -> None:
+    if place.is_own_database:
+        return
+    with trio.move_on_after(CLEAN_UP_SECONDS) as scope:
+        scope.shield = True
+        try:
             await show.cancel_rest()
+        except LeaseholdError as error:
+            stage.say(f"the jobs that had not ended could not be cancelled: {error}")
+    if scope.cancelled_caught:
+        stage.say(f"the jobs that had not ended could not be cancelled within {CLEAN_UP_SECONDS:g} s")
