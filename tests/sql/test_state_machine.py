@@ -35,8 +35,10 @@ EPOCH = datetime(2999, 1, 1, tzinfo=UTC)
 WORKERS = [UUID(int=n + 1) for n in range(3)]
 OUTPUTS = st.sampled_from([None, '"out"', "7"])
 SEEDS = st.integers(0, 2**20)
+CHANGES = {"replace": "replaced", "extend": "extended", "overwrite": "overwritten"}
 STATES = """
-select id, state, priority, attempt, spared_attempts, chain_id, chain_position, run_at, output, succeeded_by, crashes, max_attempts,
+select id, state, priority, attempt, spared_attempts, chain_id, chain_position, run_at, output, succeeded_by, crashes,
+       max_attempts, args,
        (select json_agg(json_build_array(b.chain_id, b.closed_at is not null, b.output) order by b.slot)
           from leasehold.job_blockers b where b.job_id = a.id) as edges
   from leasehold.all_jobs a
@@ -153,6 +155,54 @@ class Jobs(RuleBasedStateMachine):
     def enqueue(self, seed: int) -> None:
         jobs = self.new_jobs(Random(seed), 5, least=1)
         self.learn(jobs, [row["job_id"] for row in self.database.call("enqueue_jobs", json.dumps(jobs))])
+
+    @rule(seed=SEEDS, policy=st.sampled_from(["existing", "reject", *CHANGES]))
+    def enqueue_unique(self, seed: int, policy: str) -> None:
+        dice = Random(seed)
+        keys = dice.sample("uvw", dice.choice([1, 1, 2]))
+        docs = [
+            {
+                "kind": dice.choice("ab"), "args": {"n": dice.randint(0, 9)}, "priority": dice.choice([None, 1, 2]),
+                "delay": dice.choice([None, None, 10]), "unique": {"key": key, "on_conflict": policy},
+            }
+            for key in keys
+        ]  # fmt: skip
+        there = [self.model.unfinished(key) for key in keys]
+        if policy == "reject" and any(there):
+            self.refused("enqueue_jobs", json.dumps(docs), sqlstate="LH006")
+            return
+        rows = self.database.call("enqueue_jobs", json.dumps(docs))
+        for doc, key, old, row in zip(docs, keys, there, rows, strict=True):
+            if old is None:
+                job = self.new_unique(doc, key, row["job_id"])
+                assert (row["is_new"], row["outcome"]) == (True, "created")
+                self.model.add(job, [], doc["delay"] or 0)
+            else:
+                self.conflict(doc, policy, old)
+                expected = "existing" if policy == "existing" or old.state in HELD else CHANGES[policy]
+                assert (row["job_id"], row["is_new"], row["outcome"]) == (old.id, False, expected)
+
+    def new_unique(self, doc: Doc, key: str, job_id: int) -> ModelJob:
+        return ModelJob(
+            id=job_id,
+            chain=job_id,
+            priority=doc["priority"] or 0,
+            max_attempts=20,
+            unique=key,
+            args=json.dumps(doc["args"]),
+        )
+
+    def conflict(self, doc: Doc, policy: str, old: ModelJob) -> None:
+        if policy == "existing" or old.state in HELD:
+            return
+        is_new = policy in ("replace", "overwrite")
+        run_at = self.model.now + (doc["delay"] or 0) if policy in ("extend", "overwrite") else None
+        self.model.change(
+            old,
+            args=json.dumps(doc["args"]) if is_new else None,
+            priority=doc["priority"] if is_new else None,
+            run_at=run_at,
+        )
 
     @rule(worker=st.integers(0, 2), output=OUTPUTS)
     def work_off(self, worker: int, output: str | None) -> None:
@@ -309,7 +359,8 @@ class Jobs(RuleBasedStateMachine):
         jobs = list(self.model.jobs.values())
         job = dice.choice(jobs[-3:])  # not too many: what waits for them waits for ever
         if job.state in DONE:
-            self.refused("cancel_job", job.id, f"job {job.id} is {job.state} and cannot be cancelled")
+            complaint = f"job {job.id} is {job.state} and cannot be cancelled"
+            self.refused("cancel_job", job.id, sqlstate="LH004", complaint=complaint)
         else:
             self.database.call("cancel_job", job.id)
             self.model.finish(job, "cancelled")
@@ -319,15 +370,19 @@ class Jobs(RuleBasedStateMachine):
     def retry(self, seed: int) -> None:
         dice = Random(seed)
         job = dice.choice(self.model.of("failed", "cancelled", "scheduled"))
+        if self.model.unfinished(job.unique) not in (None, job):
+            self.refused("retry_job", job.id, sqlstate="LH006")
+            return
         self.database.call("retry_job", job.id)
         job.crashes = 0 if job.state != "scheduled" else job.crashes
         self.model.retry(job)
 
-    def refused(self, function: str, job_id: int, complaint: str) -> None:
+    def refused(self, function: str, argument: object, *, sqlstate: str, complaint: str | None = None) -> None:
         self.database.execute("savepoint refused")
         with pytest.raises(asyncpg.PostgresError) as refused:
-            self.database.call(function, job_id)
-        assert str(refused.value) == complaint
+            self.database.call(function, argument)
+        assert refused.value.sqlstate == sqlstate
+        assert complaint in (None, str(refused.value))
         self.database.execute("rollback to savepoint refused")
 
     def reap(self) -> None:
@@ -389,9 +444,11 @@ class Jobs(RuleBasedStateMachine):
             found = (
                 "ready" if row["state"] in READY else row["state"], row["attempt"], row["chain_id"], row["chain_position"],
                 row["output"], row["succeeded_by"], row["priority"], json.loads(row["edges"] or "[]"), row["spared_attempts"],
+                row["args"],
             )  # fmt: skip
             assert found == (
                 job.state, job.attempt, job.chain, job.position, job.output, job.next, job.priority, edges, job.spared,
+                job.args,
             ), f"job {job_id}"  # fmt: skip
             assert job.state in DONE or row["run_at"] == EPOCH + timedelta(seconds=job.run_at), f"job {job_id}"
 

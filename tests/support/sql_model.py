@@ -38,6 +38,8 @@ class ModelJob(msgspec.Struct, kw_only=True):
     output: str | None = None
     next: int | None = None
     crashes: int = 0
+    unique: str | None = None
+    args: str = "{}"
     edges: list[ModelEdge] = msgspec.field(default_factory=list[ModelEdge])
 
 
@@ -56,6 +58,12 @@ class Model:
 
     def chains(self) -> list[int]:
         return [job.id for job in self.jobs.values() if job.chain == job.id]
+
+    def unfinished(self, unique: str | None) -> ModelJob | None:
+        """The job that keeps others of this unique key out."""
+        return next(
+            (job for job in self.jobs.values() if unique and job.unique == unique and job.state not in DONE), None
+        )
 
     def tail(self, chain: int) -> ModelJob:
         return max((job for job in self.jobs.values() if job.chain == chain), key=lambda job: job.position)
@@ -113,6 +121,13 @@ class Model:
         job.spared += is_spared
         job.holder = None
         job.state = "scheduled" if run_at is not None and run_at > self.now else "ready"
+
+    def change(self, job: ModelJob, *, args: str | None, priority: int | None, run_at: int | None) -> None:
+        """What a second job of its unique key has made of one that nobody holds."""
+        job.args = job.args if args is None else args
+        job.priority = job.priority if priority is None else priority
+        job.run_at = job.run_at if run_at is None else run_at
+        self.settle_into(job)
 
     def is_last(self, job: ModelJob) -> bool:
         return job.attempt - job.spared >= job.max_attempts
