@@ -38,6 +38,11 @@ select case when b.bad is null then 'blocked_by_nothing' else 'blocked_for_ever'
          where j.state = 'blocked') b
  where b.bad is not null or not coalesce(b.is_open, false)
 union all
+select 'waits_in_a_circle', c.job_id, 'job ' || c.job_id,
+       format('its chain %s waits for chain %s, which waits for it in turn, maybe by way of others; none will go on until one is cancelled or completed from outside',
+              c.chain_id, c.next_chain_id)
+  from leasehold.list_wait_circles() c
+union all
 select 'unheeded_blocker', j.id, 'job ' || j.id, format('it is %s, although it waits for %s chain(s), chain %s among them', j.state, count(*), min(e.chain_id))
   from leasehold.job_blockers e join leasehold.jobs j on j.id = e.job_id
  where e.closed_at is null and j.state <> 'blocked'

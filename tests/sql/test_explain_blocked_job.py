@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_edges import complete_all, enqueue_blocked
+from tests.support.sql_edges import complete_all, enqueue_blocked, make_circle
 from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_worker import SqlWorker
@@ -19,7 +19,25 @@ async def test_an_open_chain_with_the_job_that_it_stands_at(database: Database, 
     assert row["explanation"] == "it waits for chain 1 (slot 1), whose job 3 is pending"
     assert await facts(database, 2, "blocked") == {
         "chain_id": 1, "slot": 1, "job_id": 3, "state": "pending", "is_open": True, "since": None, "open_blockers": 1,
+        "is_circle": False,
     }  # fmt: skip
+
+
+async def test_chains_that_wait_for_each_other(database: Database, worker: SqlWorker) -> None:
+    await make_circle(database, worker, 3)
+    await enqueue(database, "bystander")
+    for job_id, next_id in ((1, 2), (2, 3), (3, 1)):
+        row = await because(database, job_id, "blocked")
+        assert row["explanation"] == (
+            f"it waits for chain {next_id} (slot 1), whose job {next_id} is blocked and waits for this one in turn, "
+            "maybe by way of others: none will go on until one of them is cancelled or completed from outside"
+        )
+        assert (await facts(database, job_id, "blocked"))["is_circle"] is True
+    await enqueue_blocked(database, [1])
+    assert (await facts(database, 5, "blocked"))["is_circle"] is False
+    await database.call("complete_chain", 3, '"enough"')
+    assert await complete_all(worker, "c2") == [2]
+    assert await complete_all(worker, "c1") == [1]
 
 
 @pytest.mark.parametrize("end", ["failed", "was cancelled"])

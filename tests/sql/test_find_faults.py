@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from leasehold.database import Database
-from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_edges import enqueue_blocked, make_circle
 from tests.support.sql_jobs import enqueue, enqueue_many, snapshot
 from tests.support.sql_reasons import faults
 from tests.support.sql_waits import open_transaction
@@ -93,6 +93,19 @@ async def test_a_blocked_job_whose_chain_failed_or_is_gone(database: Database, w
     assert await explanation(database) == "chain 1, for which it waits, has failed"
     await database.execute("delete from leasehold.finished_jobs")
     assert await explanation(database) == "chain 1, for which it waits, is gone"
+
+
+async def test_chains_that_wait_for_each_other(database: Database, worker: SqlWorker) -> None:
+    await make_circle(database, worker, 2)
+    await enqueue_blocked(database, [1])
+    assert await faults(database) == [("waits_in_a_circle", "job 1"), ("waits_in_a_circle", "job 2")]
+    told = [row["explanation"] for row in await database.call("find_faults", timedelta(minutes=1))]
+    assert [text.partition(", maybe")[0] for text in told] == [
+        "its chain 1 waits for chain 2, which waits for it in turn",
+        "its chain 2 waits for chain 1, which waits for it in turn",
+    ]
+    await database.call("cancel_job", 2)
+    assert await faults(database) == [("blocked_for_ever", "job 1")]
 
 
 async def test_a_blocked_job_that_somebody_made_pending(database: Database) -> None:

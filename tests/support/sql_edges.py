@@ -54,6 +54,14 @@ async def claim_kind(worker: SqlWorker, kind: str) -> list[Row]:
     return await worker.claim(10_000, kinds=[kind])
 
 
+async def make_circle(caller: Caller, worker: SqlWorker, count: int) -> None:
+    """So many chains, 1 to `count` of kinds c1, c2, …, each of which waits for the one after it, and the last for the first."""
+    await enqueue_many(caller, [{"kind": f"c{number}"} for number in range(1, count + 1)])
+    for number in range(1, count + 1):
+        held = await claim_kind(worker, f"c{number}")
+        assert await worker.block(held, [{"blockers": [number % count + 1]}]) == {}
+
+
 async def complete_all(worker: SqlWorker, kind: str, output: object = None) -> list[int]:
     """Complete whatever of this kind can be claimed; the ids."""
     claimed = await claim_kind(worker, kind)
