@@ -64,15 +64,22 @@ class Dispatcher:
     """Keeps the backlog filled.
 
     Modes: *running* claims and waits for a reason to claim again (a freed slot, a wake-up, the next due job, the decaying
-    poll); *draining* claims nothing more, hands back what has not started and closes the backlog.
+    poll); *held back*, for as long as `hold_for` says, claims nothing and hands back what has not started; *draining* does so
+    for good and closes the backlog.
+
+    Attributes:
+        slots: how many jobs run at once, at the most.
     """
 
     name = "dispatcher"
 
     def __init__(
         self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float,
-        is_listening: Callable[[], bool], announcer: Announcer = SILENT,
+        is_listening: Callable[[], bool], announcer: Announcer = SILENT, hold_for: Callable[[], float] = float,
     ) -> None:  # fmt: skip
+        self.slots = claimer.slots
+        self._hold_for = hold_for
+        self._paused: set[str] = set()
         self._lane = lane
         self._announcer = announcer
         self._claimer = claimer
@@ -104,6 +111,15 @@ class Dispatcher:
 
     def slot_freed(self) -> None:
         """A slot has become idle or the backlog is running low."""
+        self._signal.set()
+
+    def pause_queue(self, queue: str) -> None:
+        """Nothing is claimed from this queue any more: what of it has not started is handed back."""
+        self._paused.add(queue)
+        self._signal.set()
+
+    def look_again(self) -> None:
+        """What `hold_for` says has changed, or `slots` has."""
         self._signal.set()
 
     def drain(self) -> None:
@@ -139,6 +155,15 @@ class Dispatcher:
 
     async def _look(self) -> None:
         """Claim if there is room, then wait until there is a reason to look again."""
+        if self._paused:
+            # No claim is in flight: a later one sees the pause for itself.
+            paused, self._paused = self._paused, set()
+            await self._hand_back(self._backlog.take_out(paused))
+        held_back = self._hold_for()
+        if held_back:
+            await self._hand_back(self._backlog.clear())
+            await self._signal.wait(min(held_back, RECONCILE_SECONDS))
+            return
         size = min(self._claim_size(), MOST_CLAIMED)
         if size == 0:
             await self._signal.wait(HAND_BACK_AFTER)
@@ -147,8 +172,8 @@ class Dispatcher:
             await self._wait()
 
     def _claim_size(self) -> int:
-        busy = self._claimer.slots - self._backlog.idle_slots
-        return claim_size(self._claimer.slots, busy, len(self._backlog), self._rate.at(monotonic()))
+        busy = self.slots - self._backlog.idle_slots
+        return claim_size(self.slots, busy, len(self._backlog), self._rate.at(monotonic()))
 
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
@@ -237,8 +262,10 @@ def _log_claims(jobs: list[Held], was_rung: bool) -> None:
     if len(jobs) > MOST_NAMED:
         log.debug("claimed %d jobs", len(jobs))
         return
+    if not log.isEnabledFor(logging.INFO):
+        return
     for held in jobs:
         log.info(
-            "claimed job %s of kind %s (attempt %s)", held.id, held.row["kind"], held.attempt,
+            "claimed job %s of kind %s for %s (attempt %s)", held.id, held.row["kind"], held.row["key"] or held.row["queue"], held.attempt,
             extra={"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt, "woken": was_rung},
         )  # fmt: skip

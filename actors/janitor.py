@@ -36,6 +36,8 @@ class Janitor:
             made = await self._lane.call_value("ensure_partitions", DAYS_AHEAD, timeout=PATIENCE_SECONDS)
             dropped = await self._lane.call_value("drop_old_partitions", self._keep_days, timeout=PATIENCE_SECONDS)
             await self._lane.call_value("drop_full_buckets", timeout=PATIENCE_SECONDS)
+            while await self._lane.call_value("drop_old_ticks", self._keep_days, timeout=PATIENCE_SECONDS):
+                pass
             if made or dropped:
                 log.info("made %s partitions, dropped %s", made, dropped)
             await self._signal.wait(ROUND_SECONDS)

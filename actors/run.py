@@ -13,11 +13,13 @@ from typing import Protocol
 
 import trio
 
+from leasehold.actors.accountant import Accountant
 from leasehold.actors.janitor import Janitor
 from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.reaper import Reaper
 from leasehold.actors.scheduler import Scheduler
 from leasehold.actors.supervisor import culprit, supervise
+from leasehold.actors.ticker import Ticker
 from leasehold.actors.worker import Worker
 from leasehold.app import App
 from leasehold.builtin import with_builtins
@@ -60,7 +62,7 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
     handler that cannot be interrupted is left to its lease. A third one ends the process on the spot.
 
     Args:
-        names: of `worker`, `scheduler`, `reaper` (which brings the janitor).
+        names: of `worker`, `scheduler`, `reaper` (which brings janitor and accountant).
         settings: of the process.
         app: handlers; `echo` and `dummy` are there without.
 
@@ -89,7 +91,11 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
 async def _run_together(names: Sequence[str], settings: Settings, app: App) -> int:
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
     async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(open_database(settings.database_url or "", application_name=label))
+        database = await stack.enter_async_context(
+            open_database(
+                settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url
+            )
+        )
         switchboard = Switchboard()
         actors: list[Drainable] = []
         for name in names:
@@ -108,11 +114,15 @@ async def _make(
             lanes = (await lane("dispatcher"), await lane("settler"))
             return [Worker(database, lanes, settings, app, switchboard, settings.worker_id or made_up_id())]
         case "scheduler":
-            return [Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds)]
+            return [
+                Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds),
+                Ticker(await lane("ticker"), database, switchboard, settings.poll_seconds, app.schedules),
+            ]
         case _:
             return [
                 Reaper(await lane("reaper"), switchboard, settings.poll_seconds, app.observers),
                 Janitor(await lane("janitor"), settings.retention_days),
+                Accountant(await lane("accountant"), settings.retention_days),
             ]
 
 

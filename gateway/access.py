@@ -1,69 +1,175 @@
-"""Who may call: the bearer token, and the addresses that may be bound without one."""
+"""Who may call: bearer tokens with scopes, how often, and the addresses that may be bound without any."""
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
-from enum import Enum
+import logging
+from collections.abc import Callable
 
 from aiohttp import web
 
 from leasehold.errors import SettingsError
-from leasehold.gateway.problems import UNAUTHORIZED, UNKNOWN_HOST, Refusal
+from leasehold.gateway.cors import Cors
+from leasehold.gateway.identities import ANONYMOUS, BOOTSTRAP, Identity, Scope
+from leasehold.gateway.problems import (
+    FOREIGN_ORIGIN,
+    INSUFFICIENT_SCOPE,
+    RATE_LIMITED,
+    TOO_MANY_FAILURES,
+    UNAUTHORIZED,
+    UNKNOWN_HOST,
+    Refusal,
+)
+from leasehold.gateway.rates import Buckets, Failures, rate_headers, retry_after
+from leasehold.gateway.tokens import TokenStore
 from leasehold.settings import Settings
+from leasehold.tokens import is_token
+
+__all__ = ["Guard", "Scope", "check_binding", "host_name", "is_loopback"]
+
+logger = logging.getLogger(__name__)
 
 SHORTEST_PUBLIC_TOKEN = 16
-CHALLENGE = {"WWW-Authenticate": 'Bearer realm="leasehold"'}
-
-
-class Scope(Enum):
-    """What a route lets its caller do. One token holds all of them today."""
-
-    ENQUEUE = "enqueue"
-    READ = "read"
-    OPERATE = "operate"
-    ADMIN = "admin"
+CHALLENGE = 'Bearer realm="leasehold"'
+ANSWER_HEADERS = "leasehold.answer_headers"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Guard:
-    """Decides whether a request may pass."""
+    """Decides whether a request may pass, and as whom.
 
-    def __init__(self, token: str | None) -> None:
-        self._expected = f"Bearer {token}".encode() if token else None
+    Args:
+        token: that of the settings, which may do everything.
+        store: tokens with scopes; None: there are none.
+        cors: the origins whose pages may send requests.
+        is_public: other machines can reach the gateway, so that nobody gets in without a token.
+        clock: seconds, of any beginning, for the rates.
+    """
 
-    def check(self, request: web.Request, scope: Scope) -> None:  # noqa: ARG002 - tokens gain scopes with their table
-        """Refuses a request without the token. Where there is none, refuses every name but loopback's, because a web
-        page that rebinds its own name to 127.0.0.1 would otherwise reach this service from the user's browser."""
-        if self._expected is None:
-            host = request.headers.get("Host", "")
-            if not is_loopback(host_name(host)):
-                raise Refusal(UNKNOWN_HOST, f"Without a token only loopback names are served, not {host!r}.")
+    def __init__(
+        self,
+        token: str | None,
+        store: TokenStore | None = None,
+        *,
+        cors: Cors | None = None,
+        is_public: bool = False,
+        clock: Callable[[], float],
+    ) -> None:
+        self._expected = token.encode() if token else None
+        self._store = store
+        self._cors = cors or Cors()
+        self._is_public = is_public
+        self._buckets = Buckets(clock)
+        self._failures = Failures(clock)
+
+    async def admit(self, request: web.Request, scope: Scope) -> Identity:
+        """Who calls. What the answer should say of rates is left in the request for `answer_headers`.
+
+        Raises Refusal: no token or a wrong one, the wrong scope, too often; DatabaseUnavailable where the token is not
+        known here yet and the database cannot be asked.
+        """
+        given = request.headers.get("Authorization")
+        if given is None:
+            identity = await self._anonymous(request)
+        else:
+            kind, _, token = given.partition(" ")
+            identity = await self._identify(token.strip(), request.remote) if kind.lower() == "bearer" else None
+        if identity is None:
+            error = "" if given is None else ', error="invalid_token"'
+            raise Refusal(
+                UNAUTHORIZED,
+                "Send 'Authorization: Bearer TOKEN' with a token that is active.",
+                headers={"WWW-Authenticate": CHALLENGE + error},
+            )
+        if scope not in identity.scopes:
+            error = f', error="insufficient_scope", scope="{scope.value}"'
+            raise Refusal(
+                INSUFFICIENT_SCOPE,
+                f"This needs a token with the scope {scope.value}; {identity.name} has not got it.",
+                headers={"WWW-Authenticate": CHALLENGE + error},
+            )
+        self._check_rate(request, identity)
+        return identity
+
+    async def _anonymous(self, request: web.Request) -> Identity | None:
+        """Without any token, on loopback, everybody is let in, except pages of the web in the user's own browser: one that
+        rebinds its name to 127.0.0.1 is known by the Host, one that sends a form by its Origin."""
+        if self._expected is not None or self._is_public:
+            return None
+        if self._store is not None and await self._store.has_any():
+            return None
+        host = request.headers.get("Host", "")
+        if not is_loopback(host_name(host)):
+            raise Refusal(UNKNOWN_HOST, f"Without a token only loopback names are served, not {host!r}.")
+        origin = request.headers.get("Origin")
+        if origin is not None and request.method not in SAFE_METHODS and not self._is_at_home(origin, host):
+            raise Refusal(FOREIGN_ORIGIN, f"Without a token, pages of {origin[:200]!r} may change nothing.")
+        return ANONYMOUS
+
+    def _is_at_home(self, origin: str, host: str) -> bool:
+        return origin.partition("://")[2] == host or self._cors.allows(origin)
+
+    async def _identify(self, token: str, address: str | None) -> Identity | None:
+        if self._expected is not None and hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._expected):
+            return BOOTSTRAP
+        identity = None
+        if self._store is not None and is_token(token):
+            identity = self._store.recall(token)
+            if identity is None:
+                self._check_failures(address)
+                identity = await self._store.find(token)
+        else:
+            self._check_failures(address)
+        if identity is None and self._failures.add(address):
+            logger.warning("too many wrong tokens from %s; it has to wait before it may try others", address)
+        return identity
+
+    def _check_failures(self, address: str | None) -> None:
+        seconds = self._failures.wait_for(address)
+        if seconds:
+            raise Refusal(
+                TOO_MANY_FAILURES,
+                "Too many wrong tokens came from this address.",
+                headers={"Retry-After": retry_after(seconds)},
+            )
+
+    def _check_rate(self, request: web.Request, identity: Identity) -> None:
+        if identity.rate is None or identity.burst is None:
             return
-        given = request.headers.get("Authorization", "")
-        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._expected):
-            raise Refusal(UNAUTHORIZED, "Send 'Authorization: Bearer TOKEN'.", headers=CHALLENGE)
+        level = self._buckets.take(identity.token_id, identity.rate, identity.burst)
+        headers = rate_headers(identity.rate, identity.burst, level)
+        if not level.allowed:
+            detail = f"{identity.name} may send {identity.rate:g} requests a second, {identity.burst} at once."
+            raise Refusal(RATE_LIMITED, detail, headers=headers)
+        request[ANSWER_HEADERS] = headers
 
 
 def check_binding(settings: Settings) -> None:
-    """Refuses settings that would offer the gateway to strangers, or a token that no caller could send.
+    """Refuses a token that no caller could send or anybody could guess, and origins that are none.
 
     Raises SettingsError.
     """
     token, host = settings.gateway_token, settings.gateway_host
+    Cors(settings.gateway_cors_origins)
     if token is not None and not (token.isascii() and token.isprintable() and token and " " not in token):
         raise SettingsError("gateway_token must be visible ASCII without spaces, e.g. from `openssl rand -hex 32`")
-    if is_loopback(host):
-        return
-    if token is None:
-        raise SettingsError(
-            f"gateway_host = {host!r} can be reached from other machines: set gateway_token (LEASEHOLD_GATEWAY_TOKEN, "
-            "e.g. from `openssl rand -hex 32`), or bind 127.0.0.1"
-        )
-    if len(token) < SHORTEST_PUBLIC_TOKEN:
+    if token is not None and not is_loopback(host) and len(token) < SHORTEST_PUBLIC_TOKEN:
         raise SettingsError(
             f"gateway_token has {len(token)} characters; off loopback it needs {SHORTEST_PUBLIC_TOKEN} or more, "
             "e.g. from `openssl rand -hex 32`"
         )
+
+
+async def check_tokens(settings: Settings, store: TokenStore | None) -> None:
+    """Refuses to offer the gateway to strangers. Raises SettingsError; DatabaseUnavailable where it cannot be known."""
+    host = settings.gateway_host
+    if is_loopback(host) or settings.gateway_token is not None or (store is not None and await store.has_any()):
+        return
+    raise SettingsError(
+        f"gateway_host = {host!r} can be reached from other machines and there is no token: make one with "
+        "`leasehold tokens create NAME --scope …`, set gateway_token (LEASEHOLD_GATEWAY_TOKEN), or bind 127.0.0.1"
+    )
 
 
 def is_loopback(host: str) -> bool:

@@ -5,49 +5,78 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import uuid
 from collections.abc import Iterable
 
 from aiohttp import web
 
 from leasehold.gateway.access import Guard
+from leasehold.gateway.answer_headers import add_headers
+from leasehold.gateway.cors import Cors
 from leasehold.gateway.drain import Drain
+from leasehold.gateway.metrics_requests import REQUESTS, count_requests
 from leasehold.gateway.problems import SLOW_BODY, problem_headers, problem_of
-from leasehold.gateway.routes import ENCODER, Handler, Route, make_handler
+from leasehold.gateway.replies import ENCODER, PLAIN
+from leasehold.gateway.request_ids import request_id_of
+from leasehold.gateway.routes import Handler, Route, make_handler
 from leasehold.gateway.services import Services
 from leasehold.gateway.table import ROUTES
+from leasehold.request_context import answering
 
 logger = logging.getLogger(__name__)
 
 DRAIN = web.AppKey("drain", Drain)
-REQUEST_ID = "X-Request-Id"
-SPEAKABLE = re.compile(r"[\w.:-]{1,128}", re.ASCII)
-PROBLEM_HEADERS = {
-    "Content-Type": "application/problem+json",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "Server": "leasehold",
-}
+PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
 
 
-def build_application(services: Services, guard: Guard, routes: Iterable[Route] = ROUTES) -> web.Application:
-    """The application that serves `routes`. It answers nothing but JSON."""
-    application = web.Application(middlewares=[answer_problems], client_max_size=services.limits.body_bytes)
+def build_application(
+    services: Services, guard: Guard, routes: Iterable[Route] = ROUTES, *, cors: Cors | None = None
+) -> web.Application:
+    """The application that serves `routes`: their methods, HEAD where there is GET, and OPTIONS."""
+    application = web.Application(middlewares=[count_requests, answer_problems], client_max_size=services.limits.body_bytes)
     application[DRAIN] = Drain()
+    application[REQUESTS] = services.requests
+    application.on_response_prepare.append(add_headers(cors or Cors()))
+    routes = tuple(routes)
+    methods: dict[str, list[str]] = {}
     for route in routes:
-        application.router.add_route(route.method, route.path, make_handler(route, services, guard, services.limits))
-        if route.method == "GET":
-            application.router.add_route("HEAD", route.path, make_handler(route, services, guard, services.limits))
+        handler = make_handler(route, services, guard, services.limits)
+        for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
+            methods.setdefault(route.path, []).append(method)
+            application.router.add_route(method, pattern_of(route.path, routes), handler)
+    for path, allowed in methods.items():
+        application.router.add_route("OPTIONS", pattern_of(path, routes), _tell_methods([*allowed, "OPTIONS"]))
     return application
+
+
+def pattern_of(path: str, routes: Iterable[Route]) -> str:
+    """The path as aiohttp takes it: `/jobs/{id}` does not match `/jobs/counts` where that is a path of its own, so that
+    a method which only the former takes is refused there."""
+    head, found, tail = path.partition("/{")
+    if not found:
+        return path
+    name, _, rest = tail.partition("}")
+    siblings = {
+        each.path.removeprefix(f"{head}/").partition("/")[0] for each in routes if each.path.startswith(f"{head}/")
+    }
+    words = "|".join(sorted(re.escape(each) for each in siblings if not each.startswith("{")))
+    return f"{head}/{{{name}:(?!(?:{words})(?:/|$))[^{{}}/]+}}{rest}" if words else path
+
+
+def _tell_methods(methods: Iterable[str]) -> Handler:
+    headers = {"Allow": ", ".join(sorted(methods)), "Server": PLAIN["Server"]}
+
+    async def answer(_request: web.Request) -> web.Response:
+        return web.Response(status=204, headers=headers)
+
+    return answer
 
 
 @web.middleware
 async def answer_problems(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Counts the request for the drain, gives it an id, and answers errors as problems."""
-    given = request.headers.get(REQUEST_ID, "")
-    request_id = given if SPEAKABLE.fullmatch(given) else uuid.uuid4().hex
+    request_id = request_id_of(request)
     drain = request.app[DRAIN]
-    with drain.request():
+    with drain.request(), answering(request_id):
         try:
             response = await handler(request)
         except (asyncio.CancelledError, ConnectionError):
@@ -55,7 +84,6 @@ async def answer_problems(request: web.Request, handler: Handler) -> web.StreamR
         except Exception as error:
             response = problem_response(error, request_id)
             _log(error, response.status, request_id, f"{request.method} {request.path}")
-        response.headers[REQUEST_ID] = request_id
         if drain.begun:
             response.force_close()
         return response

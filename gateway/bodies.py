@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from leasehold.records import QueueCounts
 from leasehold.unique import Outcome, Unique
 
 # Postgres counts bytes where these count characters: it may refuse what passes here, never the other way round.
@@ -54,12 +53,6 @@ class EnqueuedBody(msgspec.Struct, frozen=True):
     id: int
     is_new: bool
     outcome: Outcome = "created"
-
-
-class CountsBody(msgspec.Struct, frozen=True):
-    """How many jobs are in each state, per queue."""
-
-    counts: Sequence[QueueCounts]
 
 
 class HealthBody(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,12 +9,11 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.bodies import LARGEST_BIGINT, JobBody
-from leasehold.records import ChainRecord, JobRecord
+from leasehold.gateway.pages import Cursor, Limit
 
 LONGEST_POLL = 60.0
 
 Id = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
-PageSize = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class CompletionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,20 +45,6 @@ class DeletedBody(msgspec.Struct, frozen=True):
     deleted: Sequence[int]
 
 
-class ChainsBody(msgspec.Struct, frozen=True):
-    """A page of chains, newest first. `next_before_id` asks for the next page; null: this is the last."""
-
-    chains: Sequence[ChainRecord]
-    next_before_id: int | None
-
-
-class ChainJobsBody(msgspec.Struct, frozen=True):
-    """A page of the jobs of a chain, in their order. `next_after_position` asks for the next page; null: this is the last."""
-
-    jobs: Sequence[JobRecord]
-    next_after_position: int | None
-
-
 class ChainParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which chain."""
 
@@ -72,16 +57,16 @@ class ChainsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state: Literal["open", "completed", "failed", "cancelled"] | None = None
     kind: str | None = None
     queue: str | None = None
-    before_id: Id | None = None
-    page_size: PageSize = 50
+    cursor: Cursor | None = None
+    limit: Limit = 50
 
 
 class ChainJobsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which chain, and which of its jobs."""
 
     id: Id
-    after_position: Annotated[int, Meta(ge=-1, le=2**31 - 1)] = -1
-    page_size: PageSize = 50
+    cursor: Cursor | None = None
+    limit: Limit = 50
 
 
 class CancelParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

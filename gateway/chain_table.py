@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from leasehold.gateway import chains, jobs
+from leasehold.gateway import chains, enqueueing
 from leasehold.gateway.access import Scope
 from leasehold.gateway.bodies import EnqueuedBody, JobBody, JobParameters
 from leasehold.gateway.chain_bodies import (
     CancelledBody,
     CancelParameters,
-    ChainJobsBody,
     ChainJobsParameters,
     ChainParameters,
-    ChainsBody,
     ChainsParameters,
     CompletedBody,
     CompletionBody,
@@ -19,18 +17,22 @@ from leasehold.gateway.chain_bodies import (
     DeleteParameters,
     WaitParameters,
 )
+from leasehold.gateway.job_table import WAITED
+from leasehold.gateway.pages import Page
 from leasehold.gateway.problems import (
+    ARGS_TOO_LARGE,
     DATABASE_ERRORS,
     ENQUEUE_ERRORS,
     INVALID_ARGS,
     INVALID_INPUT,
     OVERLOADED,
+    UNIQUE_CONFLICT,
     UNKNOWN_JOB,
     UNKNOWN_KIND,
     WRONG_STATE,
 )
 from leasehold.gateway.routes import Route
-from leasehold.records import BlockerRecord, ChainRecord
+from leasehold.records import BlockerRecord, ChainRecord, JobRecord
 
 TAGS = ("chains",)
 
@@ -38,13 +40,14 @@ CHAIN_ROUTES: tuple[Route, ...] = (
     Route(
         method="POST",
         path="/api/chains",
-        handler=jobs.enqueue_job,
+        handler=enqueueing.enqueue_job,
         summary="Start a chain with its first job",
         request=JobBody,
         response=EnqueuedBody,
-        headers=(jobs.IDEMPOTENCY_KEY,),
+        headers=(enqueueing.IDEMPOTENCY_KEY, enqueueing.PREFER),
         status=201,
-        errors=(*ENQUEUE_ERRORS, OVERLOADED),
+        successes=WAITED,
+        errors=(*ENQUEUE_ERRORS, ARGS_TOO_LARGE, UNKNOWN_JOB, OVERLOADED),
         scope=Scope.ENQUEUE,
         tags=TAGS,
     ),
@@ -54,7 +57,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         handler=chains.list_chains,
         summary="List chains, newest first",
         parameters=ChainsParameters,
-        response=ChainsBody,
+        response=Page[ChainRecord],
         errors=(INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,
         tags=TAGS,
@@ -76,7 +79,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         handler=chains.list_chain_jobs,
         summary="List the jobs of a chain in their order",
         parameters=ChainJobsParameters,
-        response=ChainJobsBody,
+        response=Page[JobRecord],
         errors=(UNKNOWN_JOB, INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,
         tags=TAGS,
@@ -87,7 +90,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         handler=chains.list_blockers,
         summary="List the chains that a job waits or waited for",
         parameters=JobParameters,
-        response=list[BlockerRecord],
+        response=Page[BlockerRecord],
         errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
         scope=Scope.READ,
         tags=TAGS,
@@ -111,7 +114,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         parameters=ChainParameters,
         request=CompletionBody,
         response=CompletedBody,
-        errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_ARGS, UNKNOWN_KIND, *DATABASE_ERRORS),
+        errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_ARGS, ARGS_TOO_LARGE, UNKNOWN_KIND, UNIQUE_CONFLICT, *DATABASE_ERRORS),
         scope=Scope.OPERATE,
         tags=TAGS,
     ),

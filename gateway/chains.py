@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from leasehold.continuation import ContinueWith
-from leasehold.errors import WaitTimeout
 from leasehold.gateway.bodies import JobBody, JobParameters
 from leasehold.gateway.chain_bodies import (
     CancelledBody,
     CancelParameters,
-    ChainJobsBody,
     ChainJobsParameters,
     ChainParameters,
-    ChainsBody,
     ChainsParameters,
     CompletedBody,
     CompletionBody,
@@ -22,21 +18,25 @@ from leasehold.gateway.chain_bodies import (
     DeleteParameters,
     WaitParameters,
 )
-from leasehold.gateway.jobs import new_job
-from leasehold.gateway.problems import INVALID_INPUT, Offence, Refusal
+from leasehold.gateway.new_jobs import new_job
+from leasehold.gateway.pages import Page, cursor_at, place_of
+from leasehold.gateway.problems import refuse_field
 from leasehold.gateway.routes import Call
 from leasehold.gateway.services import Services
+from leasehold.gateway.waiting import chain_within
 from leasehold.new_job import NewJob
-from leasehold.records import BlockerRecord, ChainRecord
+from leasehold.records import BlockerRecord, ChainRecord, JobRecord
+
+LARGEST_POSITION = 2**31 - 1
 
 
-async def list_chains(call: Call[ChainsParameters, None]) -> ChainsBody:
-    """A page of chains."""
+async def list_chains(call: Call[ChainsParameters, None]) -> Page[ChainRecord]:
+    """A page of chains, newest first. A chain has the id of its first job."""
     asked = call.parameters
     found = await call.services.client.chains(
-        state=asked.state, kind=asked.kind, queue=asked.queue, before_id=asked.before_id, page_size=asked.page_size
+        state=asked.state, kind=asked.kind, queue=asked.queue, before_id=place_of(asked.cursor), page_size=asked.limit
     )
-    return ChainsBody(found, found[-1].chain_id if len(found) == asked.page_size else None)
+    return Page(found, cursor_at(found[-1].chain_id) if len(found) == asked.limit else None)
 
 
 async def show_chain(call: Call[ChainParameters, None]) -> ChainRecord:
@@ -44,28 +44,31 @@ async def show_chain(call: Call[ChainParameters, None]) -> ChainRecord:
     return await call.services.client.chain(call.parameters.id)
 
 
-async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> ChainJobsBody:
-    """A page of the jobs of a chain."""
+async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobRecord]:
+    """A page of the jobs of a chain, in their order."""
     asked = call.parameters
+    after = place_of(asked.cursor)
+    if after is not None and abs(after) > LARGEST_POSITION:
+        raise refuse_field("query.cursor", "It is no cursor of this list")
     found = await call.services.client.chain_jobs(
-        asked.id, after_position=asked.after_position, page_size=asked.page_size
+        asked.id, after_position=-1 if after is None else after, page_size=asked.limit
     )
-    return ChainJobsBody(found, found[-1].chain_position if len(found) == asked.page_size else None)
+    return Page(found, cursor_at(found[-1].chain_position) if len(found) == asked.limit else None)
 
 
-async def list_blockers(call: Call[JobParameters, None]) -> list[BlockerRecord]:
-    """The chains that a job waits or waited for."""
+async def list_blockers(call: Call[JobParameters, None]) -> Page[BlockerRecord]:
+    """The chains that a job waits or waited for, in the order of its slots."""
     await call.services.client.get(call.parameters.id)
-    return await call.services.client.blockers(call.parameters.id)
+    return Page(await call.services.client.blockers(call.parameters.id))
 
 
 async def complete_chain(call: Call[ChainParameters, CompletionBody]) -> CompletedBody:
     """Completes the open job from outside, without a worker."""
     body = call.body
     if body.next is None and body.jobs:
-        raise _refused("$.jobs", "Give them together with next")
+        raise refuse_field("$.jobs", "Give them together with next")
     if body.next is not None and body.output is not None:
-        raise _refused("$.output", "Give output or next, not both")
+        raise refuse_field("$.output", "Give output or next, not both")
     end = None if body.next is None else _continuation(body.next, body.jobs, call.services)
     return CompletedBody(await call.services.client.complete_chain(call.parameters.id, body.output, continue_with=end))
 
@@ -82,23 +85,9 @@ async def delete_chain(call: Call[DeleteParameters, None]) -> DeletedBody:
 
 async def wait_for_chain(call: Call[WaitParameters, None]) -> ChainRecord:
     """How the chain stands when it has ended, or when the time is up, or when the gateway stops: the state tells."""
-    client, chain_id = call.services.client, call.parameters.id
-    waiting = asyncio.ensure_future(client.end_of(chain_id, timeout=call.parameters.seconds))
-    stopping = asyncio.ensure_future(call.services.stopping.wait())
-    try:
-        await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return await waiting if waiting.done() else await client.chain(chain_id)
-    except WaitTimeout:
-        return await client.chain(chain_id)
-    finally:
-        waiting.cancel()
-        stopping.cancel()
+    return await chain_within(call.services, call.parameters.id, call.parameters.seconds)
 
 
 def _continuation(follower: JobBody, jobs: Sequence[JobBody], services: Services) -> ContinueWith:
     begun: list[NewJob] = [new_job(body, services, f"$.jobs[{index}]") for index, body in enumerate(jobs)]
     return ContinueWith(new_job(follower, services, "$.next"), jobs=begun)
-
-
-def _refused(path: str, message: str) -> Refusal:
-    return Refusal(INVALID_INPUT, f"{message} (at {path})", offences=[Offence(path, message)])

@@ -1,47 +1,65 @@
-"""The handlers of `/api/jobs…`."""
+"""The handlers that look at jobs and change one by hand."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from leasehold.gateway.bodies import CountsBody, EnqueuedBody, JobBody, JobParameters, LogParameters
-from leasehold.gateway.json_scan import find_offence
-from leasehold.gateway.problems import ARGS_TOO_LARGE, INVALID_INPUT, Offence, Refusal
-from leasehold.gateway.reading import Limits, offence_of
+from leasehold.gateway.bodies import JobParameters, LogParameters
+from leasehold.gateway.job_bodies import (
+    LARGE_FIELDS,
+    LARGE_LIMIT,
+    EditBody,
+    JobsParameters,
+    ReasonParameters,
+    RecoveredBody,
+    StaleParameters,
+    StateBody,
+    WasBody,
+)
+from leasehold.gateway.new_jobs import read_args, read_part
+from leasehold.gateway.pages import Page, cursor_at, place_of
+from leasehold.gateway.problems import refuse_field
 from leasehold.gateway.routes import Call, NoParameters
-from leasehold.gateway.services import Services
-from leasehold.job import NewJob
-from leasehold.records import Explanation, JobProgress, JobRecord, LogLine
-
-IDEMPOTENCY_KEY = "Idempotency-Key"
-LONGEST_KEY = 500
-ARGS_DECODER = msgspec.json.Decoder(dict[str, Any])
-
-
-async def enqueue_job(call: Call[NoParameters, JobBody]) -> EnqueuedBody:
-    """Writes one job; answers after the commit."""
-    body = with_header_key(call.body, call.headers.get(IDEMPOTENCY_KEY))
-    written = await call.services.coalescer.enqueue(new_job(body, call.services), len(bytes(body.args)))
-    return EnqueuedBody(*msgspec.structs.astuple(written))
+from leasehold.records import (
+    AttemptError,
+    Explanation,
+    JobProgress,
+    JobRecord,
+    LogLine,
+    QueueCounts,
+    TimelineEntry,
+)
 
 
-async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> list[EnqueuedBody]:
-    """Writes all jobs or none, in one transaction; answers in their order after the commit."""
-    jobs = [new_job(body, call.services, f"$[{index}]") for index, body in enumerate(call.body)]
-    written = await call.services.client.enqueue_many(jobs)
-    return [EnqueuedBody(*msgspec.structs.astuple(each)) for each in written]
+async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
+    """A page of jobs, newest first, finished or not.
+
+    States and keys have an index; for the other filters one page looks at no more than 20000 jobs. So a page may have fewer
+    items than `limit`, or none, and yet not be the last: go on until `next` is null.
+    """
+    asked = call.parameters
+    names = JobRecord.__struct_fields__ if asked.fields is None else ("id", *asked.fields)
+    columns = [name for name in LARGE_FIELDS if name in names]
+    if columns and asked.limit > LARGE_LIMIT:
+        raise refuse_field("query.limit", f"Above {LARGE_LIMIT} name `fields` without {', '.join(columns)}")
+    found = await call.services.client.page(
+        state=asked.state, queue=asked.queue, kind=asked.kind, key=asked.key, worker_id=asked.worker,
+        created_after=asked.created_after, created_before=asked.created_before,
+        args=None if asked.args is None else read_part(asked.args, call.services.limits, "query.args"),
+        before_id=place_of(asked.cursor), page_size=asked.limit, columns=columns,
+    )  # fmt: skip
+    items = [{name: getattr(job, name) for name in names} for job in found.jobs]
+    return Page(items, None if found.next_before_id is None else cursor_at(found.next_before_id))
 
 
 async def show_job(call: Call[JobParameters, None]) -> JobRecord:
-    """One job, whatever its state."""
+    """One job, whatever its state. With `If-None-Match` it is answered only if it has changed."""
     return await call.services.client.get(call.parameters.id)
 
 
-async def explain_job(call: Call[JobParameters, None]) -> list[Explanation]:
+async def explain_job(call: Call[JobParameters, None]) -> Page[Explanation]:
     """Why a job is not running: all reasons, the weightiest first."""
-    return await call.services.client.explain(call.parameters.id)
+    return Page(await call.services.client.explain(call.parameters.id))
 
 
 async def show_progress(call: Call[JobParameters, None]) -> JobProgress | None:
@@ -49,68 +67,63 @@ async def show_progress(call: Call[JobParameters, None]) -> JobProgress | None:
     return await call.services.client.progress(call.parameters.id)
 
 
-async def show_logs(call: Call[LogParameters, None]) -> list[LogLine]:
-    """The log of a job, oldest line first."""
-    return await call.services.client.logs(call.parameters.id, attempt=call.parameters.attempt)
+async def show_logs(call: Call[LogParameters, None]) -> Page[LogLine]:
+    """The log of a job, oldest line first, a thousand lines at the most."""
+    return Page(await call.services.client.logs(call.parameters.id, attempt=call.parameters.attempt))
 
 
-async def count_jobs(call: Call[NoParameters, None]) -> CountsBody:
+async def show_timeline(call: Call[JobParameters, None]) -> Page[TimelineEntry]:
+    """Everything that happened to a job, oldest first. Of a deleted job one event remains."""
+    return Page(await call.services.client.timeline(call.parameters.id))
+
+
+async def show_errors(call: Call[JobParameters, None]) -> Page[AttemptError]:
+    """With what each attempt of a job failed, oldest first; a retry loses none."""
+    return Page(await call.services.client.errors(call.parameters.id))
+
+
+async def count_jobs(call: Call[NoParameters, None]) -> Page[QueueCounts]:
     """How many jobs each queue has in each state."""
-    return CountsBody(await call.services.client.counts())
+    return Page(await call.services.client.counts())
 
 
-def with_header_key(body: JobBody, key: str | None) -> JobBody:
-    """The body with the idempotency key of the header. Refuses two that differ."""
-    if key is None or key == body.idempotency_key:
-        return body
-    if body.idempotency_key is not None:
-        raise _refused("$.idempotency_key", f"The {IDEMPOTENCY_KEY} header says otherwise")
-    if not (1 <= len(key) <= LONGEST_KEY and key.isprintable()):
-        raise _refused(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_KEY} printable characters")
-    return msgspec.structs.replace(body, idempotency_key=key)
+async def cancel_job(call: Call[ReasonParameters, None]) -> WasBody:
+    """Cancels a job that has not finished; a handler that runs is told to stop, and whatever it still writes is refused."""
+    return WasBody(await call.services.client.cancel(call.parameters.id, call.parameters.reason))  # pyright: ignore[reportArgumentType]
 
 
-def new_job(body: JobBody, services: Services, path: str = "$") -> NewJob:
-    """The job that the body asks for. `path` is where the body stands in the request.
+async def retry_job(call: Call[JobParameters, None]) -> StateBody:
+    """Runs a failed or cancelled job once more, or a scheduled one now. Its attempts go on counting."""
+    return StateBody(await call.services.client.retry(call.parameters.id))  # pyright: ignore[reportArgumentType]
 
-    The args are read here, and sent on as the very bytes that came unless the client has an app to check them.
+
+async def trigger_job(call: Call[JobParameters, None]) -> StateBody:
+    """Runs a scheduled job now, or one that waits for its next attempt."""
+    return StateBody(await call.services.client.trigger(call.parameters.id))  # pyright: ignore[reportArgumentType]
+
+
+async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
+    """Changes a job that nobody holds, or one that failed or was cancelled, before it is retried. The timeline has the old
+    and the new values."""
+    body = call.body
+    args = None if body.args is None else read_args(bytes(body.args), call.services.limits, "$.args")
+    state = await call.services.client.edit(
+        call.parameters.id, args=args, priority=body.priority, queue=body.queue, run_at=body.run_at,
+        max_attempts=body.max_attempts, metadata=body.metadata, reason=body.reason,
+    )  # fmt: skip
+    return StateBody(state)  # pyright: ignore[reportArgumentType]
+
+
+async def delete_job(call: Call[JobParameters, None]) -> WasBody:
+    """Removes a job that nobody holds, finished or not; one event `deleted` remains in its timeline.
+
+    Refused while a worker holds it (cancel it first), while another job waits for it, and for one of several jobs of a chain
+    (delete the chain).
     """
-    args = read_args(bytes(body.args), services.limits, f"{path}.args")
-    if body.delay is not None and body.run_at is not None:
-        raise _refused(f"{path}.delay", "Give delay or run_at, not both")
-    return NewJob(
-        kind=body.kind,
-        args=args if services.has_app else body.args,
-        queue=body.queue,
-        priority=body.priority,
-        run_at=body.run_at,
-        delay=body.delay,
-        key=body.key,
-        key_group=body.key_group,
-        max_attempts=body.max_attempts,
-        timeout=body.timeout,
-        deadline=body.deadline,
-        blockers=body.blockers,
-        unique=body.unique,
-        traceparent=body.traceparent,
-        idempotency_key=body.idempotency_key,
-        metadata=body.metadata,
-    )
+    return WasBody(await call.services.client.delete(call.parameters.id))  # pyright: ignore[reportArgumentType]
 
 
-def read_args(args: bytes, limits: Limits, path: str) -> dict[str, Any]:
-    """Refuses args that are no JSON object, too large, or beyond what a worker can read."""
-    if len(args) > limits.args_bytes:
-        raise Refusal(ARGS_TOO_LARGE, f"{path} takes {len(args)} bytes, at most {limits.args_bytes} fit.")
-    try:
-        return ARGS_DECODER.decode(args)
-    except msgspec.ValidationError as error:
-        offence = find_offence(args, path) or offence_of(error, path)
-        raise _refused(offence.path, offence.message) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        offence = find_offence(args, path) or Offence(path, "It cannot be read")
-        raise _refused(offence.path, offence.message) from None
-
-
-def _refused(path: str, message: str) -> Refusal:
-    return Refusal(INVALID_INPUT, f"{message} (at {path})", offences=[Offence(path, message)])
+async def recover_stale(call: Call[StaleParameters, None]) -> RecoveredBody:
+    """Takes back every job whose lease has run out, or whose worker has not renewed it for so many minutes. The reaper does
+    the former by itself."""
+    return RecoveredBody(await call.services.client.recover_stale(call.parameters.minutes))

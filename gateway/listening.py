@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from leasehold.client import Client
 from leasehold.errors import SettingsError
-from leasehold.gateway.access import Guard
+from leasehold.gateway.access import Guard, is_loopback
 from leasehold.gateway.application import DRAIN, build_application
+from leasehold.gateway.auditing import AuditLog
 from leasehold.gateway.coalescer import Coalescer
 from leasehold.gateway.connection import Connection
+from leasehold.gateway.cors import Cors
+from leasehold.gateway.metrics_database import DatabaseMetrics
 from leasehold.gateway.reading import Limits, limits_of
-from leasehold.gateway.services import Check, JobsClient, Services
+from leasehold.gateway.services import Check, Services
+from leasehold.gateway.stream_hub import Hub
+from leasehold.gateway.tokens import TokenStore
 from leasehold.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -26,17 +33,35 @@ ANSWER_SECONDS = 1.0  # for writing out an answer while stopping
 @asynccontextmanager
 async def open_gateway(
     settings: Settings,
-    client: JobsClient,
+    client: Client,
     checks: Mapping[str, Check],
     *,
     has_app: bool = False,
     limits: Limits | None = None,
+    stream: Hub | None = None,
+    database_metrics: DatabaseMetrics | None = None,
+    tokens: TokenStore | None = None,
+    audit_log: AuditLog | None = None,
 ) -> AsyncGenerator[str]:
     """A bound gateway; yields its URL. Leaving it drains: no more connections, requests in flight are
-    finished within `settings.drain_seconds`. `limits` replaces those of the settings."""
+    finished within `settings.drain_seconds`. `limits` replaces those of the settings; `stream` tells what happens,
+    `database_metrics` what the database holds;
+    `tokens` are asked who calls, and `audit_log` is told what they do."""
     limits = limits or limits_of(settings)
-    services = Services(client, Coalescer(client.enqueue_many), checks, limits, has_app)
-    application = build_application(services, Guard(settings.gateway_token))
+    services = Services(
+        client,
+        Coalescer(client.enqueue_many),
+        checks,
+        limits,
+        has_app,
+        stream=stream,
+        database_metrics=database_metrics,
+        audit_log=audit_log,
+    )
+    cors = Cors(settings.gateway_cors_origins)
+    is_public = not is_loopback(settings.gateway_host)
+    guard = Guard(settings.gateway_token, tokens, cors=cors, is_public=is_public, clock=time.monotonic)
+    application = build_application(services, guard, cors=cors)
     runner = web.AppRunner(application, shutdown_timeout=ANSWER_SECONDS)
     await runner.setup()
     try:
@@ -46,6 +71,8 @@ async def open_gateway(
         finally:
             server.close()
             services.stopping.set()
+            if stream is not None:
+                stream.close()
             if not await application[DRAIN].finish(settings.drain_seconds):
                 logger.warning("gateway gave up waiting for requests after %g s", settings.drain_seconds)
     finally:

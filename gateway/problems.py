@@ -46,9 +46,13 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 MALFORMED_REQUEST = ProblemType("malformed_request", 400, "The request is not valid HTTP")
 MALFORMED_JSON = ProblemType("malformed_json", 400, "The body is not JSON")
 UNAUTHORIZED = ProblemType("unauthorized", 401, "A valid bearer token is needed")
+INSUFFICIENT_SCOPE = ProblemType("insufficient_scope", 403, "The token does not allow this")
+FOREIGN_ORIGIN = ProblemType("foreign_origin", 403, "Pages of other origins may change nothing here")
 NOT_FOUND = ProblemType("not_found", 404, "There is nothing at this address")
 UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
+METRICS_MISSING = ProblemType("metrics_missing", 404, "Metrics are not installed here")
 METHOD_NOT_ALLOWED = ProblemType("method_not_allowed", 405, "This address does not take this method")
+NOT_ACCEPTABLE = ProblemType("not_acceptable", 406, "The answer has another media type than the request accepts")
 SLOW_BODY = ProblemType("slow_body", 408, "The body did not arrive in time")
 CONFLICT = ProblemType("conflict", 409, "The present state forbids it")
 UNIQUE_CONFLICT = ProblemType("unique_conflict", 409, "A job with this unique key is there already")
@@ -62,10 +66,13 @@ INVALID_INPUT = ProblemType("invalid_input", 422, "The input does not have the r
 INVALID_ARGS = ProblemType("invalid_args", 422, "The args do not fit the kind")
 UNKNOWN_KIND = ProblemType("unknown_kind", 422, "No handler is registered for this kind")
 TOO_DEEP = ProblemType("too_deep", 422, "The JSON is nested too deeply")
+RATE_LIMITED = ProblemType("rate_limited", 429, "The token sends too many requests")
+TOO_MANY_FAILURES = ProblemType("too_many_failures", 429, "Too many wrong tokens came from this address")
 INTERNAL = ProblemType("internal", 500, "Something went wrong here")
 DATABASE_UNAVAILABLE = ProblemType("database_unavailable", 503, "The database cannot be reached right now")
 SCHEMA_MISMATCH = ProblemType("schema_mismatch", 503, "The database's schema does not fit this version")
 OVERLOADED = ProblemType("overloaded", 503, "Too many jobs are waiting to be written")
+TOO_MANY_STREAMS = ProblemType("too_many_streams", 503, "Too many streams are open")
 NOT_READY = ProblemType("not_ready", 503, "Not ready to serve")
 
 DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
@@ -111,6 +118,11 @@ class Refusal(errors.LeaseholdError):
         self.problem = problem
         self.offences = offences
         self.headers = headers or {}
+
+
+def refuse_field(path: str, message: str) -> Refusal:
+    """The refusal of one field of the input, by its path: `$.args.url`, `query.limit`, `header.Prefer`."""
+    return Refusal(INVALID_INPUT, f"{message} (at {path})", offences=[Offence(path, message)])
 
 
 def classify(error: BaseException) -> ProblemType:

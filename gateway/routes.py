@@ -12,38 +12,53 @@ import msgspec
 from aiohttp import web
 
 from leasehold.gateway.access import Guard, Scope
+from leasehold.gateway.auditing import Act, audited, describe, is_audited
+from leasehold.gateway.identities import ANONYMOUS, Identity
 from leasehold.gateway.problems import (
     BODY_TOO_LARGE,
+    DATABASE_UNAVAILABLE,
+    FOREIGN_ORIGIN,
+    INSUFFICIENT_SCOPE,
     INTERNAL,
     INVALID_INPUT,
     MALFORMED_JSON,
-    NOT_FOUND,
+    MALFORMED_REQUEST,
+    NOT_ACCEPTABLE,
+    RATE_LIMITED,
+    SCHEMA_MISMATCH,
     SLOW_BODY,
     TOO_DEEP,
+    TOO_MANY_FAILURES,
     UNAUTHORIZED,
+    UNKNOWN_HOST,
     UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
-    Refusal,
 )
-from leasehold.gateway.reading import Limits, decode_body, offence_of, read_body
+from leasehold.gateway.reading import Limits, decode_body, read_body
+from leasehold.gateway.replies import JSON, PLAIN, Reply, etag_of, is_known, response_of
+from leasehold.gateway.request_ids import request_id_of
 from leasehold.gateway.services import Services
+from leasehold.gateway.targets import NoParameters, check_accept, read_parameters
 
 Parameters = TypeVar("Parameters")
 Body = TypeVar("Body")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+__all__ = ["Call", "Handler", "NoParameters", "Reply", "Route", "Success", "make_handler"]
+
+ALWAYS_POSSIBLE = (MALFORMED_REQUEST, NOT_ACCEPTABLE, INVALID_INPUT, INTERNAL)
+"""Any request may be no HTTP, ask for another media type or have a query parameter that the route does not know."""
+ACCESS_ERRORS = (
+    UNAUTHORIZED,
+    INSUFFICIENT_SCOPE,
+    FOREIGN_ORIGIN,
+    UNKNOWN_HOST,
+    RATE_LIMITED,
+    TOO_MANY_FAILURES,
+    DATABASE_UNAVAILABLE,
+    SCHEMA_MISMATCH,
+)
 BODY_ERRORS = (MALFORMED_JSON, SLOW_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT, TOO_DEEP)
-ENCODER = msgspec.json.Encoder()
-JSON_HEADERS = {
-    "Content-Type": "application/json",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "Server": "leasehold",
-}
-
-
-class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A route without parameters."""
 
 
 class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
@@ -53,35 +68,62 @@ class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
     parameters: Parameters
     body: Body
     headers: dict[str, str]
+    identity: Identity = ANONYMOUS
+
+
+class Success(msgspec.Struct, frozen=True, eq=False):
+    """A further way in which a route may succeed: when that is, and what it answers then (None: nothing)."""
+
+    status: int
+    when: str
+    response: object | None = None
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One row of the route table.
 
-    `parameters` is a Struct: fields named in the path come from it, the others from the query. `headers` are the
-    request headers that the handler reads. `errors` are the problems of this handler's own; those of reading a body
-    and of access follow from the other fields (`all_errors`). No `scope` means open to everybody.
+    Attributes:
+        handler: gets the decoded `Call` and returns what `response` says, or a `Reply` with another documented status or
+            headers of its own. Its docstring is the description.
+        response: the type of the answer; None where there is no body.
+        request: the type of the body; None where none is read.
+        parameters: a Struct: fields named in the path come from it, the others from the query.
+        headers: the request headers that the handler reads, as in `documents.HEADERS`.
+        status: of the ordinary answer; `successes` are the others that are none the worse.
+        errors: the problems of this handler's own; those of reading a body and of access follow from the other fields.
+        scope: what the token must allow; None: open to everybody.
+        has_etag: the answer has an ETag, and If-None-Match may spare it.
+        media_type: of the answer. Where it is not JSON, the handler returns bytes.
+        is_raw: the handler gets `(call, request)` and answers by itself, as streams do.
+        alias_of: the path that this one stands for; kept for clients of other systems.
+        example: a body, for the document.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
-    handler: Callable[[Call[Any, Any]], Awaitable[object]]
+    handler: Callable[..., Awaitable[object]]
     summary: str
-    response: object
+    response: object | None
     request: object | None = None
     parameters: type[msgspec.Struct] = NoParameters
     headers: tuple[str, ...] = ()
     status: int = 200
+    successes: tuple[Success, ...] = ()
     errors: tuple[ProblemType, ...] = ()
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
+    has_etag: bool = False
+    media_type: str = JSON
+    is_raw: bool = False
+    alias_of: str | None = None
+    example: object | None = None
 
     @property
     def all_errors(self) -> tuple[ProblemType, ...]:
         """Every problem that this route can answer."""
-        access = (UNAUTHORIZED,) if self.scope else ()
+        access = ACCESS_ERRORS if self.scope else ()
         body = BODY_ERRORS if self.request is not None else ()
-        return tuple(dict.fromkeys((*access, *body, *self.errors, INTERNAL)))
+        return tuple(dict.fromkeys((*access, *body, *self.errors, *ALWAYS_POSSIBLE)))
 
 
 def make_handler(route: Route, services: Services, guard: Guard, limits: Limits) -> Handler:
@@ -89,26 +131,45 @@ def make_handler(route: Route, services: Services, guard: Guard, limits: Limits)
     decoder: msgspec.json.Decoder[Any] | None = (
         None if route.request is None else msgspec.json.Decoder(route.request)  # pyright: ignore[reportArgumentType]
     )
+    plain = PLAIN if route.media_type == JSON else {**PLAIN, "Content-Type": route.media_type}
 
-    async def answer(request: web.Request) -> web.StreamResponse:
+    action = f"{route.method} {route.path}"
+
+    async def call_of(request: web.Request) -> Call[Any, Any]:
+        identity = ANONYMOUS
         if route.scope is not None:
-            guard.check(request, route.scope)
-        parameters = read_parameters(route, request)
+            identity = await guard.admit(request, route.scope)
+        check_accept(request, route.media_type)
+        parameters = read_parameters(request, route.parameters, route.errors)
         body = None if decoder is None else decode_body(decoder, await read_body(request, limits), limits)
         headers = {name: request.headers[name] for name in route.headers if name in request.headers}
-        result = await route.handler(Call(services, parameters, body, headers))
-        return web.Response(status=route.status, body=ENCODER.encode(result), headers=JSON_HEADERS)
+        return Call(services, parameters, body, headers, identity)
 
-    return answer
+    async def handle(request: web.Request) -> object:
+        call = await call_of(request)
+        log = services.audit_log
+        if log is None or not is_audited(route.method, route.scope):
+            return await route.handler(call)
+        act = Act(
+            identity=call.identity,
+            action=action,
+            detail=describe(call.parameters, call.body),
+            address=request.remote,
+            request_id=request_id_of(request),
+        )
+        return await audited(log, act, route.status, lambda: route.handler(call))
 
+    async def answer(request: web.Request) -> web.StreamResponse:
+        result = await handle(request)
+        response = response_of(result, route.status, plain)
+        if route.has_etag and response.status == route.status:
+            tag = etag_of(response)
+            if is_known(tag, request.headers.get("If-None-Match")):
+                response = response_of(None, 304, plain)
+            response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"})
+        return response
 
-def read_parameters(route: Route, request: web.Request) -> msgspec.Struct:
-    """Path and query as the route's Struct. What the path cannot mean is not found; a wrong query is refused."""
-    given = {**request.query, **request.match_info}
-    try:
-        return msgspec.convert(given, route.parameters, strict=False)
-    except msgspec.ValidationError as error:
-        offence = offence_of(error, "query")
-        if offence.path.removeprefix("query.") in request.match_info:
-            raise Refusal(next((each for each in route.errors if each.status == 404), NOT_FOUND)) from None
-        raise Refusal(INVALID_INPUT, f"{offence.message} (at {offence.path})", offences=[offence]) from None
+    async def answer_raw(request: web.Request) -> web.StreamResponse:
+        return await route.handler(await call_of(request), request)  # pyright: ignore[reportReturnType]
+
+    return answer_raw if route.is_raw else answer

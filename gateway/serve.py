@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -12,9 +13,14 @@ from functools import partial
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
-from leasehold.gateway.access import check_binding
+from leasehold.gateway.access import check_binding, check_tokens
+from leasehold.gateway.auditing import DatabaseAuditLog
 from leasehold.gateway.listening import open_gateway
+from leasehold.gateway.metrics_database import DatabaseMetrics
 from leasehold.gateway.schema import check_schema
+from leasehold.gateway.stream_hub import Hub
+from leasehold.gateway.stream_source import DatabaseSource
+from leasehold.gateway.tokens import open_tokens
 from leasehold.migrations import expected_version
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.settings import Settings
@@ -46,6 +52,7 @@ async def serve(settings: Settings, *, app: App | None = None, ready: Callable[[
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
+        DatabaseUnavailable: off loopback without `gateway_token`, where the tokens of the database have to be counted.
     """
     check_binding(settings)
     stopping = _first_stop_signal()
@@ -62,12 +69,29 @@ async def serve(settings: Settings, *, app: App | None = None, ready: Callable[[
 async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGenerator[str]:
     """A gateway and its database; yields the URL. For whoever has a stop signal of their own."""
     async with (
-        open_asyncio_database(settings.database_url or "", pool_size=POOL_SIZE, application_name=NAME) as database,
+        open_asyncio_database(
+            settings.database_url or "",
+            pool_size=POOL_SIZE,
+            application_name=NAME,
+            direct_dsn=settings.direct_database_url,
+        ) as database,
         open_doorbell(database) as doorbell,
+        open_tokens(database, time.monotonic, listens=settings.notify) as tokens,
     ):
+        await check_tokens(settings, tokens)
         client = Client(database, app=app, doorbell=doorbell)
         checks = {"database": client.ping, "schema": partial(check_schema, database, expected_version())}
-        async with open_gateway(settings, client, checks, has_app=app is not None) as url:
+        stream = Hub(DatabaseSource(database, client, listens=settings.notify))
+        async with open_gateway(
+            settings,
+            client,
+            checks,
+            has_app=app is not None,
+            stream=stream,
+            database_metrics=DatabaseMetrics(client),
+            tokens=tokens,
+            audit_log=DatabaseAuditLog(database),
+        ) as url:
             yield url
 
 

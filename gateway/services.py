@@ -3,55 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from leasehold.continuation import ContinueWith
+from leasehold.client import Client
+from leasehold.gateway.auditing import AuditLog
 from leasehold.gateway.coalescer import Coalescer
+from leasehold.gateway.metrics_database import DatabaseMetrics
+from leasehold.gateway.metrics_requests import Requests
 from leasehold.gateway.reading import Limits
-from leasehold.job import NewJob
-from leasehold.records import (
-    BlockerRecord,
-    ChainRecord,
-    EnqueuedJob,
-    Explanation,
-    JobProgress,
-    JobRecord,
-    LogLine,
-    QueueCounts,
-)
+from leasehold.gateway.stream_hub import Hub
 
 Check = Callable[[], Awaitable[None]]
-
-
-class ChainsClient(Protocol):
-    """The part of `leasehold.Client` about chains."""
-
-    async def chain(self, chain_id: int) -> ChainRecord: ...
-    async def chains(
-        self, *, state: str | None, kind: str | None, queue: str | None, before_id: int | None, page_size: int
-    ) -> list[ChainRecord]: ...
-    async def chain_jobs(self, chain_id: int, *, after_position: int, page_size: int) -> list[JobRecord]: ...
-    async def blockers(self, job_id: int) -> list[BlockerRecord]: ...
-    async def complete_chain(
-        self, chain_id: int, output: Any, *, continue_with: ContinueWith[Any] | None
-    ) -> list[int]: ...
-    async def cancel_chain(self, chain_id: int, reason: str | None) -> str: ...
-    async def delete_chain(self, chain_id: int, *, cascade: bool) -> list[int]: ...
-    async def end_of(self, chain_id: int, *, timeout: float) -> ChainRecord: ...
-
-
-class JobsClient(ChainsClient, Protocol):
-    """The part of `leasehold.Client` that the gateway calls."""
-
-    async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]: ...
-    async def get(self, job_id: int) -> JobRecord: ...
-    async def explain(self, job_id: int) -> list[Explanation]: ...
-    async def progress(self, job_id: int) -> JobProgress | None: ...
-    async def logs(self, job_id: int, *, attempt: int | None) -> list[LogLine]: ...
-    async def counts(self) -> list[QueueCounts]: ...
 
 
 class Services(msgspec.Struct, frozen=True, eq=False):
@@ -59,9 +23,13 @@ class Services(msgspec.Struct, frozen=True, eq=False):
     `has_app`: the client checks args against an app's kinds, so it must get them decoded. `stopping` is set when the
     gateway begins to stop: who waits for something long answers then."""
 
-    client: JobsClient
+    client: Client
     coalescer: Coalescer
     checks: Mapping[str, Check]
     limits: Limits
     has_app: bool = False
     stopping: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    stream: Hub | None = None
+    audit_log: AuditLog | None = None
+    database_metrics: DatabaseMetrics | None = None
+    requests: Requests = msgspec.field(default_factory=Requests)

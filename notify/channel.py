@@ -3,6 +3,8 @@
     wake            every worker looks for jobs            wake:QUEUE   those that serve the queue
     reap            the reaper looks for expired leases    tick         the scheduler looks for due jobs
     lost:ID:ATTEMPT:REASON   the owner of that attempt does not hold the job any more
+    pause:QUEUE     nothing is claimed from the queue any more: hand back what has not begun
+    command:INCARNATION      that worker is told to do something
     closed:CHAIN    a chain that somebody waits for has ended (or was deleted)
     ping:TOKEN      a listener asking itself whether it still hears
 
@@ -39,6 +41,18 @@ class Lost(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Pause(msgspec.Struct, frozen=True):
+    """A queue was paused."""
+
+    queue: str
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A worker is told to do something; its next heartbeat brings what."""
+
+    incarnation: str
+
+
 class Closed(msgspec.Struct, frozen=True):
     """A chain has ended."""
 
@@ -51,7 +65,7 @@ class Ping(msgspec.Struct, frozen=True):
     token: str
 
 
-Notice = Wake | Reap | Tick | Lost | Closed | Ping
+Notice = Wake | Reap | Tick | Lost | Pause | Command | Closed | Ping
 
 
 def parse_notice(payload: str) -> Notice | None:
@@ -64,6 +78,10 @@ def parse_notice(payload: str) -> Notice | None:
             return Reap() if word == "reap" else Tick()
         case "ping" if rest:
             return Ping(rest)
+        case "pause" if rest:
+            return Pause(rest)
+        case "command" if rest:
+            return Command(rest)
         case "lost":
             return _parse_lost(rest)
         case "closed" if _is_number(rest):

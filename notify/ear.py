@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from leasehold.database import AsyncioDatabase
-from leasehold.database.connections import close_connection
+from leasehold.database.pooler import close_connection
 from leasehold.errors import LeaseholdError
 from leasehold.notify.channel import CHANNEL
 
@@ -25,10 +25,23 @@ class Ear:
     Args:
         hear: called with each payload.
         missed: called when notifications may have been missed: each time it begins to listen, and when it was lost.
+        channel: where it listens.
+
+    Attributes:
+        listening: whether it does just now, as far as is known.
     """
 
-    def __init__(self, database: AsyncioDatabase, hear: Callable[[str], object], missed: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        database: AsyncioDatabase,
+        hear: Callable[[str], object],
+        missed: Callable[[], object],
+        *,
+        channel: str = CHANNEL,
+    ) -> None:
+        self.listening = False
         self._database = database
+        self._channel = channel
         self._hear = hear
         self._missed = missed
         self._task: asyncio.Task[None] | None = None
@@ -51,15 +64,17 @@ class Ear:
         while True:
             lost = asyncio.Event()
             try:
-                connection: Any = await self._database.open_listening(CHANNEL, self._hear, lost.set)
+                connection: Any = await self._database.open_listening(self._channel, self._hear, lost.set)
             except LeaseholdError as error:
-                log.debug("cannot listen for the ends of chains, polling: %s", error)
+                log.debug("cannot listen on %s, polling: %s", self._channel, error)
             else:
                 pause = SHORTEST_PAUSE
                 try:
+                    self.listening = True
                     self._missed()
                     await lost.wait()
                 finally:
+                    self.listening = False
                     await close_connection(connection)
                 self._missed()
             await asyncio.sleep(pause)

@@ -12,7 +12,7 @@ import secrets
 import trio
 
 from leasehold.database import Database, Listening
-from leasehold.errors import DatabaseUnavailable
+from leasehold.errors import DatabaseUnavailable, ListenerDeaf
 from leasehold.notify.channel import CHANNEL, Ping, parse_notice
 from leasehold.notify.switchboard import Switchboard
 
@@ -20,6 +20,7 @@ log = logging.getLogger("leasehold.listener")
 
 CHECK_SECONDS = 15.0
 ANSWER_SECONDS = 5.0
+DEAF_SECONDS = 300.0
 
 
 class Listener:
@@ -31,11 +32,28 @@ class Listener:
         self._database = database
         self._switchboard = switchboard
         self._nonsense_seen = False
+        self._deafness_told = False
         self._token = ""
         self._heard_myself = trio.Event()
 
     async def run(self) -> None:
-        """Listen until cancelled. Raises DatabaseUnavailable when the connection is lost or turns out deaf."""
+        """Listen until cancelled; behind a pooler that keeps notifications away, try again every five minutes.
+
+        Raises DatabaseUnavailable when the connection is lost or turns out deaf.
+        """
+        while True:
+            try:
+                await self._listen()
+            except ListenerDeaf:
+                if not self._deafness_told:
+                    self._deafness_told = True
+                    log.warning(
+                        "a pooler before Postgres keeps notifications away, so we poll: name a direct connection in "
+                        "LEASEHOLD_DIRECT_DATABASE_URL, or set LEASEHOLD_NOTIFY=off (said once)"
+                    )
+            await trio.sleep(DEAF_SECONDS)
+
+    async def _listen(self) -> None:
         try:
             async with self._database.listen(CHANNEL) as listening, trio.open_nursery() as nursery:
                 nursery.start_soon(self._check, listening)

@@ -15,3 +15,8 @@ def read_folder(folder: str) -> dict[str, str]:
         entry.name.removesuffix(".sql"): entry.read_text(encoding="utf-8")
         for entry in sorted(found, key=lambda e: e.name)
     }
+
+
+def read_text(name: str) -> str:
+    """The text of one file beside the folders."""
+    return (files(__name__) / name).read_text(encoding="utf-8")

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from leasehold.database import Row
 
 OOM_SCORE = 500
+STACK_SIGNAL = signal.SIGUSR1
+"""Has the process write where it is, even while C code holds the interpreter lock."""
 
 
 class _State:
@@ -55,7 +57,9 @@ def prepare(setup: bytes) -> int:
         signal.signal(number, _decided_by_the_worker)
     _volunteer_for_oom_killer()
     if chosen.stack_file is not None:
-        faulthandler.enable(open(chosen.stack_file, "ab", buffering=0))  # noqa: SIM115  open until the end
+        stacks = open(chosen.stack_file, "ab", buffering=0)  # noqa: SIM115  open until the end
+        faulthandler.enable(stacks)
+        faulthandler.register(STACK_SIGNAL, stacks)
     if chosen.log_level is not None:
         install_logging("info", chosen.log_format, environ=os.environ)
         logging.getLogger().setLevel(chosen.log_level)

@@ -55,6 +55,10 @@ class Member(Protocol):
         """
         ...
 
+    async def stack(self) -> str:
+        """Where the process is, in all its threads; empty if it does not tell."""
+        ...
+
     async def aclose(self) -> None:
         """End the process, whatever state it is in."""
         ...

@@ -34,6 +34,8 @@ IDLE_SECONDS = 300.0
 """A process without work ends after so long and gives its memory back; the next job starts another one."""
 START_SECONDS = 60.0
 GRACE_SECONDS = 2.0
+STACK_SECONDS = 2.0
+LOOK_SECONDS = 0.02
 
 
 def check_installed() -> None:
@@ -83,6 +85,20 @@ class ParallelMember:
             await self.prepare()
             answer = await self._run(child.respond, request)
         return answer
+
+    async def stack(self) -> str:
+        """Where the process is; see `Member`."""
+        self._stack_file.forget()
+        with suppress(ProcessLookupError), trio.move_on_after(STACK_SECONDS):
+            os.kill(self.pid, child.STACK_SIGNAL)
+            told, seen = "", ""
+            while not told or told != seen:  # until nothing is added any more
+                seen = told
+                await trio.sleep(LOOK_SECONDS)
+                told = self._stack_file.read()
+        told = self._stack_file.read()
+        self._stack_file.forget()
+        return told
 
     async def aclose(self) -> None:
         """End the process; see `Member`."""

@@ -25,12 +25,22 @@ class ProcessPool:
     def __init__(self, size: int, start: Start | None = None) -> None:
         self._start = start or _start_parallel
         self._free: list[Member] = []
+        self._busy: dict[trio.lowlevel.Task, Member] = {}
         self._places = trio.CapacityLimiter(size)
 
     @property
     def size(self) -> int:
         """Processes at the most."""
         return int(self._places.total_tokens)
+
+    def resize(self, slots: int) -> None:
+        """Run no more processes at once than the worker has slots, nor than there are CPUs."""
+        self._places.total_tokens = min(slots, usable_cpus())
+
+    async def stack(self, task: trio.lowlevel.Task) -> str:
+        """Where the process is that works for this task; empty if there is none, or it does not tell."""
+        member = self._busy.get(task)
+        return await member.stack() if member is not None else ""
 
     async def run(self, kind: Kind[..., Any], request: bytes, clock: RunClock | None = None) -> bytes:
         """The answer to a request. The `clock` of the handler's timeout stands still while the job waits for a process.
@@ -45,6 +55,8 @@ class ProcessPool:
             member = await self._take(kind, limit)
             if clock is not None:
                 clock.start()
+            task = trio.lowlevel.current_task()
+            self._busy[task] = member
             try:
                 answer = await (member.call(request) if limit is None else call_within(member, request, kind, limit))
             except BaseException as error:
@@ -53,6 +65,8 @@ class ProcessPool:
                 if isinstance(error, ProcessDied):
                     raise crashed(kind, error) from None
                 raise
+            finally:
+                del self._busy[task]
             self._free.append(member)
             return answer
 

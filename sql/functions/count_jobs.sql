@@ -1,13 +1,11 @@
--- Purpose     How many jobs each queue has in each state. Finished jobs count for as long as they are kept.
+-- Purpose     How many jobs each queue has in each state. Finished jobs count for as long as they are kept. Of big tables the
+--             accountant's last count is given; list_queue_depths tells how old that is.
 -- Parameters  none
 -- Returns     queue, state, jobs; only what there is
 -- Errors      none
--- Tables      jobs, finished_jobs (read)
+-- Tables      as list_queue_depths
 -- Callers     clients, psql
-create or replace function leasehold.count_jobs() returns table (queue text, state text, jobs bigint) language sql stable
+create or replace function leasehold.count_jobs() returns table (queue text, state text, jobs bigint) language sql
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select j.queue, j.state, count(*) from leasehold.jobs j group by 1, 2
-union all
-select f.queue, f.state, count(*) from leasehold.finished_jobs f group by 1, 2
-order by 1, 2
+select d.queue, d.state, d.jobs from leasehold.list_queue_depths() d order by 1, 2
 $$;

@@ -13,6 +13,7 @@ declare
     v_now      timestamptz := leasehold.clock();
     v_queue    leasehold.queues;
     v_servers  record;
+    v_backoff  record;
     v_stopped  boolean := false;
     v_limited  boolean;
 begin
@@ -33,7 +34,12 @@ begin
                null::timestamptz, jsonb_build_object('queue', job.queue, 'paused_at', v_queue.paused_at, 'reason', v_queue.reason);
     end if;
     select * into v_servers from leasehold.find_servers(job.queue, job.kind);
-    if v_servers.serving = 0 then
+    if v_servers.serving = 0 and v_servers.paused > 0 then
+        v_stopped := true;
+        return query
+        select 'paused_workers', format('the %s live worker(s) that serve it are paused', v_servers.paused), null::timestamptz,
+               jsonb_build_object('live_workers', v_servers.alive, 'paused_workers', v_servers.paused);
+    elsif v_servers.serving = 0 then
         v_stopped := true;
         return query
         select 'unserved',
@@ -43,6 +49,14 @@ begin
                                 v_servers.alive, v_servers.of_queue, v_servers.of_kind) end,
                null::timestamptz,
                jsonb_build_object('live_workers', v_servers.alive, 'serving_queue', v_servers.of_queue, 'serving_kind', v_servers.of_kind);
+    end if;
+    select count(*) as workers, count(w.backoff) as held_back, min(w.backoff_until) as until, string_agg(w.worker_id || ': ' || w.backoff, '; ' order by w.worker_id) as why
+      into v_backoff from leasehold.workers w where w.incarnation = any (v_servers.incarnations);
+    if v_backoff.held_back > 0 and v_backoff.held_back = v_backoff.workers then
+        v_stopped := true;
+        return query
+        select 'backing_off', format('the %s worker(s) that serve it claim nothing for now: %s', v_backoff.workers, left(v_backoff.why, 500)), v_backoff.until,
+               jsonb_build_object('workers', v_backoff.workers, 'why', v_backoff.why);
     end if;
     if job.key is not null then
         return query select * from leasehold.explain_key(job);

@@ -1,18 +1,15 @@
 -- Purpose     The workers, those alive first. A worker whose heartbeat is older than three minutes is shown as stale.
 -- Parameters  stopped: show those that have ended, too
--- Returns     worker_id, host, pid, version, queues, kinds, slots, active_jobs, state (ready, draining, stale, stopped),
---             started_at, heartbeat_at, incarnation, silent_for (seconds since the heartbeat)
+-- Returns     rows of all_workers: what the worker said of itself, and active_job_ids: jobs it holds, running ones first, no more
+--             than it has slots · state: ready, paused, draining, stale, stopped · backoff: why it claims nothing for now
+--             missing_kinds: pending in its queues, and it has no handler · outdated: the last worker that started among those
+--             with one of its queues and kinds has another version · silent_for: seconds since the heartbeat
 -- Errors      none
--- Tables      workers (read)
+-- Tables      workers, jobs (read: an index entry for each pending kind and each held job)
 -- Callers     clients, psql
-create or replace function leasehold.list_workers(stopped boolean default false)
-returns table (worker_id text, host text, pid integer, version text, queues text[], kinds text[], slots integer, active_jobs integer,
-               state text, started_at timestamptz, heartbeat_at timestamptz, incarnation uuid, silent_for double precision) language sql volatile
-set search_path = leasehold, pg_catalog, pg_temp as $$
-select w.worker_id, w.host, w.pid, w.version, w.queues, w.kinds, w.slots, w.active_jobs,
-       case when w.state <> 'stopped' and w.heartbeat_at < t.now - interval '3 minutes' then 'stale' else w.state end,
-       w.started_at, w.heartbeat_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision
-  from leasehold.workers w cross join (select leasehold.clock() as now) t
+create or replace function leasehold.list_workers(stopped boolean default false) returns setof leasehold.all_workers language sql volatile
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+select * from leasehold.all_workers w
  where list_workers.stopped or w.stopped_at is null
  order by w.stopped_at nulls first, w.worker_id, w.started_at
 $$;

@@ -1,4 +1,5 @@
--- Purpose     Claim nothing more from a queue. Running jobs go on; jobs may still be enqueued.
+-- Purpose     Claim nothing more from a queue. Running jobs go on; jobs may still be enqueued. Every claim that begins from
+--             then on sees it; workers are told at once, so that what they have claimed and not begun is handed back.
 -- Parameters  queue · reason: for people
 -- Returns     whether this changed anything
 -- Errors      LH001 no name
@@ -14,6 +15,10 @@ begin
     insert into leasehold.queues as q (queue, paused_at, reason)
     values (pause_queue.queue, leasehold.clock(), pause_queue.reason)
     on conflict (queue) do update set paused_at = excluded.paused_at, reason = excluded.reason where q.paused_at is null;
-    return found;
+    if not found then
+        return false;
+    end if;
+    perform pg_notify('leasehold', 'pause:' || pause_queue.queue);
+    return true;
 end
 $$;

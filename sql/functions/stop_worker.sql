@@ -6,6 +6,7 @@
 -- Callers     presence, workers in other languages
 create or replace function leasehold.stop_worker(incarnation uuid) returns void language sql
 set search_path = leasehold, pg_catalog, pg_temp as $$
-update leasehold.workers w set state = 'stopped', stopped_at = leasehold.clock(), idle = false, active_jobs = 0
+update leasehold.workers w
+   set state = 'stopped', stopped_at = leasehold.clock(), idle = false, active_jobs = 0, backoff = null, backoff_until = null
  where w.incarnation = stop_worker.incarnation
 $$;

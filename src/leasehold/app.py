@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import msgspec
 
 from leasehold.arguments import encode_args
 from leasehold.continuation import ContinueWith
+from leasehold.declaring import Declaring
 from leasehold.errors import DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
 from leasehold.job import Job
@@ -39,7 +40,7 @@ class KindDecorator(Protocol):
     def __call__(self, function: Callable[P, R | ContinueWith[R]]) -> Kind[P, R]: ...
 
 
-class App:
+class App(Declaring):
     """Handlers by kind. A worker runs an app; a client may use it to check what it enqueues.
 
     Example:
@@ -51,7 +52,9 @@ class App:
         'greet'
     """
 
-    def __init__(self, *, middlewares: Sequence[Middleware] = ()) -> None:
+    def __init__(self, *, middlewares: Sequence[Middleware] = (), version: str | None = None) -> None:
+        super().__init__()
+        self.version = version
         self._kinds: dict[str, Kind[..., Any]] = {}
         self._origins: dict[Kind[..., Any], App] = {}
         self._middlewares = list(middlewares)
@@ -133,10 +136,15 @@ class App:
         self._kinds[kind.name] = kind
 
     def merge(self, other: App) -> None:
-        """Take over all kinds of another app, with its middlewares around them and inside ours. Raises DuplicateKind."""
+        """Take over all kinds of another app, with its middlewares around them and inside ours, and its schedules.
+
+        Raises DuplicateKind, DuplicateSchedule.
+        """
         for kind in other:
             self.add(kind)
             self._origins[kind] = other
+        for schedule in other.schedules:
+            self.add_schedule(schedule)
         self.enqueue_middlewares += [each for each in other.enqueue_middlewares if each not in self.enqueue_middlewares]
         self.observers.include(other.observers)
 
@@ -199,6 +207,9 @@ class FreeKind(Kind[..., Any]):
             return {self.args_type.__struct_fields__[0]: msgspec.json.decode(encoded)}
         except (msgspec.MsgspecError, RecursionError) as error:
             raise InvalidArgs(f"args of {self.name}: {error}") from error
+
+    def refuse_unknown(self, names: Iterable[str]) -> None:
+        """It takes all names."""
 
     def encode(self, named: dict[str, Any]) -> bytes:
         """JSON for any args. Raises InvalidArgs."""

@@ -5,9 +5,12 @@
     │   ├── InvalidArgs           args do not fit the kind, or are no JSON that Postgres can keep
     │   ├── UnknownKind           no handler is registered for the kind
     │   ├── DuplicateKind         two handlers for one kind
+    │   ├── DuplicateSchedule     two schedules of one name in the code
     │   └── SettingsError         a setting is unknown or out of range
     ├── NotFound
-    │   └── UnknownJob            no job has this id
+    │   ├── UnknownJob            no job has this id
+    │   ├── UnknownSchedule       no schedule has this name or id
+    │   └── UnknownWorker         no worker has this id or name
     ├── Conflict                  the state of the thing forbids it
     │   ├── WrongState            e.g. cancelling a finished job
     │   └── UniqueConflict        another job has the unique key; carries its id
@@ -21,6 +24,7 @@
     │   └── MemoryLimitExceeded   its process had more memory than its kind allows, and was killed
     ├── DatabaseError
     │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
+    │   │   └── ListenerDeaf      a pooler keeps notifications from us
     │   └── QueryRefused          Postgres refused the statement; carries the SQLSTATE
     ├── SchemaMismatch            the database's schema is missing, older or newer than this code
     └── ActorFailed               an actor failed for a reason that a restart does not cure
@@ -66,6 +70,10 @@ class DuplicateKind(BadInput):
     """A handler is registered for this kind already."""
 
 
+class DuplicateSchedule(BadInput):
+    """A schedule of this name is declared already."""
+
+
 class SettingsError(BadInput):
     """A setting is unknown or out of range."""
 
@@ -78,6 +86,14 @@ class NotFound(LeaseholdError):
 
 class UnknownJob(NotFound):
     """No job has this id."""
+
+
+class UnknownSchedule(NotFound):
+    """No schedule has this name or id."""
+
+
+class UnknownWorker(NotFound):
+    """No worker has this id or name."""
 
 
 class LeaseLost(LeaseholdError):
@@ -152,6 +168,10 @@ class DatabaseError(LeaseholdError):
 
 class DatabaseUnavailable(DatabaseError):
     """The database cannot be reached right now; try again."""
+
+
+class ListenerDeaf(DatabaseUnavailable):
+    """Notifications do not come through the pooler before Postgres: name a direct connection, or set LEASEHOLD_NOTIFY=off."""
 
 
 class QueryRefused(DatabaseError):

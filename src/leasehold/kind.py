@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
@@ -131,6 +131,11 @@ class Kind(Generic[P, R]):
             takes = ", ".join(self._fields)
             raise InvalidArgs(f"{self.name} takes ({takes}); got {len(args)} positional and {sorted(kwargs)}")
         return named | kwargs
+
+    def refuse_unknown(self, names: Iterable[str]) -> None:
+        """Raises InvalidArgs for names that the handler does not take."""
+        if unknown := sorted(set(names) - set(self._fields)):
+            raise InvalidArgs(f"{self.name} takes ({', '.join(self._fields)}), not {', '.join(unknown)}")
 
     def encode(self, named: dict[str, Any]) -> bytes:
         """JSON for these args, proven to decode into what the handler takes."""

@@ -16,6 +16,7 @@ from typing import Literal, TextIO
 import msgspec
 
 from leasehold.job_context import LOGGED_COLUMNS, log_fields
+from leasehold.request_context import request_fields
 
 MASK = "***"
 OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
@@ -90,7 +91,7 @@ class JobFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Add the fields; always true."""
-        for name, value in (log_fields() or self._elsewhere).items():
+        for name, value in ((log_fields() or self._elsewhere) | request_fields()).items():
             record.__dict__.setdefault(name, value)
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -11,7 +12,7 @@ import msgspec
 from leasehold.database import Row
 from leasehold.unique import Outcome
 
-JSON_COLUMNS = frozenset({"args", "output", "error", "metadata", "detail", "facts"})
+JSON_COLUMNS = frozenset({"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"})
 
 
 class EnqueuedJob(msgspec.Struct, frozen=True):
@@ -52,6 +53,13 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     chain_id: int
     chain_position: int
     succeeded_by: int | None
+
+
+class JobPage(msgspec.Struct, frozen=True):
+    """Some jobs, newest id first. `next_before_id` asks for those that follow; None: there are no more."""
+
+    jobs: list[JobRecord]
+    next_before_id: int | None
 
 
 class ChainRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,12 +110,32 @@ class BlockerRecord(msgspec.Struct, frozen=True, kw_only=True):
     output: Any
 
 
-class QueueCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many jobs a queue has in a state."""
+class QueueCounts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many jobs a queue has in a state. Big tables are not counted for each who asks: `counted_at` tells when they were,
+    None if just now."""
 
     queue: str
     state: str
     jobs: int
+    counted_at: datetime | None = None
+
+
+class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue that somebody knows of.
+
+    Attributes:
+        paused_at, pause_reason: since when nothing is claimed from it, and why; None where it is not paused.
+        counts: how many jobs it has in each state, as far as there are any.
+        workers: how many live ones serve it.
+        limits: how many limits are set on it and its key groups.
+    """
+
+    queue: str
+    paused_at: datetime | None
+    pause_reason: str | None
+    counts: dict[str, int]
+    workers: int
+    limits: int
 
 
 class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +158,15 @@ class AttemptError(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     message: str
     traceback: str | None
+
+
+class KeyedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """The job that a key got, as `EnqueuedJob`. All but the key are None in a dry run."""
+
+    key: str
+    job_id: int | None
+    is_new: bool | None
+    outcome: Outcome | None
 
 
 class ChangedJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,24 +250,70 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker process. `state` is ready, draining, stale (no heartbeat for three minutes) or stopped.
+    """A worker process.
 
-    `silent_for` is how many seconds ago its last heartbeat was, by the database's clock.
+    Attributes:
+        name: friendly; given, or made from `worker_id`.
+        host: machine, container or pod.
+        version, app_version: of leasehold; of the code that has the handlers, None where nobody said.
+        queues, kinds: what it serves; empty for all.
+        active_job_ids: jobs that it holds, running ones first, no more than it has slots; `active_jobs`: how many those are.
+        state: ready, paused, draining, stale (no heartbeat for three minutes) or stopped.
+        memory, cpu: shares in use of `memory_limit` (bytes) and `cpu_limit` (CPUs) at the last heartbeat; None: not known.
+        backoff: why it claims nothing for now, until about `backoff_until`; None: it does.
+        missing_kinds: kinds that are pending in its queues and that it has no handler for.
+        outdated: the last one that started among those that share its work has another version.
+        silent_for: how many seconds ago its last heartbeat was, by the database's clock.
     """
 
     worker_id: str
+    name: str
     host: str
     pid: int
     version: str
+    app_version: str | None
     queues: list[str]
     kinds: list[str]
     slots: int
     active_jobs: int
+    active_job_ids: list[int]
     state: str
+    memory: float | None
+    memory_limit: int | None
+    cpu: float | None
+    cpu_limit: float | None
+    backoff: str | None
+    backoff_until: datetime | None
+    missing_kinds: list[str]
+    outdated: bool
     started_at: datetime
     heartbeat_at: datetime
+    stopped_at: datetime | None
     incarnation: UUID
     silent_for: float
+
+
+class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A command to a worker.
+
+    Attributes:
+        command, args: what to do; see `leasehold.command_worker`.
+        state: pending, received, done, failed, or expired: it was not received by `expires_at`, or the worker is gone.
+        result: what the worker answered. error: why it did not do it.
+    """
+
+    id: int
+    worker_id: str | None
+    incarnation: UUID
+    command: str
+    args: dict[str, Any]
+    state: str
+    created_at: datetime
+    expires_at: datetime
+    received_at: datetime | None
+    done_at: datetime | None
+    result: Any
+    error: str | None
 
 
 def decode_json(text: str) -> Any:
@@ -246,8 +329,13 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 def from_row(record: type[S], row: Row) -> S:
     """A record from a row that has a column for each of its fields."""
+    return record(**decoded(row, record.__struct_fields__))
+
+
+def decoded(row: Row, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """The columns of a row, all or these, with what is JSON in them decoded."""
     values: dict[str, Any] = {}
-    for name in record.__struct_fields__:
+    for name in row.keys() if names is None else names:  # noqa: SIM118 - a row is no mapping
         value = row[name]
         values[name] = decode_json(value) if name in JSON_COLUMNS and value is not None else value
-    return record(**values)
+    return values

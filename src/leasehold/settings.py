@@ -23,6 +23,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "text", "json"]
 
 MASK = "***"
+DSNS = ("database_url", "direct_database_url")
 KIBIBYTE = 1024
 
 
@@ -36,6 +37,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         Meta(description="Postgres to use, postgresql://…; without it PG* variables, else embedded Postgres."),
     ] = None
+    direct_database_url: Annotated[
+        str | None,
+        Meta(description="The same database without its pooler, for LISTEN and migrations; if a pooler is in front."),
+    ] = None
     data_folder: Annotated[str | None, Meta(description="Folder that holds the data of embedded Postgres.")] = None
     app: Annotated[
         Annotated[str, Meta(pattern=r"^[\w.]+:[\w.]+$", examples=["module:attribute"])] | None,
@@ -46,6 +51,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(description="Queues to serve, comma separated; none means all."),
     ] = ()
     worker_id: Annotated[str | None, Meta(description="Name of this worker; made up when not given.")] = None
+    worker_name: Annotated[str | None, Meta(description="Friendly name of this worker; made from its id if not given.")] = (
+        None
+    )
+    host: Annotated[str | None, Meta(description="Machine, container or pod, as the fleet shows it.")] = None
+    app_version: Annotated[str | None, Meta(description="Version of the handlers' code; else that of the app.")] = None
     slots: Annotated[int, Meta(ge=1, le=10_000, description="Jobs that one worker runs at once.")] = 3
 
     lease_seconds: Annotated[
@@ -62,9 +72,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         30.0
     )
     memory_backoff: Annotated[
-        float, Meta(gt=0, le=1, description="Share of memory above which a worker stops claiming.")
+        float, Meta(gt=0, le=1, description="Share of memory above which a worker stops claiming; 1 for never.")
     ] = 0.85
-    cpu_backoff: Annotated[float, Meta(gt=0, le=1, description="Share of CPU above which a worker stops claiming.")] = (
+    cpu_backoff: Annotated[float, Meta(gt=0, le=1, description="Share of CPU above which a worker stops claiming; 1 for never.")] = (
         0.90
     )
     backoff_seconds: Annotated[
@@ -88,6 +98,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gateway_token: Annotated[
         str | None, Meta(description="Bearer token that the gateway asks for; needed off loopback.")
     ] = None
+    gateway_cors_origins: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        Meta(description="Origins whose web pages may call the gateway, comma separated; * for all; none by default."),
+    ] = ()
     max_body_bytes: Annotated[int, Meta(ge=1_024, description="Largest HTTP body that the gateway reads.")] = (
         1_024 + 64
     ) * KIBIBYTE
@@ -155,10 +169,12 @@ def show_value(name: str, value: object) -> str:
         return "-"
     if name == "gateway_token":
         return MASK
-    if name == "database_url":
+    if name in DSNS:
         return redact_dsn(str(value)) or "(PG* variables)"
     if isinstance(value, bool):
         return "on" if value else "off"
+    if name == "gateway_cors_origins" and not value:
+        return "(none)"
     if isinstance(value, tuple | list):
         return ",".join(map(str, cast("tuple[object, ...]", value))) or "(all)"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -177,9 +193,12 @@ def _build(given: Mapping[str, Given]) -> Settings:
         name: convert(name, each, TYPES[name], lambda value, name=name: repr(show_value(name, value)))
         for name, each in given.items()
     }
-    problem = dsn_problem(str(values.get("database_url") or ""))
-    if problem:
-        raise SettingsError(f"database_url (from {given['database_url'].origin}) {problem}")
+    for name in DSNS:
+        problem = dsn_problem(str(values.get(name) or ""))
+        if problem:
+            raise SettingsError(f"{name} (from {given[name].origin}) {problem}")
+    if values.get("direct_database_url") and values.get("database_url") is None:
+        raise SettingsError("direct_database_url names the same database as database_url, which is not given")
     try:
         return Settings(**values)  # pyright: ignore[reportArgumentType]
     except SettingsError as error:

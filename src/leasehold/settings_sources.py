@@ -31,6 +31,7 @@ ALIASES: Mapping[str, tuple[Alias, ...]] = {
     "database_url": (Alias("DATABASE_URL"),),
     "queues": (Alias("WORKER_ROLE"),),
     "worker_id": (Alias("WORKER_ID"),),
+    "host": (Alias("POD_NAME"), Alias("HOSTNAME")),
     "slots": (Alias("MAX_CONCURRENT_TASKS"),),
     "poll_seconds": (Alias("POLL_INTERVAL_MS", MILLISECONDS),),
     "heartbeat_seconds": (Alias("HEARTBEAT_INTERVAL_MS", MILLISECONDS),),

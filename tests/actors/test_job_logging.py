@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import re
 from collections.abc import Generator
 from typing import Any
 
@@ -121,8 +122,8 @@ async def test_the_worker_tells_its_start_each_claim_and_each_completion(
     async with working(database_url, app, queues=("mail",)) as running:
         job = await running.run("work", queue="mail")
     told = [line["message"] for line in map(msgspec.json.decode, stream.getvalue().splitlines())]
-    assert "starting worker w1 for queues mail with 3 slots" in told
-    assert f"claimed job {job.id} of kind work (attempt 1)" in told
+    assert any(re.fullmatch(r"starting worker w1 \([a-z]+-[a-z]+\) for role mail with 3 slots", line) for line in told)
+    assert f"claimed job {job.id} of kind work for mail (attempt 1)" in told
     assert any(line.startswith(f"completed job {job.id} of kind work in 0.") for line in told)
     assert "worker w1 stopped" in told
 

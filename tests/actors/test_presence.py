@@ -5,7 +5,7 @@ from uuid import uuid4
 import trio
 
 from leasehold.actors.dispatcher import Claimer
-from leasehold.actors.presence import Presence, package_version
+from leasehold.actors.presence import About, Presence, Vitals, package_version
 from leasehold.actors.supervisor import supervise
 from leasehold.client import Client
 from leasehold.database import Database
@@ -14,7 +14,8 @@ from tests.support.waiting import eventually
 
 
 def presence_of(database: Database, claimer: Claimer, seconds: float = 60.0) -> Presence:
-    return Presence(database, claimer, ["echo"], seconds, lambda: 2, lambda: True)
+    vitals = Vitals(active_jobs=2, slots=4, listening=True, memory=0.5, cpu=0.25)
+    return Presence(database, claimer, About(kinds=["echo"], host="here"), seconds, lambda: vitals)
 
 
 def a_claimer() -> Claimer:
@@ -32,16 +33,17 @@ async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -
         ["mail"],
         ["echo"],
     )
-    assert (shown.slots, shown.state, shown.version) == (3, "ready", package_version())
+    assert (shown.slots, shown.state, shown.version) == (4, "ready", package_version())
+    assert (shown.host, shown.name) == ("here", presence.worker_name)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, presence)
 
         async def beaten() -> WorkerRecord | None:
             [now] = await client.workers()
-            return now if now.heartbeat_at > shown.heartbeat_at and now.active_jobs == 2 else None
+            return now if now.heartbeat_at > shown.heartbeat_at and (now.memory, now.cpu) == (0.5, 0.25) else None
 
         await eventually(beaten)
-        presence.drain()
+        presence.show("draining")
 
         async def draining() -> bool:
             return [worker.state for worker in await client.workers()] == ["draining"]

@@ -9,7 +9,7 @@ from leasehold.records import BlockerRecord, ChainRecord, JobRecord
 
 
 class FakeChains:
-    """Satisfies `leasehold.gateway.services.ChainsClient`."""
+    """The part of `leasehold.Client` about chains."""
 
     async def chain(self, chain_id: int) -> ChainRecord:
         return self._unknown(chain_id)

@@ -12,7 +12,7 @@ from tests.gateway.fake_chains import FakeChains
 
 
 class FakeClient(FakeChains):
-    """Satisfies `leasehold.gateway.services.JobsClient`."""
+    """The part of `leasehold.Client` that tests without a database call."""
 
     def __init__(self) -> None:
         self.statements: list[list[NewJob]] = []

@@ -10,17 +10,19 @@ import threading
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
 from leasehold.app import App
+from leasehold.client import Client
 from leasehold.gateway.listening import open_gateway
 from leasehold.gateway.reading import Limits
 from leasehold.gateway.serve import open_service
-from leasehold.gateway.services import Check, JobsClient
+from leasehold.gateway.services import Check
 from leasehold.settings import Settings
+from tests.gateway.fake_client import FakeClient
 
 PATIENCE = 20.0
 
@@ -110,7 +112,7 @@ class RunningGateway:
 
 @contextmanager
 def running_gateway(
-    client: JobsClient,
+    client: FakeClient,
     *,
     checks: Mapping[str, Check] | None = None,
     limits: Limits | None = None,
@@ -118,7 +120,7 @@ def running_gateway(
 ) -> Generator[RunningGateway]:
     """A gateway on a free port of loopback, stopped at the end."""
     wanted = settings or Settings(gateway_port=0)
-    with _running(lambda: open_gateway(wanted, client, checks or {}, limits=limits)) as gateway:
+    with _running(lambda: open_gateway(wanted, cast("Client", client), checks or {}, limits=limits)) as gateway:
         yield gateway
 
 

@@ -13,7 +13,7 @@ from tests.gateway.running import running_gateway
         ("GET", "/api/nothing/%2e%2e/%00", 404, "not_found"),
         ("PUT", "/api/jobs", 405, "method_not_allowed"),
         ("DELETE", "/livez", 405, "method_not_allowed"),
-        ("OPTIONS", "/api/jobs", 405, "method_not_allowed"),
+        ("DELETE", "/api/jobs/counts", 405, "method_not_allowed"),
     ],
 )
 def test_what_the_table_does_not_hold_is_a_problem(method: str, path: str, status: int, code: str) -> None:
@@ -37,6 +37,12 @@ def test_head_answers_as_get_does_without_a_body() -> None:
     with running_gateway(FakeClient()) as gateway:
         answer = gateway.call("HEAD", "/livez")
     assert (answer.status, answer.body) == (200, None)
+
+
+def test_options_tells_the_methods_of_an_address() -> None:
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call("OPTIONS", "/livez")
+    assert (answer.status, answer.body, answer.headers["Allow"]) == (204, None, "GET, HEAD, OPTIONS")
 
 
 def test_the_answer_does_not_say_which_software_runs() -> None:

@@ -46,9 +46,11 @@ def test_a_chain_is_started_continued_completed_and_read(gateway: RunningGateway
     assert complete(gateway, chain_id, output={"done": [1]}) == []
     assert gateway.call("GET", f"/api/chains/{chain_id}").body["output"] == {"done": [1]}
     page = gateway.call("GET", f"/api/chains/{chain_id}/jobs").body
-    assert ([job["id"] for job in page["jobs"]], page["next_after_position"]) == ([chain_id, packed], None)
-    page = gateway.call("GET", f"/api/chains/{chain_id}/jobs?page_size=1").body
-    assert ([job["id"] for job in page["jobs"]], page["next_after_position"]) == ([chain_id], 0)
+    assert ([job["id"] for job in page["items"]], page["next"]) == ([chain_id, packed], None)
+    page = gateway.call("GET", f"/api/chains/{chain_id}/jobs?limit=1").body
+    assert [job["id"] for job in page["items"]] == [chain_id]
+    page = gateway.call("GET", f"/api/chains/{chain_id}/jobs?limit=5&cursor={page['next']}").body
+    assert ([job["id"] for job in page["items"]], page["next"]) == ([packed], None)
 
 
 def test_a_completion_may_begin_further_chains(gateway: RunningGateway) -> None:
@@ -61,19 +63,21 @@ def test_a_completion_may_begin_further_chains(gateway: RunningGateway) -> None:
 def test_chains_are_listed_page_by_page(gateway: RunningGateway) -> None:
     chains = [start(gateway, kind) for kind in ("pay", "pack", "pay")]
     gateway.call("POST", f"/api/chains/{chains[2]}/cancel")
-    page = gateway.call("GET", "/api/chains?page_size=2").body
-    assert ([each["chain_id"] for each in page["chains"]], page["next_before_id"]) == (chains[:0:-1], chains[1])
+    page = gateway.call("GET", "/api/chains?limit=2").body
+    assert [each["chain_id"] for each in page["items"]] == chains[:0:-1]
+    page = gateway.call("GET", f"/api/chains?limit=2&cursor={page['next']}").body
+    assert ([each["chain_id"] for each in page["items"]], page["next"]) == ([chains[0]], None)
     page = gateway.call("GET", "/api/chains?kind=pay&state=open").body
-    assert ([each["chain_id"] for each in page["chains"]], page["next_before_id"]) == ([chains[0]], None)
+    assert ([each["chain_id"] for each in page["items"]], page["next"]) == ([chains[0]], None)
     assert gateway.call("GET", "/api/chains?state=pending").status == 422
-    assert gateway.call("GET", "/api/chains?page_size=0").status == 422
+    assert gateway.call("GET", "/api/chains?limit=0").status == 422
 
 
 def test_a_job_that_waits_for_chains_says_so(gateway: RunningGateway) -> None:
     part = start(gateway, "part")
     whole = start(gateway, "whole", blockers=[part])
     complete(gateway, part, output=1)
-    [blocker] = gateway.call("GET", f"/api/jobs/{whole}/blockers").body
+    [blocker] = gateway.call("GET", f"/api/jobs/{whole}/blockers").body["items"]
     assert (blocker["chain_id"], blocker["state"], blocker["output"]) == (part, "completed", 1)
     refused = gateway.call("POST", "/api/chains", {"kind": "whole", "blockers": [99]})
     assert (refused.status, refused.body["code"]) == (422, "invalid_input")

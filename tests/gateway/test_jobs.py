@@ -142,7 +142,7 @@ def test_a_batch_is_one_statement_and_answers_in_order() -> None:
     with running_gateway(client) as gateway:
         answer = gateway.call("POST", "/api/jobs/batch", [{"kind": f"k{n}"} for n in range(1000)])
     assert answer.status == 201
-    assert [each["id"] for each in answer.body] == list(range(1, 1001))
+    assert [each["id"] for each in answer.body["items"]] == list(range(1, 1001))
     assert [len(statement) for statement in client.statements] == [1000]
 
 
@@ -163,7 +163,8 @@ def test_a_job_that_does_not_exist_is_not_found_whatever_its_id_looks_like(refus
 
 def test_counts_are_listed_and_unknown_query_parameters_refused(refusing_gateway: Any) -> None:
     assert refusing_gateway.call("GET", "/api/jobs/counts").body == {
-        "counts": [{"queue": "default", "state": "pending", "jobs": 0}]
+        "items": [{"queue": "default", "state": "pending", "jobs": 0}],
+        "next": None,
     }
     answer = refusing_gateway.call("GET", "/api/jobs/counts?colour=red")
     assert (answer.status, answer.body["errors"][0]["path"]) == (422, "query.colour")

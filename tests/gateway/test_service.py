@@ -33,7 +33,7 @@ def test_an_acknowledged_job_is_in_the_database_and_can_be_read(database_url: st
     assert shown.status == 200
     assert {name: shown.body[name] for name in body} == body
     assert shown.body["state"] == "pending"
-    assert counts.body == {"counts": [{"queue": "q", "state": "pending", "jobs": 1}]}
+    assert counts.body == {"items": [{"queue": "q", "state": "pending", "jobs": 1}], "next": None}
 
 
 @pytest.mark.parametrize("kind", ["it's; drop table jobs; --", "„Kauf“ 買う", '"quoted"', "\\", "x" * 200, "%s $1 {}"])
@@ -67,10 +67,10 @@ def test_a_batch_is_written_whole_or_not_at_all(database_url: str, psql: Psql) -
         refused = gateway.call("POST", "/api/jobs/batch", [{"kind": "good"}, {"kind": "bad\nkind"}])
         assert psql(database_url, "select count(*) from leasehold.jobs") == "0"
         written = gateway.call("POST", "/api/jobs/batch", [{"kind": f"kind{number}"} for number in range(1000)])
-        last = gateway.call("GET", f"/api/jobs/{written.body[-1]['id']}")
+        last = gateway.call("GET", f"/api/jobs/{written.body['items'][-1]['id']}")
     assert refused.status == 422
     assert written.status == 201
-    assert len({each["id"] for each in written.body}) == 1000
+    assert len({each["id"] for each in written.body["items"]}) == 1000
     assert last.body["kind"] == "kind999"
 
 
@@ -188,7 +188,10 @@ def test_why_a_job_is_not_running(database_url: str) -> None:
     facts = {"live_workers": 0, "serving_queue": 0, "serving_kind": 0}
     assert (answer.status, answer.body) == (
         200,
-        [{"reason": "unserved", "explanation": "no worker is alive", "until": None, "facts": facts}],
+        {
+            "items": [{"reason": "unserved", "explanation": "no worker is alive", "until": None, "facts": facts}],
+            "next": None,
+        },
     )
     assert (missing.status, missing.body["code"]) == (404, "unknown_job")
     assert wrong.status == 404

@@ -14,17 +14,18 @@ FUNCTIONS = read_folder("functions")
 HEADER = ("Purpose", "Parameters", "Returns", "Errors", "Tables", "Callers")
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
 INLINED = {
-    "bucket_level", "clock", "is_blocker", "key_lock", "most_crashes", "name_job", "queue_lock", "refuse_continuation",
+    "bucket_level", "bucket_of", "clock", "is_blocker", "key_lock", "most_crashes", "name_job", "queue_lock", "refuse_continuation",
     "refuse_job", "retry_delay",
 }  # fmt: skip
 QUESTIONS = {
-    "bucket_level", "chain_jobs", "chain_tail", "clock", "held_jobs", "is_blocker", "is_bound",
-    "is_completed", "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "queue_lock",
+    "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "desired_slots", "desired_workers", "is_small", "workers_needed", "chain_tail", "clock", "held_jobs", "is_blocker", "is_bound",
+    "is_completed", "is_schedule_busy", "next_tick_in", "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "queue_lock",
 }  # fmt: skip
 VERBS = (
-    "add|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"
+    "acknowledge|command|add|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"
     "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
+    "create|declare|disable|enable|fire|generate|plan|read|reset|run|update|"
     "resume|retry|return|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"

@@ -94,3 +94,24 @@ async def test_a_suspect_says_how_often_and_what_comes(database: Database, worke
     assert (await because(database, 1, "suspect"))["explanation"] == (
         "1 process(es) died while they had it; a worker takes one such job at a time, and at 3 it is put in quarantine"
     )
+
+
+async def test_workers_that_are_all_paused(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await database.call("heartbeat_worker", worker.incarnation, 0, "paused", True)
+    await enqueue(database)
+    assert (await because(database, 1, "paused_workers"))["explanation"] == "the 1 live worker(s) that serve it are paused"
+    await SqlWorker(database, "w2").register()
+    assert "paused_workers" not in await reasons(database, 1)
+
+
+async def test_workers_that_all_back_off(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await database.call("heartbeat_worker", worker.incarnation, 0, "ready", True, None, 0.9, 0.1, "memory 90 %", 10.0)
+    await enqueue(database)
+    row = await because(database, 1, "backing_off")
+    assert row["explanation"] == "the 1 worker(s) that serve it claim nothing for now: w1: memory 90 %"
+    assert row["until"] is not None
+    assert await reasons(database, 1) == ["backing_off"]
+    await SqlWorker(database, "w2").register()
+    assert "backing_off" not in await reasons(database, 1)

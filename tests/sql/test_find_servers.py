@@ -45,4 +45,14 @@ async def test_only_workers_that_are_ready_and_were_heard_of(database: Database)
 
 async def test_nobody_at_all(database: Database) -> None:
     (row,) = await database.call("find_servers", "q", "k")
-    assert tuple(row) == (0, 0, 0, 0, None)
+    assert tuple(row) == (0, 0, 0, 0, None, 0)
+
+
+async def test_paused_workers_serve_nothing_for_now(database: Database) -> None:
+    for name in ("paused", "paused elsewhere", "ready"):
+        worker = SqlWorker(database, name)
+        await worker.register(queues=["r"] if name == "paused elsewhere" else ["q"])
+        if name != "ready":
+            await database.call("heartbeat_worker", worker.incarnation, 0, "paused", True)
+    (row,) = await database.call("find_servers", "q", "k")
+    assert (row["alive"], row["of_queue"], row["serving"], row["paused"]) == (3, 2, 1, 1)

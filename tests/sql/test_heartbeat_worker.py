@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from leasehold.database import Database
+from tests.support.sql_fleet import worker_row
 from tests.support.sql_worker import SqlWorker
 
 
@@ -21,14 +24,30 @@ async def test_an_unknown_or_stopped_worker_is_told_so(database: Database, worke
     assert (await database.fetch("select state from leasehold.workers"))[0][0] == "stopped"
 
 
-async def test_a_heartbeat_touches_no_index(fresh_database: Database) -> None:
+async def test_what_a_worker_says_of_its_memory_and_why_it_holds_back_is_shown(
+    database: Database, worker: SqlWorker
+) -> None:
+    await worker.register(slots=3)
+    beat = ("heartbeat_worker", worker.incarnation, 0, "ready", True)
+    await database.call(*beat, 5, 0.87, 0.5, "memory 87 % of 2.0 GiB (limit 85 %)", 10.0)
+    row = await worker_row(database, "w1")
+    assert (row["slots"], row["memory"], row["cpu"]) == (5, pytest.approx(0.87), 0.5)
+    assert row["backoff"] == "memory 87 % of 2.0 GiB (limit 85 %)"
+    assert (row["backoff_until"] - row["heartbeat_at"]).total_seconds() == 10
+    await database.call(*beat)
+    row = await worker_row(database, "w1")
+    assert (row["slots"], row["memory"], row["cpu"], row["backoff"], row["backoff_until"]) == (5, None, None, None, None)
+
+
+async def test_heartbeats_of_a_whole_fleet_are_heap_only(fresh_database: Database) -> None:
+    """Also of a worker with so many kinds that they are kept out of line."""
     async with fresh_database.lane("measured") as lane:
-        worker = SqlWorker(lane)
-        await worker.register()
-        await lane.execute("begin")
-        for _ in range(5):
-            await lane.call("heartbeat_worker", worker.incarnation, 1, "ready", True)
-        counts = await lane.fetch(
-            "select n_tup_upd, n_tup_hot_upd from pg_stat_xact_user_tables where relname = 'workers'"
-        )
-        assert tuple(counts[0]) == (5, 5)
+        fleet = [SqlWorker(lane, f"w{number}") for number in range(40)]
+        for number, worker in enumerate(fleet):
+            await worker.register(kinds=[f"some_kind_of_job_{kind}" for kind in range(number * 20)])
+        for _ in range(10):
+            for worker in fleet:
+                await lane.call("heartbeat_worker", worker.incarnation, 1, "ready", True, 3, 0.5, 0.5)
+        await lane.fetch("select pg_stat_force_next_flush()")
+        counts = await lane.fetch("select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'workers'")
+        assert tuple(counts[0]) == (400, 400)

@@ -85,3 +85,33 @@ async def test_an_unknown_state_is_refused(database: Database) -> None:
         BadInput, match=r"there is no state 'done' \(states: pending, scheduled, waiting, blocked, claimed,"
     ):
         await listed(database, state="done")
+
+
+async def test_more_filters_narrow_it_down_further(database: Database) -> None:
+    await make_jobs(database)
+    await enqueue_many(database, [{"kind": "c", "args": {"shop": 7, "deep": {"x": [1, 2]}}}])
+    assert await listed(database, worker_id="w1") == [3, 2, 1]
+    assert await listed(database, worker_id="w1", after_id=1, before_id=3) == [2]
+    assert await listed(database, args='{"shop": 7}') == [7]
+    assert await listed(database, args='{"deep": {"x": [2]}}') == [7]
+    assert await listed(database, args='{"shop": 8}') == []
+
+
+async def test_the_time_of_enqueueing_narrows_it_down(database: Database) -> None:
+    await make_jobs(database)
+    rows = await database.fetch("select created_at from leasehold.all_jobs where id in (4, 5) order by id")
+    fourth, fifth = [row["created_at"] for row in rows]
+    assert await listed(database, created_after=fifth) == [6, 5]
+    assert await listed(database, created_before=fifth) == [4, 3, 2, 1]
+    assert await listed(database, created_after=fourth, created_before=fifth) == [4, 3, 2, 1]
+
+
+async def test_large_columns_are_read_only_where_they_are_wanted(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "args": {"x": 1}, "metadata": {"y": 2}}])
+    for columns, expected in (
+        (None, ('{"x": 1}', '{"y": 2}')),
+        ([], (None, None)),
+        (["metadata"], (None, '{"y": 2}')),
+    ):
+        [row] = await database.call("list_jobs", timeout=None, columns=columns)
+        assert (row["args"], row["metadata"]) == expected

@@ -4,6 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
+from tests.sql.test_wake_idle_workers import heard
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_worker import SqlWorker
 
@@ -36,3 +37,11 @@ async def test_running_jobs_go_on_and_new_ones_may_be_enqueued(database: Databas
 async def test_a_queue_must_be_named(database: Database, queue: str | None) -> None:
     with pytest.raises(BadInput, match="a queue to pause must be named"):
         await database.call("pause_queue", queue)
+
+
+async def test_workers_are_told_once(database: Database) -> None:
+    async def pause_twice() -> None:
+        await database.call("pause_queue", "q: 1")
+        await database.call("pause_queue", "q: 1")
+
+    assert await heard(database, pause_twice) == ["pause:q: 1"]

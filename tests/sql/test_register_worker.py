@@ -27,3 +27,17 @@ async def test_registering_again_renews_the_heartbeat(database: Database, worker
     (after,) = await database.fetch("select * from leasehold.workers")
     assert after["heartbeat_at"] > before["heartbeat_at"]
     assert after["started_at"] == before["started_at"]
+
+
+async def test_a_worker_has_the_name_it_gives_itself_or_one_made_from_its_id(database: Database) -> None:
+    names: list[object] = []
+    for name in (None, "", "ada lovelace"):
+        worker = SqlWorker(database, f"w{len(names)}")
+        names.append(
+            await database.call_value(
+                "register_worker", worker.incarnation, worker.name, "host", 1, "0", [], [], 3, True, name, "app 7", 2**31, 1.5
+            )
+        )
+    assert names == [await database.call_value("name_worker", f"w{number}") for number in (0, 1)] + ["ada lovelace"]
+    row = (await database.call("list_workers"))[0]
+    assert (row["name"], row["app_version"], row["memory_limit"], row["cpu_limit"]) == (names[0], "app 7", 2**31, 1.5)

@@ -71,6 +71,7 @@ async def empty(caller: Scripted) -> None:
     await caller.execute(
         "delete from leasehold.jobs; delete from leasehold.finished_jobs; delete from leasehold.job_events;"
         "delete from leasehold.idempotency_keys; delete from leasehold.queues; delete from leasehold.workers;"
+        "delete from leasehold.worker_commands; alter sequence leasehold.worker_commands_id_seq restart;"
         "delete from leasehold.limits; delete from leasehold.rate_buckets; delete from leasehold.limit_turns;"
         "delete from leasehold.job_blockers; delete from leasehold.chain_waiters; delete from leasehold.unique_jobs;"
         "delete from leasehold.unique_claims;"

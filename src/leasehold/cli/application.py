@@ -16,8 +16,10 @@ from leasehold.cli.config import config_show
 from leasehold.cli.demo import demo
 from leasehold.cli.doctor import doctor
 from leasehold.cli.enqueue import enqueue
+from leasehold.cli.events import events
 from leasehold.cli.exit_codes import describe_exit_codes
 from leasehold.cli.gateway import gateway
+from leasehold.cli.grants import grants
 from leasehold.cli.jobs_change import jobs_cancel, jobs_retry
 from leasehold.cli.jobs_edit import jobs_edit, jobs_errors
 from leasehold.cli.jobs_logs import jobs_logs
@@ -32,6 +34,7 @@ from leasehold.cli.reap import reap
 from leasehold.cli.run import run
 from leasehold.cli.status import status
 from leasehold.cli.terminal import Terminal
+from leasehold.cli.tokens import tokens_create, tokens_list, tokens_log, tokens_revoke, tokens_rotate
 from leasehold.cli.up import up
 from leasehold.cli.wake import wake
 
@@ -43,6 +46,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
     "Jobs": {
         "enqueue": enqueue,
         "status": status,
+        "events": events,
         "jobs list": jobs_list,
         "jobs show": jobs_show,
         "jobs why": jobs_why,
@@ -67,11 +71,20 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "reap": reap,
         "audit": audit,
     },
+    "Access": {
+        "tokens create": tokens_create,
+        "tokens rotate": tokens_rotate,
+        "tokens list": tokens_list,
+        "tokens revoke": tokens_revoke,
+        "tokens log": tokens_log,
+        "grants": grants,
+    },
 }
 PARENTS = {
     "jobs": "List jobs, look at one, ask why it does not run, cancel and retry.",
     "chains": "List chains, look at one, wait for it, end it from outside.",
     "queues": "Pause, resume and limit queues.",
+    "tokens": "Make, rotate, list and revoke the gateway's bearer tokens; read what was done with them.",
     "config": "Show the effective settings.",
 }
 # These tell what they do for as long as they run; the others speak up only when something is wrong.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class _Place(NamedTuple):
     dsn: str
     description: str
+    data_folder: Path | None = None
 
 
 class Context:
@@ -78,10 +79,20 @@ class Context:
             self._place = self._find_place(create=create)
         return self._place.dsn
 
+    def direct_dsn(self, *, create: bool = False) -> str:
+        """The database without a pooler in between, where that is configured; else the same."""
+        dsn = self.dsn(create=create)
+        return self.settings.direct_database_url or dsn
+
     @property
     def place(self) -> str:
         """One line on the database that `dsn` has found."""
         return self._place.description if self._place else "no database"
+
+    @property
+    def data_folder(self) -> Path | None:
+        """Where embedded Postgres, if `dsn` has started it, keeps its data."""
+        return self._place.data_folder if self._place else None
 
     def _find_place(self, *, create: bool) -> _Place:
         url = self.settings.database_url
@@ -91,7 +102,7 @@ class Context:
         else:
             server = self._stack.enter_context(self.services.embedded_postgres(self.named_folder, create=create))
             self.psql_program = str(server.programs / "psql")
-            place = _Place(server.dsn, server.describe())
+            place = _Place(server.dsn, server.describe(), server.data_folder)
             is_worth_telling = server.is_news or self._is_talkative
         if is_worth_telling:
             self.say(place.description)
@@ -112,7 +123,7 @@ class Context:
         """The database. With `must_fit` a schema that this code does not know is refused (SchemaMismatch)."""
         if must_fit:
             await self.check_schema()
-        async with self.services.open_database(self.dsn()) as database:
+        async with self.services.open_database(self.dsn(), self.settings.direct_database_url) as database:
             yield database
 
     async def check_schema(self) -> None:
@@ -121,7 +132,7 @@ class Context:
 
     async def migrate(self) -> None:
         """Bring the schema up to this code, in a new database if there is none; tells if that changed something."""
-        report = await self.services.migrate(self.dsn(create=True))
+        report = await self.services.migrate(self.direct_dsn(create=True))
         if not report.is_empty:
             self.say(f"schema migrated to version {report.to_version}")
 

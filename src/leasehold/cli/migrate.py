@@ -34,5 +34,6 @@ async def migrate(
             raise BadInput("--emit prints the whole schema; it goes with neither --dry-run nor --to")
         context.terminal.stdout.write(context.services.emit())
         return None
-    report = await context.services.migrate(context.dsn(create=not dry_run), to=to, dry_run=dry_run)
+    dsn = context.direct_dsn(create=not dry_run)
+    report = await context.services.migrate(dsn, to=to, dry_run=dry_run)
     return msgspec.convert(report, SchemaChange, from_attributes=True)

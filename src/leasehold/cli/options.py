@@ -63,6 +63,11 @@ class WorkerOptions:
     app: Annotated[str | None, setting("app")] = None
     queues: Annotated[str | None, setting("queues")] = None
     slots: Annotated[str | None, setting("slots")] = None
+    worker_name: Annotated[str | None, setting("worker_name")] = None
+    app_version: Annotated[str | None, setting("app_version")] = None
+    memory_backoff: Annotated[str | None, setting("memory_backoff")] = None
+    cpu_backoff: Annotated[str | None, setting("cpu_backoff")] = None
+    backoff_seconds: Annotated[str | None, setting("backoff_seconds")] = None
     lease_seconds: Annotated[str | None, setting("lease_seconds")] = None
     renew_seconds: Annotated[str | None, setting("renew_seconds")] = None
     poll_seconds: Annotated[str | None, setting("poll_seconds")] = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leasehold.database import Database
     from leasehold.demo.summary import DemoReport
     from leasehold.embedded import EmbeddedPostgres
-    from leasehold.migrations import MigrationReport, SchemaState
+    from leasehold.migrations import GrantsState, MigrationReport, SchemaState
     from leasehold.settings import Settings
 
 APPLICATION_NAME = "leasehold cli"
@@ -42,11 +42,11 @@ class Services:
 
         return find_data_folder(folder)
 
-    def open_database(self, dsn: str) -> AbstractAsyncContextManager[Database]:
-        """A pool of one connection: commands do one thing at a time."""
+    def open_database(self, dsn: str, direct_dsn: str | None = None) -> AbstractAsyncContextManager[Database]:
+        """A pool of one connection: commands do one thing at a time. `direct_dsn` is where to listen."""
         from leasehold.database import open_database
 
-        return open_database(dsn, pool_size=1, application_name=APPLICATION_NAME)
+        return open_database(dsn, pool_size=1, application_name=APPLICATION_NAME, direct_dsn=direct_dsn)
 
     def client(self, database: Database, app: App | None = None) -> Client:
         """A client on an open database, which checks jobs against the kinds of `app`."""
@@ -78,6 +78,24 @@ class Services:
         from leasehold.migrations import emit
 
         return emit()
+
+    def emit_grants(self, prefix: str) -> str:
+        """The Postgres roles and their rights as one script."""
+        from leasehold.grants import emit_grants
+
+        return emit_grants(prefix)
+
+    async def apply_grants(self, dsn: str, prefix: str) -> GrantsState:
+        """Make the Postgres roles and give them their rights."""
+        from leasehold.migrations import apply_grants
+
+        return await apply_grants(dsn, prefix)
+
+    async def grants_state(self, dsn: str) -> GrantsState:
+        """Which Postgres roles are in force, and what is wrong with them."""
+        from leasehold.migrations import grants_state
+
+        return await grants_state(dsn)
 
     async def run_actors(self, names: Sequence[str], settings: Settings, app: App | None) -> int:
         """Run actors until they are told to stop."""

@@ -78,6 +78,12 @@ def ago(instant: datetime, now: datetime) -> str:
     return f"{show_span(max((now - instant).total_seconds(), 0))} ago"
 
 
+def ahead(instant: datetime, now: datetime) -> str:
+    """`in 3m 20s`, or `due 3m 20s ago`."""
+    seconds = (instant - now).total_seconds()
+    return f"in {show_span(seconds)}" if seconds > 0 else f"due {ago(instant, now)}"
+
+
 def _value(value: object) -> Text:
     if isinstance(value, datetime):
         return Text(show_instant(value))

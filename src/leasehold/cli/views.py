@@ -15,10 +15,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from leasehold.changes import Change
 from leasehold.cli import results
 from leasehold.cli.audit import view_faults
 from leasehold.cli.chain_view import view_chain, view_chains
 from leasehold.cli.chains_read import ChainReport
+from leasehold.cli.event_view import view_events
 from leasehold.cli.job_view import view_job, view_jobs
 from leasehold.cli.jobs_edit import view_errors
 from leasehold.cli.jobs_why import WhyReport, view_why
@@ -164,6 +166,7 @@ LIST_VIEWS: dict[type, View] = {
     JobRecord: view_jobs,
     ChainRecord: view_chains,
     Fault: view_faults,
+    Change: view_events,
     ExplainedSetting: view_settings,
     results.JobChange: view_changes,
     ChangedJob: view_bulk_changes,

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
 
+from leasehold.arguments import encode_args
 from leasehold.client.section import Section
 from leasehold.enqueueing import enqueue_within, events_of, tell_after_commit
 from leasehold.errors import BadInput
 from leasehold.hooks import Hooks
 from leasehold.new_job import Blocker, NewJob
-from leasehold.new_jobs import encode_jobs, flatten
-from leasehold.records import EnqueuedJob
+from leasehold.new_jobs import encode_document, encode_jobs, flatten
+from leasehold.records import EnqueuedJob, KeyedJob, from_row
 from leasehold.unique import Unique
 
 
@@ -95,6 +96,53 @@ class Enqueues(Section):
         if self.observers.heard:
             tell_after_commit(self.observers, connection, hooks, events_of(self.observers, flat, made))
         return [made[place] for place in places]
+
+    async def enqueue_for_keys(
+        self,
+        job: NewJob[Any],
+        *,
+        queue: str | None = None,
+        kind: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        state: str | None = None,
+        keys: Sequence[str] | None = None,
+        after_key: str | None = None,
+        limit: int = 1000,
+        dry_run: bool = False,
+    ) -> list[KeyedJob]:
+        """Enqueue the same job for each subject: for each key that jobs have had, as far as these match, in one transaction.
+
+        Args:
+            job: without a key of its own. Give it `unique=Unique(by=["kind", "key"])` to make none where one is waiting
+                already.
+            queue, kind, metadata: look only at jobs of this queue, of this kind, with this in their metadata.
+            state: only keys whose newest job among those is in this state: all shops whose last crawl failed.
+            keys: only these.
+            after_key: only those that follow it in byte order, to go on where the limit was reached.
+            limit: at most so many keys, in byte order; up to 10000.
+            dry_run: only tell the keys.
+
+        Returns:
+            the keys in their order, each with its job.
+
+        Raises:
+            InvalidArgs, UnknownKind, BadInput, UniqueConflict: as `enqueue`. Middlewares do not see these jobs.
+        """
+        if (
+            job.key is not None
+            or job.idempotency_key is not None
+            or any(isinstance(each, NewJob) for each in job.blockers or ())
+        ):
+            raise BadInput("a job for each key has no key, no idempotency_key and no new jobs as blockers of its own")
+        checked = self._checked(job)
+        encoded = encode_document(checked)
+        about = None if metadata is None else encode_args(metadata, "metadata").decode()
+        names = None if keys is None else [*keys]
+        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, self._doorbell is None)
+        made = [from_row(KeyedJob, row) for row in await self._database.call("enqueue_for_keys", *values)]
+        if made and not dry_run and self._doorbell is not None:
+            self._doorbell.ring({checked.queue or "default"})
+        return made
 
     # A chain is its first job: these are the same calls for whoever thinks in chains.
     start_chain = enqueue

@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
+import msgspec
+
+from leasehold.arguments import encode_args
 from leasehold.client.ids import checked_before, checked_id, checked_ids
 from leasehold.client.section import Section
 from leasehold.errors import UnknownJob
 from leasehold.events import JobCancelled, JobRequeued
-from leasehold.records import JobRecord, QueueCounts, TimelineEntry, from_row
+from leasehold.records import JobPage, JobRecord, QueueCounts, TimelineEntry, from_row
+
+LOOK = 20_000
+
+
+class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which jobs a list is about; what is None does not matter."""
+
+    state: str | None
+    queue: str | None
+    kind: str | None
+    key: str | None
+    worker_id: str | None
+    created_after: datetime | None
+    created_before: datetime | None
+    args: Mapping[str, Any] | None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether jobs have to be looked at one by one: there is an index for states and keys only."""
+        others = (self.queue, self.kind, self.worker_id, self.created_after, self.created_before, self.args)
+        return any(each is not None for each in others)
 
 
 class Jobs(Section):
@@ -29,11 +55,81 @@ class Jobs(Section):
         queue: str | None = None,
         kind: str | None = None,
         key: str | None = None,
+        worker_id: str | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
+        args: Mapping[str, Any] | None = None,
         before_id: int | None = None,
         page_size: int = 50,
     ) -> list[JobRecord]:
-        """A page of jobs, newest id first; pass the last id as `before_id` for the next. Raises BadInput."""
-        rows = await self._database.call("list_jobs", state, queue, kind, key, checked_before(before_id), page_size)
+        """A page of jobs, newest id first; pass the last id as `before_id` for the next.
+
+        It looks until the page is full or there are no more jobs: where few of very many match, `page` has an end. Filters as
+        there. Raises BadInput.
+        """
+        wanted = JobFilter(
+            state=state, queue=queue, kind=kind, key=key, worker_id=worker_id, created_after=created_after,
+            created_before=created_before, args=args,
+        )  # fmt: skip
+        return await self._list(wanted, checked_before(before_id), page_size)
+
+    async def page(
+        self,
+        *,
+        state: str | None = None,
+        queue: str | None = None,
+        kind: str | None = None,
+        key: str | None = None,
+        worker_id: str | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
+        args: Mapping[str, Any] | None = None,
+        before_id: int | None = None,
+        page_size: int = 50,
+        columns: Sequence[str] | None = None,
+    ) -> JobPage:
+        """A page of jobs, newest id first, of which it is known how long it takes: it looks at no more than 20000 jobs.
+
+        It may have fewer jobs than `page_size`, or none, and yet not be the last: go on with `next_before_id` while that is
+        not None.
+
+        Args:
+            state, queue, kind, key: only such; jobs of a state or key are found by an index.
+            worker_id: only those that this worker has, or had last.
+            created_after, created_before: only what was enqueued from then on, or before then.
+            args: only those whose args contain this: all its members, at any depth.
+            before_id: only older ones.
+            page_size: 1 to 1000.
+            columns: which of args, output, error and metadata to read, None for all; the others are None.
+
+        Raises:
+            BadInput: a state that there is not, or a page size out of range.
+        """
+        wanted = JobFilter(
+            state=state, queue=queue, kind=kind, key=key, worker_id=worker_id, created_after=created_after,
+            created_before=created_before, args=args,
+        )  # fmt: skip
+        before_id, end = checked_before(before_id), None
+        if wanted.is_searched:
+            end = await self._database.call_value("find_page_end", state, key, before_id, LOOK)
+        after_id = None if end is None else int(str(end)) - 1
+        jobs = await self._list(wanted, before_id, page_size, after_id, columns)
+        return JobPage(jobs, jobs[-1].id if len(jobs) == page_size else None if after_id is None else after_id + 1)
+
+    async def _list(
+        self,
+        wanted: JobFilter,
+        before_id: int | None,
+        page_size: int,
+        after_id: int | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> builtins.list[JobRecord]:
+        args = None if wanted.args is None else encode_args(wanted.args, "args").decode()
+        columns = None if columns is None else [*columns]
+        values = (wanted.state, wanted.queue, wanted.kind, wanted.key, before_id, page_size, after_id, wanted.worker_id)
+        rows = await self._database.call(
+            "list_jobs", *values, wanted.created_after, wanted.created_before, args, columns
+        )
         return [from_row(JobRecord, row) for row in rows]
 
     async def counts(self) -> builtins.list[QueueCounts]:

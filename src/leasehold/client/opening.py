@@ -7,21 +7,44 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from leasehold import database as databases
 from leasehold.app import App
+from leasehold.client.capacity import Capacity
 from leasehold.client.chains import Chains
+from leasehold.client.changes import Changes
 from leasehold.client.dead_letters import DeadLetters
 from leasehold.client.diagnosis import Diagnosis
 from leasehold.client.enqueues import Enqueues
 from leasehold.client.jobs import Jobs
 from leasehold.client.limits import Limits
+from leasehold.client.measures import Measures
 from leasehold.client.progress import Progress
 from leasehold.client.queues import Queues
+from leasehold.client.removals import Removals
+from leasehold.client.tokens import Tokens
 from leasehold.client.transactions import Transactions
 from leasehold.client.waits import Waits
+from leasehold.client.workers import Workers
 from leasehold.database import Caller
 from leasehold.notify.doorbell import open_doorbell
 
 
-class Client(Enqueues, Jobs, DeadLetters, Chains, Waits, Diagnosis, Queues, Limits, Progress, Transactions):
+class Client(
+    Enqueues,
+    Jobs,
+    DeadLetters,
+    Chains,
+    Waits,
+    Diagnosis,
+    Queues,
+    Workers,
+    Limits,
+    Capacity,
+    Progress,
+    Changes,
+    Measures,
+    Tokens,
+    Removals,
+    Transactions,
+):
     """Calls the SQL functions over a database of either flavour.
 
     Args:
@@ -37,7 +60,12 @@ class Client(Enqueues, Jobs, DeadLetters, Chains, Waits, Diagnosis, Queues, Limi
 
 @asynccontextmanager
 async def open_client(
-    dsn: str = "", *, app: App | None = None, pool_size: int = 5, listens: bool = True
+    dsn: str = "",
+    *,
+    app: App | None = None,
+    pool_size: int = 5,
+    listens: bool = True,
+    direct_dsn: str | None = None,
 ) -> AsyncGenerator[Client]:
     """A client with a pool of its own, under trio or under asyncio, whichever runs.
 
@@ -46,6 +74,7 @@ async def open_client(
         app: check args against these kinds.
         pool_size: connections at the most, the one that listens not counted.
         listens: as in `Client`.
+        direct_dsn: where to listen, when `dsn` leads through a pooler.
 
     Example:
         async with open_client("postgresql://…", app=app) as client:
@@ -53,9 +82,9 @@ async def open_client(
     """
     async with AsyncExitStack() as stack:
         if databases.running_flavour() == "trio":
-            opening = databases.open_database(dsn, pool_size=pool_size)
+            opening = databases.open_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn)
         else:
-            opening = databases.open_asyncio_database(dsn, pool_size=pool_size)
+            opening = databases.open_asyncio_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn)
         database: Caller = await stack.enter_async_context(opening)
         doorbell = await stack.enter_async_context(open_doorbell(database))
         yield Client(database, app=app, doorbell=doorbell, listens=listens)

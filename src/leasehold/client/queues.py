@@ -1,13 +1,17 @@
-"""Queues, workers, and the service as a whole."""
+"""Queues, and the service as a whole."""
 
 from __future__ import annotations
 
 from leasehold.client.section import Section
-from leasehold.records import WorkerRecord, from_row
+from leasehold.records import QueueRecord, from_row
 
 
 class Queues(Section):
-    """The section of the client for whoever operates queues and workers."""
+    """The section of the client for whoever operates queues."""
+
+    async def queues(self) -> list[QueueRecord]:
+        """The queues that anybody knows of: with jobs, workers, limits, or paused."""
+        return [from_row(QueueRecord, row) for row in await self._database.call("list_queues")]
 
     async def pause(self, queue: str, reason: str | None = None) -> bool:
         """Claim nothing more from a queue; returns whether this changed anything. Raises BadInput."""
@@ -24,10 +28,6 @@ class Queues(Section):
     async def wake(self, queue: str | None = None) -> None:
         """Have workers look for jobs now."""
         await self._database.call("wake", queue)
-
-    async def workers(self) -> list[WorkerRecord]:
-        """The workers that have not stopped."""
-        return [from_row(WorkerRecord, row) for row in await self._database.call("list_workers")]
 
     async def ping(self) -> None:
         """Ask the database for the time. Raises DatabaseUnavailable, SchemaMismatch."""

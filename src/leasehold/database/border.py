@@ -11,6 +11,7 @@ back to the pool. Should trio-asyncio fall behind CPython, only this file change
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -23,8 +24,8 @@ from leasehold.database.connections import (
     AsyncioDatabase,
     AsyncioLane,
     PooledTransaction,
-    close_connection,
 )
+from leasehold.database.pooler import Pooler, close_connection
 from leasehold.database.shared_loop import EndRefused, shared
 from leasehold.database.translation import translated
 from leasehold.errors import DatabaseUnavailable
@@ -124,6 +125,11 @@ class Database(Caller):
         """Where it is connected to, as it was given."""
         return self._inner.dsn
 
+    @property
+    def pooler(self) -> Pooler | None:
+        """What stands before Postgres; None as long as nothing has been asked of the database."""
+        return self._inner.pooler
+
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement on a connection of the pool."""
         return await cross(self._inner.fetch, sql, *args, timeout=timeout)
@@ -153,7 +159,10 @@ class Database(Caller):
         """Further connections, `size` at the most, each opened when it is needed; closed with the block."""
         inner = self._inner
         label = f"{inner.application_name} {name}"
-        async with open_database(inner.dsn, pool_size=size, application_name=label, timeout=inner.timeout) as database:
+        opening = open_database(
+            inner.dsn, pool_size=size, application_name=label, timeout=inner.timeout, direct_dsn=inner.direct_dsn
+        )
+        async with opening as database:
             yield database
 
     @asynccontextmanager
@@ -195,7 +204,12 @@ class Database(Caller):
 
 @asynccontextmanager
 async def open_database(
-    dsn: str, *, pool_size: int = 5, application_name: str = "leasehold", timeout: float = 30.0
+    dsn: str,
+    *,
+    pool_size: int = 5,
+    application_name: str = "leasehold",
+    timeout: float = 30.0,
+    direct_dsn: str | None = None,
 ) -> AsyncGenerator[Database]:
     """A pool of connections for trio programs; opens the asyncio loop it needs where none runs.
 
@@ -204,12 +218,13 @@ async def open_database(
         pool_size: connections at the most, lanes and listeners not counted.
         application_name: shown in pg_stat_activity.
         timeout: seconds that any single await on the database may take.
+        direct_dsn: where to LISTEN, when `dsn` leads through a pooler that cannot carry notifications.
 
     Raises:
         DatabaseUnavailable: on the first use, where nobody answers.
     """
     async with _asyncio_loop():
-        inner = AsyncioDatabase(dsn, application_name, timeout)
+        inner = AsyncioDatabase(dsn, application_name, timeout, direct_dsn)
         await cross(inner.open, pool_size)
         try:
             yield Database(inner)
@@ -254,6 +269,11 @@ async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:
         return await cross(function)
     except EndRefused as refused:
         raise refused.__cause__ or refused from None
+
+
+def current_asyncio_loop() -> asyncio.AbstractEventLoop | None:
+    """The asyncio loop that this trio task crosses over to, if there is one."""
+    return trio_asyncio.current_loop.get()
 
 
 async def loop_ended() -> None:

@@ -14,22 +14,14 @@ from typing import Any, TypeVar
 import asyncpg
 
 from leasehold.database.calls import Caller, OpenTransaction, Row
+from leasehold.database.hearing import prove_hearing
+from leasehold.database.pooler import CLOSE_SECONDS, TROUBLE, Connector, Pooler, close_connection
 from leasehold.database.translation import translated
+from leasehold.request_context import current_actor
 
 T = TypeVar("T")
 
-CLOSE_SECONDS = 2.0
-TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-
-
-async def connect(dsn: str, application_name: str, timeout: float) -> Any:
-    """One new connection. An empty dsn leaves host, user and the rest to the PG… variables."""
-    return await asyncpg.connect(
-        dsn or None,
-        timeout=timeout,  # pyright: ignore[reportArgumentType]  it takes floats
-        command_timeout=timeout,
-        server_settings={"application_name": application_name},
-    )
+NAME_ACTOR = "select set_config('leasehold.actor', $1, true)"
 
 
 class AsyncioTransaction(OpenTransaction):
@@ -88,10 +80,9 @@ async def release(pool: Any, connection: Any) -> None:
 class AsyncioLane(Caller):
     """One reserved connection, used by one caller at a time. After trouble it is thrown away and opened anew."""
 
-    def __init__(self, dsn: str, application_name: str, timeout: float) -> None:
-        self._dsn = dsn
+    def __init__(self, connector: Connector, application_name: str) -> None:
+        self._connector = connector
         self._application_name = application_name
-        self._timeout = timeout
         self._connection: Any = None
         self._turn = asyncio.Lock()
 
@@ -107,7 +98,7 @@ class AsyncioLane(Caller):
         async with self._turn:
             with translated():
                 if self._connection is None or self._connection.is_closed():
-                    self._connection = await connect(self._dsn, self._application_name, self._timeout)
+                    self._connection = await self._connector.connect(self._application_name)
                 try:
                     return await action(self._connection)
                 except asyncpg.PostgresError:
@@ -123,21 +114,16 @@ class AsyncioLane(Caller):
             await close_connection(connection)
 
 
-async def close_connection(connection: Any) -> None:
-    """Close politely, and by force when that takes too long or fails."""
-    with suppress(*TROUBLE):
-        await connection.close(timeout=CLOSE_SECONDS)
-    if not connection.is_closed():
-        connection.terminate()
-
-
 class AsyncioDatabase(Caller):
     """A pool of connections, for asyncio. Open it with `open_asyncio_database`."""
 
-    def __init__(self, dsn: str, application_name: str, timeout: float) -> None:
+    def __init__(self, dsn: str, application_name: str, timeout: float, direct_dsn: str | None = None) -> None:
         self.dsn = dsn
+        self.direct_dsn = direct_dsn
         self.application_name = application_name
         self.timeout = timeout
+        self._connector = Connector(dsn, timeout)
+        self._direct_connector = Connector(direct_dsn, timeout) if direct_dsn else self._connector
         self._pool: Any = None
         self.closers: list[Callable[[], Awaitable[None]]] = []
 
@@ -145,14 +131,15 @@ class AsyncioDatabase(Caller):
         """Make the pool; no connection is opened before it is needed."""
         with translated():
             self._pool = await asyncpg.create_pool(
-                self.dsn or None,
                 min_size=0,
                 max_size=pool_size,
-                timeout=self.timeout,
-                command_timeout=self.timeout,
                 max_inactive_connection_lifetime=60.0,
-                server_settings={"application_name": self.application_name},
+                connect=self._connect,
+                reset=self._connector.reset,
             )
+
+    async def _connect(self, *_dsn: object, **_options: object) -> Any:
+        return await self._connector.connect(self.application_name)
 
     async def close(self) -> None:
         """End what was added to `closers`, then close every connection, by force after a short while."""
@@ -165,6 +152,11 @@ class AsyncioDatabase(Caller):
                 self._pool.terminate()
 
     @property
+    def pooler(self) -> Pooler | None:
+        """What stands before Postgres; None as long as nothing has been asked of the database."""
+        return self._connector.pooler
+
+    @property
     def pool(self) -> Any:
         """The asyncpg pool itself, for code of your own."""
         if self._pool is None:
@@ -172,7 +164,10 @@ class AsyncioDatabase(Caller):
         return self._pool
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
-        """Run one statement on a connection of the pool."""
+        """Run one statement on a connection of the pool, in the name of whoever `acting_as` names."""
+        if current_actor() is not None:
+            async with self.transaction() as transaction:
+                return await transaction.fetch(sql, *args, timeout=timeout)
         with translated():
             async with self.pool.acquire(timeout=self.timeout) as connection:
                 return await connection.fetch(sql, *args, timeout=timeout)
@@ -190,6 +185,8 @@ class AsyncioDatabase(Caller):
             try:
                 transaction = connection.transaction()
                 await transaction.start()
+                if (actor := current_actor()) is not None:
+                    await connection.fetch(NAME_ACTOR, actor)
             except BaseException:
                 await release(self.pool, connection)
                 raise
@@ -213,11 +210,16 @@ class AsyncioDatabase(Caller):
         Args:
             hear: called at once with each payload; must not wait or raise.
             lost: called when the connection has ended, whoever ended it.
+
+        Raises:
+            ListenerDeaf: a pooler stands before Postgres, and what others say does not come through it.
         """
         with translated():
-            connection = await connect(self.dsn, f"{self.application_name} listener", self.timeout)
+            connection = await self._direct_connector.connect(f"{self.application_name} listener")
             try:
                 connection.add_termination_listener(lambda _connection: lost())
+                if self._direct_connector.pooler is not Pooler.NONE:
+                    await prove_hearing(connection, self)
                 await connection.add_listener(channel, lambda _connection, _pid, _channel, payload: hear(str(payload)))
             except BaseException:
                 await close_connection(connection)
@@ -235,15 +237,20 @@ class AsyncioDatabase(Caller):
 
     def lane(self, name: str) -> AsyncioLane:
         """A reserved connection outside the pool, opened when first used."""
-        return AsyncioLane(self.dsn, f"{self.application_name} {name}", self.timeout)
+        return AsyncioLane(self._connector, f"{self.application_name} {name}")
 
 
 @asynccontextmanager
 async def open_asyncio_database(
-    dsn: str, *, pool_size: int = 5, application_name: str = "leasehold", timeout: float = 30.0
+    dsn: str,
+    *,
+    pool_size: int = 5,
+    application_name: str = "leasehold",
+    timeout: float = 30.0,
+    direct_dsn: str | None = None,
 ) -> AsyncGenerator[AsyncioDatabase]:
     """A pool of connections for asyncio programs; see `open_database` for the arguments."""
-    database = AsyncioDatabase(dsn, application_name, timeout)
+    database = AsyncioDatabase(dsn, application_name, timeout, direct_dsn)
     await database.open(pool_size)
     try:
         yield database

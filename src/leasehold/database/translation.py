@@ -16,11 +16,13 @@ from leasehold import errors
 
 OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
     "LH001": errors.BadInput,
-    "LH002": errors.UnknownJob,
     "LH003": errors.LeaseLost,
     "LH004": errors.WrongState,
     "LH005": errors.SchemaMismatch,
 }
+
+# LH002 with the name of a table says what is missing; without, it is a job or a chain.
+MISSING_THINGS: dict[str, type[errors.NotFound]] = {"schedules": errors.UnknownSchedule, "workers": errors.UnknownWorker}
 
 # Connection trouble, shutdown and start-up, too many connections, serialization and deadlock, lock and statement
 # timeouts, a server that turned read-only under a failover.
@@ -38,6 +40,8 @@ def from_postgres(error: Any) -> errors.LeaseholdError:
     if state == errors.UniqueConflict.sqlstate:
         detail: str | None = getattr(error, "detail", None)
         return errors.UniqueConflict(text, job_id=int(detail) if detail else None)
+    if state == errors.NotFound.sqlstate:
+        return MISSING_THINGS.get(getattr(error, "table_name", None) or "", errors.UnknownJob)(text)
     if state in OWN_ERRORS:
         return OWN_ERRORS[state](text)
     if state in TRANSIENT or state[:2] in TRANSIENT_CLASSES:

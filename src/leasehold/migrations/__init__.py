@@ -9,18 +9,24 @@ from leasehold.database import Transaction, open_database
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.migrations.applied import Applied, SchemaState
 from leasehold.migrations.catalogue import Catalogue, Migration, Repeatable
+from leasehold.migrations.granting import GrantsState
+from leasehold.migrations.granting import apply_grants as apply_grants_in
+from leasehold.migrations.granting import grants_state as grants_state_in
 from leasehold.migrations.run import MigrationReport, Run, prepare
 
 T = TypeVar("T")
 
 __all__ = [
     "Catalogue",
+    "GrantsState",
     "Migration",
     "MigrationReport",
     "Repeatable",
     "SchemaState",
+    "apply_grants",
     "emit",
     "expected_version",
+    "grants_state",
     "migrate",
     "schema_state",
 ]
@@ -73,6 +79,25 @@ async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> Schem
     """Compare the schema in a database with this code; changes nothing. Raises DatabaseUnavailable."""
     applied = await _in_transaction(dsn, "leasehold doctor", Applied.read)
     return applied.compare(catalogue or Catalogue.read())
+
+
+async def apply_grants(dsn: str, prefix: str) -> GrantsState:
+    """Make the Postgres roles whose names begin with `prefix`, and give them their rights; doing it again changes nothing.
+
+    Returns how it is now. Raises BadInput for a prefix that cannot begin a name, QueryRefused where this user may not make
+    roles or does not own the schema, DatabaseUnavailable.
+    """
+
+    async def work(session: Transaction) -> GrantsState:
+        await apply_grants_in(session, prefix)
+        return await grants_state_in(session)
+
+    return await _in_transaction(dsn, "leasehold grants", work)
+
+
+async def grants_state(dsn: str) -> GrantsState:
+    """Which roles are in force, and what about them is not as it should be; changes nothing. Raises DatabaseUnavailable."""
+    return await _in_transaction(dsn, "leasehold grants", grants_state_in)
 
 
 async def _in_transaction(dsn: str, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:

@@ -10,6 +10,7 @@ from leasehold.database import Transaction
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError, QueryRefused, SchemaMismatch
 from leasehold.migrations.applied import Applied, read_existing
 from leasehold.migrations.catalogue import PREAMBLE, Catalogue, Key, Migration, Repeatable
+from leasehold.migrations.granting import keep_rights
 
 PATIENCE = 900.0  # seconds for one statement; another runner may be at it
 STILL_NEEDED = "2BP01"
@@ -92,7 +93,10 @@ class Run:
             await self._write_down("delete from leasehold.schema_repeatables where (kind, name) = ($1, $2)", kind, name)
         for call in self._wanted.closing_calls:
             await self._execute(call, f"select {call}")
-        return self._report(target, changed, self._surplus())
+        report = self._report(target, changed, self._surplus())
+        if not report.is_empty:
+            await keep_rights(self._session, self._wanted)
+        return report
 
     async def _apply_repeatables(self) -> list[Repeatable]:
         made: list[Repeatable] = []

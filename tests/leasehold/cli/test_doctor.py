@@ -5,19 +5,33 @@ from typing import cast
 
 from leasehold.logs import redact_dsn
 from tests.leasehold.cli.conftest import Cli, Psql
+from tests.support.folders import short_folder
 
 
 def verdicts(done: object) -> dict[str, str]:
     return {check["name"]: check["verdict"] for check in cast("list[dict[str, str]]", done)}
 
 
-def test_a_database_in_good_order_has_no_findings(cli: Cli, psql: Psql, database_url: str) -> None:
-    psql(database_url, "select leasehold.ensure_partitions()")
-    done = cli("doctor")
+CHECKS = [
+    "settings", "database", "pooler", "schema", "drift", "partitions", "jobs", "workers", "notify", "clock",
+    "connections", "durability", "autovacuum", "horizon", "bloat",
+]  # fmt: skip
+
+
+def test_a_database_in_good_order_has_no_findings(run_cli: Cli, durable_database_url: str) -> None:
+    done = run_cli("doctor", "--database-url", durable_database_url)
     found = verdicts(done.json())
+    assert {name: verdict for name, verdict in found.items() if verdict not in {"ok", "advice"}} == {}
     assert done.code == 0
-    assert list(found) == ["settings", "database", "schema", "partitions", "jobs", "notify", "autovacuum"]
-    assert set(found.values()) <= {"ok", "advice"}
+    assert list(found) == CHECKS
+
+
+def test_embedded_postgres_is_asked_for_its_disk(run_cli: Cli) -> None:
+    with short_folder() as folder:
+        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data")}
+        assert run_cli("migrate", environ=environ).code == 0
+        found = verdicts(run_cli("doctor", environ=environ).json())
+    assert found["disk"] == "ok"
 
 
 def test_it_says_where_the_database_is(cli: Cli, database_url: str) -> None:

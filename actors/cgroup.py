@@ -1,0 +1,137 @@
+"""The limits of the container: control groups, version 2 and version 1.
+
+A limit may stand at any level above the process, so all of them are read. Files are read below a root, which tests replace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+MICROSECOND = 1e-6
+NANOSECOND = 1e-9
+
+
+class Memory(NamedTuple):
+    """Bytes in use, page cache that can be had back not counted, and how many there may be."""
+
+    used: int
+    limit: int
+
+    @property
+    def share(self) -> float:
+        """How much of the limit is in use."""
+        return self.used / self.limit
+
+
+class Cpu(NamedTuple):
+    """Seconds of CPU used so far, and how many CPUs there may be."""
+
+    seconds: float
+    limit: float
+
+
+class _MemoryFiles(NamedTuple):
+    limits: tuple[str, ...]
+    used: str
+    reclaimable: str
+
+
+MEMORY_FILES = {
+    2: _MemoryFiles(("memory.max", "memory.high"), "memory.current", "inactive_file"),
+    1: _MemoryFiles(("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file"),
+}
+
+
+class Cgroup:
+    """The control groups of this process. Where the limits stand is looked up once; limits and use each time."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self._memory_version, self._memory = _find(root, "memory")
+        self._cpu_version, self._cpu = _find(root, "cpu")
+        _, self._accounts = _find(root, "cpuacct")
+
+    def memory(self, machine: int) -> Memory | None:
+        """At the level that is fullest; None where no level has less than the `machine` has bytes."""
+        files = MEMORY_FILES[self._memory_version]
+        found: list[Memory] = []
+        for folder in self._memory:
+            limits = [limit for name in files.limits if (limit := _number(folder / name)) is not None]
+            used = _number(folder / files.used)
+            if limits and used is not None and 0 < min(limits) < machine:
+                reclaimable = _field(folder / "memory.stat", files.reclaimable) or 0
+                found.append(Memory(max(0, used - reclaimable), min(limits)))
+        return max(found, key=lambda memory: memory.share, default=None)
+
+    def cpu(self, machine: float) -> Cpu | None:
+        """At the level that has the fewest CPUs, the outermost of several; None where none has fewer than the `machine`."""
+        levels = self._cpu_2() if self._cpu_version == 2 else self._cpu_1()
+        narrow = [cpu for cpu in levels if cpu is not None and cpu.limit < machine]
+        return min(reversed(narrow), key=lambda cpu: cpu.limit, default=None)
+
+    def _cpu_2(self) -> list[Cpu | None]:
+        def read(folder: Path) -> Cpu | None:
+            quota, _, period = _text(folder / "cpu.max").partition(" ")
+            used = _field(folder / "cpu.stat", "usage_usec")
+            if used is None or not quota.isdecimal() or not period.isdecimal() or not int(period):
+                return None
+            return Cpu(used * MICROSECOND, int(quota) / int(period))
+
+        return _levels(self._cpu, read)
+
+    def _cpu_1(self) -> list[Cpu | None]:
+        # The two controllers are mounted apart or together, and the group has the same path under both.
+        accounts = dict(zip(reversed(self._cpu), reversed(self._accounts), strict=False))
+
+        def read(folder: Path) -> Cpu | None:
+            quota, period = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
+            used = _number(accounts[folder] / "cpuacct.usage") if folder in accounts else None
+            return Cpu(used * NANOSECOND, quota / period) if used is not None and quota and period else None
+
+        return _levels(self._cpu, read)
+
+
+def _levels(folders: list[Path], read: Callable[[Path], Cpu | None]) -> list[Cpu | None]:
+    return [read(folder) for folder in folders]
+
+
+def _find(root: Path, controller: str) -> tuple[int, list[Path]]:
+    """The version of cgroups that has this controller, and its folders, from our own group up to the outermost."""
+    mount = root / "sys/fs/cgroup"
+    paths: dict[str, str] = {}
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, names, path = [*line.split(":", 2), "", ""][:3]
+        paths |= dict.fromkeys(names.split(","), path)
+    if controller in paths and (mount / controller).is_dir():
+        return 1, _folders(mount / controller, paths[controller])
+    return 2, _folders(mount, paths.get("", ""))
+
+
+def _folders(mount: Path, path: str) -> list[Path]:
+    own = mount / path.strip("/")
+    # In a container the path may be that outside of it.
+    if ".." in own.parts or not own.is_dir():
+        own = mount
+    return [own, *(parent for parent in own.parents if parent.is_relative_to(mount))]
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _number(file: Path) -> int | None:
+    """None where there is none: no such file, `max`, `-1`."""
+    text = _text(file)
+    return int(text) if text.isdecimal() else None
+
+
+def _field(file: Path, name: str) -> int | None:
+    for line in _text(file).splitlines():
+        key, _, value = line.partition(" ")
+        if key == name and value.isdecimal():
+            return int(value)
+    return None

@@ -1,0 +1,221 @@
+"""Fires schedules: plans their ticks, makes their jobs when a tick is due, and sleeps exactly until the next one.
+
+Any number may run. Nothing here decides that a tick is this ticker's to fire: `fire_schedules` does, under the lock of the
+schedule's row, and all times are the database's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import trio
+
+from leasehold.actors.decisions import wait_until_due
+from leasehold.actors.ticks import MOST_PER_FIRING, Due, Firing, Plan, decide, plan
+from leasehold.database import Caller, Database, Row
+from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
+from leasehold.notify.channel import Tick as TickNotice
+from leasehold.notify.signal import Signal
+from leasehold.notify.switchboard import Switchboard
+from leasehold.timetable import Timetable
+
+log = logging.getLogger("leasehold.ticker")
+
+BATCH = 500
+QUERIES_AT_ONCE = 4
+ELSEWHERE_SECONDS = 1.0
+MARGIN_SECONDS = 5.0
+FIRING_SECONDS = 120.0
+
+
+class TickerStatistics(msgspec.Struct, frozen=True):
+    """Schedules planned, their ticks by outcome, the jobs they made, and rounds."""
+
+    planned: int
+    fired: int
+    skipped: int
+    failed: int
+    jobs: int
+    rounds: int
+
+
+class Ticker:
+    """At its start takes back what is stale and declares the schedules of the app, then fires what is due until drained.
+
+    Args:
+        lane: a connection of its own.
+        database: where the queries of schedules run, each in a transaction of its own.
+        switchboard: `tick` notices wake it.
+        poll_seconds: how long it sleeps at the most.
+        declared: definitions of schedules.
+    """
+
+    name = "ticker"
+
+    def __init__(
+        self,
+        lane: Caller,
+        database: Database,
+        switchboard: Switchboard,
+        poll_seconds: float,
+        declared: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self._lane = lane
+        self._database = database
+        self._poll_seconds = poll_seconds
+        self._declared = declared
+        self._me = f"scheduler {socket.gethostname()}:{os.getpid()}"
+        self._signal = Signal()
+        self._draining = False
+        self._started = False
+        self._timetables: dict[int, tuple[int, Timetable]] = {}
+        # Schedules that this round is not to touch, until when (trio's clock): their query runs, here or elsewhere.
+        self._busy: dict[int, float] = {}
+        self._queries = trio.CapacityLimiter(QUERIES_AT_ONCE)
+        self._counts = dict.fromkeys(TickerStatistics.__struct_fields__, 0)
+        switchboard.subscribe(TickNotice, lambda _: self._signal.set())
+        switchboard.subscribe_reconnect(self._signal.set)
+
+    def drain(self) -> None:
+        """End after the present round; queries that still run are left to other tickers."""
+        self._draining = True
+        self._signal.set()
+
+    def statistics(self) -> TickerStatistics:
+        """Counts since the start."""
+        return TickerStatistics(**self._counts)
+
+    async def run(self) -> None:
+        """Fire until drained. Raises DatabaseUnavailable."""
+        self._busy.clear()
+        if not self._started:
+            await self._start_up()
+            self._started = True
+        async with trio.open_nursery() as nursery:
+            while not self._draining:
+                progress = await self._round(nursery)
+                await self._signal.wait(await self._sleep_seconds(progress=progress))
+            nursery.cancel_scope.cancel()
+
+    async def _start_up(self) -> None:
+        await self._lane.call("reap_jobs")
+        for definition in self._declared:
+            try:
+                [row] = await self._lane.call("declare_schedule", msgspec.json.encode(definition).decode(), "code")
+            except BadInput as error:
+                log.error("schedule %r of the app is refused: %s", definition.get("name"), error)
+                continue
+            if row["outcome"] != "unchanged":
+                log.info("schedule %r of the app %s", row["name"], row["outcome"])
+
+    async def _round(self, nursery: trio.Nursery) -> bool:
+        """Plan and fire what there is; returns whether anything came of it."""
+        self._counts["rounds"] += 1
+        plans: list[Plan] = []
+        firings: list[Firing] = []
+        for row in await self._lane.call("list_due_schedules", BATCH):
+            due = Due(**{name: row[name] for name in Due.__struct_fields__})
+            if self._busy.get(due.id, 0.0) > trio.current_time():
+                continue
+            self._busy.pop(due.id, None)
+            try:
+                timetable = self._timetable(row)
+            except BadInput as error:
+                plans.append(Plan(id=due.id, revision=due.revision, next_run_at=None, error=str(error)))
+                continue
+            if not due.is_planned:
+                plans.append(plan(due, timetable))
+            elif (firing := decide(due, timetable)) is not None:
+                if due.query is not None and firing.fires:
+                    self._busy[due.id] = float("inf")
+                    nursery.start_soon(self._fire_rows, due, firing)
+                else:
+                    firings.append(firing)
+        fired = [await self._fire(some) for some in portions(firings)]
+        return await self._plan(plans) or any(fired)
+
+    def _timetable(self, row: Row) -> Timetable:
+        revision, timetable = self._timetables.get(row["id"], (None, None))
+        if timetable is None or revision != row["revision"]:
+            timetable = Timetable.of(row)
+            self._timetables[row["id"]] = row["revision"], timetable
+        return timetable
+
+    async def _plan(self, plans: Sequence[Plan]) -> bool:
+        for each in plans:
+            if each.error is not None:
+                log.warning("schedule %s has no next tick: %s", each.id, each.error)
+        planned = await self._lane.call_value("plan_schedules", msgspec.json.encode(plans).decode()) if plans else 0
+        self._counts["planned"] += planned if isinstance(planned, int) else 0
+        return bool(planned)
+
+    async def _fire(self, firings: Sequence[Firing]) -> bool:
+        """Fire them together or, where that is refused, one by one; one that is refused alone becomes a failed tick."""
+        try:
+            rows = await self._lane.call(
+                "fire_schedules", msgspec.json.encode(firings).decode(), self._me, timeout=FIRING_SECONDS
+            )
+        except DatabaseUnavailable:
+            raise
+        except LeaseholdError as error:
+            if len(firings) == 1 and not firings[0].fires:
+                raise
+            if len(firings) == 1:
+                log.warning("schedule %s failed: %s", firings[0].id, error)
+                return await self._fire([firings[0].failed(str(error))])
+            return any([await self._fire([each]) for each in firings])
+        for row in rows:
+            for name in ("fired", "skipped", "failed", "jobs"):
+                self._counts[name] += row[name]
+        return bool(rows)
+
+    async def _fire_rows(self, due: Due, firing: Firing) -> None:
+        """Run the query of a schedule and fire its rows. Whatever happens to the query happens to this schedule alone."""
+        until = 0.0
+        try:
+            async with self._queries, self._database.transaction() as session:
+                if await session.call_value("lock_schedule_query", due.id, firing.expected, due.query_timeout):
+                    await self._fire([await self._with_rows(session, due, firing)])
+                else:
+                    until = trio.current_time() + ELSEWHERE_SECONDS
+        except DatabaseUnavailable as error:
+            log.warning("schedule %r could not fire, again in %s s: %s", due.name, ELSEWHERE_SECONDS, error)
+            until = trio.current_time() + ELSEWHERE_SECONDS
+        self._busy[due.id] = until
+        self._signal.set()
+
+    async def _with_rows(self, session: Caller, due: Due, firing: Firing) -> Firing:
+        try:
+            rows = await session.call(
+                "read_schedule_rows", due.query, due.query_rows, timeout=due.query_timeout + MARGIN_SECONDS
+            )
+        except LeaseholdError as error:
+            log.warning("schedule %r failed: %s", due.name, error)
+            return firing.failed(str(error))
+        return firing.with_rows([msgspec.Raw(row[0].encode()) for row in rows])
+
+    async def _sleep_seconds(self, *, progress: bool) -> float:
+        now = trio.current_time()
+        self._busy = {schedule: until for schedule, until in self._busy.items() if until > now}
+        next_tick = await self._lane.call_value("next_tick_in", list(self._busy))
+        wait = wait_until_due(next_tick, self._poll_seconds, progress=progress)
+        return max(0.0, min([wait, *(until - now for until in self._busy.values())]))
+
+
+def portions(firings: Sequence[Firing]) -> Iterator[list[Firing]]:
+    """In lists that have so few ticks together that firing each takes a second or less, where one alone has not more."""
+    some: list[Firing] = []
+    ticks = 0
+    for firing in firings:
+        if some and ticks + len(firing.ticks) > MOST_PER_FIRING:
+            yield some
+            some, ticks = [], 0
+        some.append(firing)
+        ticks += len(firing.ticks)
+    if some:
+        yield some

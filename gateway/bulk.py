@@ -1,0 +1,54 @@
+"""The handlers that change many jobs at once, and report what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leasehold.gateway.job_bodies import BulkBody, BulkCancelBody, BulkDeleteBody, BulkRetryBody
+from leasehold.gateway.routes import Call, NoParameters
+from leasehold.records import ChangedJob
+
+
+async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
+    """Cancels all unfinished jobs that match. Without `"dry_run": false` nothing is changed, only told."""
+    body = call.body
+    changes = await call.services.client.cancel_jobs(
+        state=body.state, queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type,
+        created_after=body.created_after, created_before=body.created_before, job_ids=body.ids, reason=body.reason,
+        limit=body.limit, dry_run=body.dry_run,
+    )  # fmt: skip
+    return _report(changes, body.limit, body.dry_run)
+
+
+async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
+    """Runs all failed jobs that match once more (with `"state"`: cancelled ones, or any). Without `"dry_run": false` nothing
+    is changed, only told."""
+    body = call.body
+    changes = await call.services.client.retry_jobs(
+        state=None if body.state == "any" else body.state, queue=body.queue, kind=body.kind, key=body.key,
+        error_type=body.error_type, finished_after=body.finished_after, finished_before=body.finished_before,
+        job_ids=body.ids, limit=body.limit, dry_run=body.dry_run,
+    )  # fmt: skip
+    return _report(changes, body.limit, body.dry_run)
+
+
+async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
+    """Removes all jobs that match and that nobody holds. Without `"dry_run": false` nothing is changed, only told."""
+    body = call.body
+    changes = await call.services.client.delete_jobs(
+        state=body.state, queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type,
+        created_before=body.created_before, finished_before=body.finished_before, job_ids=body.ids, limit=body.limit,
+        dry_run=body.dry_run,
+    )  # fmt: skip
+    return _report(changes, body.limit, body.dry_run)
+
+
+def _report(changes: Sequence[ChangedJob], limit: int, dry_run: bool) -> BulkBody:
+    changed = sum(change.changed for change in changes)
+    return BulkBody(
+        dry_run=dry_run,
+        changed=changed,
+        skipped=len(changes) - changed,
+        is_limited=len(changes) >= limit,
+        items=changes,
+    )

@@ -1,0 +1,90 @@
+"""The handlers that make jobs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from leasehold.gateway.bodies import EnqueuedBody, JobBody
+from leasehold.gateway.job_bodies import KeysBody, ResultBody
+from leasehold.gateway.new_jobs import new_job
+from leasehold.gateway.pages import Page
+from leasehold.gateway.problems import refuse_field
+from leasehold.gateway.routes import Call, NoParameters, Reply
+from leasehold.gateway.services import Services
+from leasehold.gateway.waiting import chain_within, preferred_wait
+from leasehold.job import NewJob
+from leasehold.records import EnqueuedJob, KeyedJob
+
+IDEMPOTENCY_KEY = "Idempotency-Key"
+PREFER = "Prefer"
+LONGEST_KEY = 500
+LONGEST_BATCH_KEY = LONGEST_KEY - len("/1000")
+
+
+async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
+    """Writes one job and answers after the commit: what was answered survives a crash of anything.
+
+    With `Idempotency-Key` a repeated call makes no second job; `is_new` tells. With `Prefer: wait=N` the answer comes when
+    the chain that the job begins has ended, with its output, or after N seconds (60 at the most) as it stands then.
+    """
+    body = with_header_key(call.body, call.headers.get(IDEMPOTENCY_KEY))
+    written = await call.services.coalescer.enqueue(new_job(body, call.services), len(bytes(body.args)))
+    location = {"Location": f"/api/jobs/{written.job_id}"}
+    seconds = preferred_wait(call.headers.get(PREFER))
+    if seconds is None:
+        return Reply(EnqueuedBody(*msgspec.structs.astuple(written)), headers=location)
+    result = await _result_within(call.services, written, seconds)
+    applied = {**location, "Preference-Applied": f"wait={seconds}"}
+    return Reply(result, 202 if result.state == "open" else 200, applied)
+
+
+async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[EnqueuedBody]:
+    """Writes all jobs or none, in one transaction, and answers in their order after the commit.
+
+    With `Idempotency-Key` a repeated call makes no second jobs: they get that key followed by /0, /1, … as their own.
+    """
+    key = call.headers.get(IDEMPOTENCY_KEY)
+    if key is not None and len(key) > LONGEST_BATCH_KEY:
+        raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_BATCH_KEY} printable characters")
+    jobs: list[NewJob] = []
+    for index, body in enumerate(call.body):
+        path = f"$[{index}]"
+        own = body if key is None else with_header_key(body, f"{key}/{index}" if key else key, path)
+        jobs.append(new_job(own, call.services, path))
+    written = await call.services.client.enqueue_many(jobs)
+    return Page([EnqueuedBody(*msgspec.structs.astuple(each)) for each in written])
+
+
+async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]:
+    """Makes the same job for each subject: for each key that jobs have had, as far as these match the filter.
+
+    All in one transaction, keys in byte order; `next` is a key: give it as `after_key` to go on where `limit` was reached.
+    """
+    body = call.body
+    job = new_job(body.job, call.services, "$.job")
+    for name in ("key", "idempotency_key"):
+        if getattr(job, name) is not None:
+            raise refuse_field(f"$.job.{name}", "Each of the jobs gets a key of its own")
+    made = await call.services.client.enqueue_for_keys(
+        job, queue=body.filter.queue, kind=body.filter.kind, metadata=body.filter.metadata, state=body.filter.state,
+        keys=body.filter.keys, after_key=body.after_key, limit=body.limit, dry_run=body.dry_run,
+    )  # fmt: skip
+    return Page(made, made[-1].key if len(made) == body.limit else None)
+
+
+def with_header_key(body: JobBody, key: str | None, path: str = "$") -> JobBody:
+    """The body with the idempotency key of the header. Refuses two that differ."""
+    if key is None or key == body.idempotency_key:
+        return body
+    if body.idempotency_key is not None:
+        raise refuse_field(f"{path}.idempotency_key", f"The {IDEMPOTENCY_KEY} header says otherwise")
+    if not (1 <= len(key) <= LONGEST_KEY and key.isprintable()):
+        raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_KEY} printable characters")
+    return msgspec.structs.replace(body, idempotency_key=key)
+
+
+async def _result_within(services: Services, written: EnqueuedJob, seconds: int) -> ResultBody:
+    # A job that was there already may stand anywhere in its chain.
+    chain_id = written.job_id if written.is_new else (await services.client.get(written.job_id)).chain_id
+    chain = await chain_within(services, chain_id, seconds)
+    return ResultBody(written.job_id, written.is_new, written.outcome, chain.state, chain.output, chain.error)

@@ -1,0 +1,61 @@
+"""Request and response bodies of `/api/queues…`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from leasehold.gateway.bodies import Name
+from leasehold.gateway.job_bodies import Reason
+
+GROUP = (
+    "Empty: the queue as a whole. `*`: each key group of it. Else this one group, which is then free of what `*` says."
+)
+KeyGroup = Annotated[str, Meta(max_length=500, description=GROUP)]
+
+
+class QueueParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which queue."""
+
+    queue: Name
+
+
+class PauseParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which queue, and why."""
+
+    queue: Name
+    reason: Reason | None = None
+
+
+class GroupParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which limit of which queue."""
+
+    queue: Name
+    key_group: KeyGroup = ""
+
+
+class LimitBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How many jobs may run at once, and how many may start in a second."""
+
+    key_group: KeyGroup = ""
+    max_running: Annotated[int, Meta(ge=0, le=2**31 - 1, description="How many may be held at once.")] | None = None
+    rate: Annotated[float, Meta(gt=0, le=1e9, description="How many may start in a second on the long run.")] | None = (
+        None
+    )
+    burst: Annotated[int, Meta(ge=1, le=2**31 - 1, description="How many may start at once.")] | None = None
+
+
+class PausedBody(msgspec.Struct, frozen=True):
+    """How the queue is now, and whether this call changed it."""
+
+    queue: str
+    paused: bool
+    changed: bool
+
+
+class LimitedBody(msgspec.Struct, frozen=True):
+    """Whether the call changed anything."""
+
+    changed: bool

@@ -1,0 +1,53 @@
+"""The handlers of `/api/queues…`."""
+
+from __future__ import annotations
+
+from leasehold.gateway.pages import Page
+from leasehold.gateway.queue_bodies import (
+    GroupParameters,
+    LimitBody,
+    LimitedBody,
+    PausedBody,
+    PauseParameters,
+    QueueParameters,
+)
+from leasehold.gateway.routes import Call, NoParameters
+from leasehold.records import LimitRecord, QueueRecord
+
+
+async def list_queues(call: Call[NoParameters, None]) -> Page[QueueRecord]:
+    """The queues that anybody knows of: with jobs, workers, limits, or paused."""
+    return Page(await call.services.client.queues())
+
+
+async def pause_queue(call: Call[PauseParameters, None]) -> PausedBody:
+    """Claims nothing more from a queue. Running jobs go on and jobs may still be enqueued. A queue that nobody knows yet may
+    be paused, too."""
+    queue = call.parameters.queue
+    return PausedBody(queue, True, await call.services.client.pause(queue, call.parameters.reason))
+
+
+async def resume_queue(call: Call[QueueParameters, None]) -> PausedBody:
+    """Claims from a paused queue again."""
+    queue = call.parameters.queue
+    return PausedBody(queue, False, await call.services.client.resume(queue))
+
+
+async def list_limits(call: Call[QueueParameters, None]) -> Page[LimitRecord]:
+    """The limits of a queue and of its key groups, and how far each is used now."""
+    return Page(await call.services.client.limits(call.parameters.queue))
+
+
+async def set_limit(call: Call[QueueParameters, LimitBody]) -> LimitedBody:
+    """Limits a queue, each key group of it, or one group. In force for every claim from now on; what runs already counts, and
+    nothing is taken back."""
+    body = call.body
+    changed = await call.services.client.set_limit(
+        call.parameters.queue, body.key_group, max_running=body.max_running, rate=body.rate, burst=body.burst
+    )
+    return LimitedBody(changed)
+
+
+async def drop_limit(call: Call[GroupParameters, None]) -> LimitedBody:
+    """Takes a limit away."""
+    return LimitedBody(await call.services.client.drop_limit(call.parameters.queue, call.parameters.key_group))

@@ -1,0 +1,94 @@
+"""How much a caller may send: token buckets, counted in this process. Several gateways count each for itself."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from collections.abc import Callable
+
+import msgspec
+
+Clock = Callable[[], float]
+
+FAILURES_AT_ONCE = 10
+FAILURES_PER_SECOND = 10 / 60
+MOST_BUCKETS = 10_000
+
+
+class Level(msgspec.Struct, frozen=True):
+    """What a bucket answered: whether there was one to take, how many are left, and seconds until the next one."""
+
+    allowed: bool
+    left: int
+    next_in: float
+
+
+class Buckets:
+    """Token buckets by key; a full one is not kept. The one that is longest untouched goes when there are too many."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._levels: dict[object, tuple[float, float]] = {}
+
+    def take(self, key: object, rate: float, burst: int, cost: float = 1.0) -> Level:
+        """Take `cost` from the bucket of `key`, which gets `rate` a second and holds `burst`. Nothing is taken where it
+        holds less."""
+        now = self._clock()
+        tokens, at = self._levels.pop(key, (float(burst), now))
+        tokens = min(burst, tokens + max(0.0, now - at) * rate)
+        allowed = tokens >= cost
+        tokens -= cost if allowed else 0
+        self._levels[key] = (tokens, now)
+        if len(self._levels) > MOST_BUCKETS:
+            del self._levels[next(iter(self._levels))]
+        return Level(allowed, int(tokens), 0.0 if tokens >= 1 else (1 - tokens) / rate)
+
+    def has(self, key: object, rate: float, burst: int) -> Level:
+        """Whether one could be taken, without taking it."""
+        tokens, at = self._levels.get(key, (float(burst), 0.0))
+        tokens = min(burst, tokens + max(0.0, self._clock() - at) * rate)
+        return Level(tokens >= 1, int(tokens), 0.0 if tokens >= 1 else (1 - tokens) / rate)
+
+
+class Failures:
+    """Attempts with wrong tokens: ten at once from one address, then ten a minute."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._buckets = Buckets(clock)
+
+    def wait_for(self, address: str | None) -> float:
+        """Seconds until this address may try a token that nobody knows yet; 0: now."""
+        return self._buckets.has(network_of(address), FAILURES_PER_SECOND, FAILURES_AT_ONCE).next_in
+
+    def add(self, address: str | None) -> bool:
+        """One more failure; returns whether it was the last one for now."""
+        level = self._buckets.take(network_of(address), FAILURES_PER_SECOND, FAILURES_AT_ONCE)
+        return level.allowed and level.left == 0
+
+
+def network_of(address: str | None) -> str:
+    """What counts as one caller: an address of IPv4, a /64 of IPv6, which is what one subscriber gets."""
+    try:
+        parsed = ipaddress.ip_address((address or "").partition("%")[0])
+    except ValueError:
+        return address or ""
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed)
+
+
+def rate_headers(rate: float, burst: int, level: Level) -> dict[str, str]:
+    """RateLimit and RateLimit-Policy as draft-ietf-httpapi-ratelimit-headers has them; Retry-After where it was refused."""
+    window = max(1, round(burst / rate))
+    headers = {
+        "RateLimit-Policy": f'"token";q={burst};w={window}',
+        "RateLimit": f'"token";r={level.left};t={math.ceil(level.next_in)}',
+    }
+    return headers if level.allowed else {**headers, "Retry-After": retry_after(level.next_in)}
+
+
+def retry_after(seconds: float) -> str:
+    """Whole seconds, at least one."""
+    return str(max(1, math.ceil(seconds)))

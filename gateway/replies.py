@@ -1,0 +1,56 @@
+"""From what a handler returns to an HTTP response."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from types import MappingProxyType
+
+import msgspec
+from aiohttp import web
+
+JSON = "application/json"
+ENCODER = msgspec.json.Encoder()
+PLAIN = {
+    "Content-Type": JSON,
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Server": "leasehold",
+}
+"""The headers of every answer that says nothing else."""
+WITHOUT_BODY = (204, 304)
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+class Reply(msgspec.Struct, frozen=True, eq=False):
+    """An answer that is not the route's ordinary one: another of its statuses, or headers of its own."""
+
+    body: object = None
+    status: int | None = None
+    headers: Mapping[str, str] = NONE
+
+
+def response_of(result: object, status: int, headers: Mapping[str, str]) -> web.Response:
+    """The response with what a handler has returned. Bytes go as they are, everything else as JSON."""
+    if isinstance(result, Reply):
+        status = result.status or status
+        headers = {**headers, **result.headers}
+        result = result.body
+    if status in WITHOUT_BODY:
+        return web.Response(status=status, headers={name: headers[name] for name in headers if name != "Content-Type"})
+    body = result if isinstance(result, bytes) else ENCODER.encode(result)
+    return web.Response(status=status, body=body, headers=headers)
+
+
+def etag_of(response: web.Response) -> str:
+    """An entity tag that changes with the body."""
+    body = response.body
+    return f'"{blake2b(body if isinstance(body, bytes) else b"", digest_size=16).hexdigest()}"'
+
+
+def is_known(tag: str, if_none_match: str | None) -> bool:
+    """Whether the caller has what the tag stands for, by its If-None-Match header (RFC 9110 §13.1.2)."""
+    if if_none_match is None:
+        return False
+    given = {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
+    return tag in given or given == {"*"}

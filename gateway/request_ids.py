@@ -1,0 +1,22 @@
+"""The id of a request: the caller's own where it can be spoken, else a new one. It stands in the answer, in each log line
+of the request, in problems and in the audit log."""
+
+from __future__ import annotations
+
+import re
+import uuid
+
+from aiohttp import web
+
+REQUEST_ID = "X-Request-Id"
+SPEAKABLE = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+_KEY = "leasehold.request_id"
+
+
+def request_id_of(request: web.BaseRequest) -> str:
+    """The id, the same one however often it is asked for."""
+    known = request.get(_KEY)
+    if known is None:
+        given = request.headers.get(REQUEST_ID, "")
+        known = request[_KEY] = given if SPEAKABLE.fullmatch(given) else uuid.uuid4().hex
+    return str(known)

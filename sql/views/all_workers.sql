@@ -1,0 +1,31 @@
+-- Workers as they stand: what they said of themselves, the jobs they hold, and what is odd about them.
+create or replace view leasehold.all_workers as
+with recursive open(queue, kind, number) as (
+    -- The kinds that are pending in each queue: one index entry is read for each, however many jobs there are.
+    (select j.queue, j.kind, 1 from leasehold.jobs j where j.state = 'pending' order by j.queue, j.kind limit 1)
+    union all
+    select n.queue, n.kind, o.number + 1 from open o
+     cross join lateral (select j.queue, j.kind from leasehold.jobs j
+                          where j.state = 'pending' and (j.queue, j.kind) > (o.queue, o.kind) order by j.queue, j.kind limit 1) n
+     where o.number < 1000
+)
+select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name, w.host, w.pid, w.version, w.app_version, w.queues, w.kinds, w.slots,
+       cardinality(h.job_ids) as active_jobs, h.job_ids as active_job_ids,
+       case when w.stopped_at is null and not a.is_alive then 'stale' else w.state end as state,
+       w.memory, w.memory_limit, w.cpu, w.cpu_limit,
+       case when a.is_alive then w.backoff end as backoff, case when a.is_alive then w.backoff_until end as backoff_until,
+       coalesce(m.kinds, '{}') as missing_kinds, coalesce(n.is_other, false) as outdated,
+       w.started_at, w.heartbeat_at, w.stopped_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision as silent_for
+  from leasehold.workers w
+ cross join (select leasehold.clock() as now) t
+ cross join lateral (select w.stopped_at is null and w.heartbeat_at >= t.now - interval '3 minutes' as is_alive) a
+ cross join lateral (select coalesce(array_agg(f.id), '{}') as job_ids
+                       from (select j.id from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running')
+                              order by j.state = 'running' desc, j.id limit w.slots) f) h
+  left join lateral (select array_agg(distinct o.kind order by o.kind) as kinds from open o
+                      where a.is_alive and w.kinds <> '{}' and o.kind <> all (w.kinds) and (w.queues = '{}' or o.queue = any (w.queues))) m on true
+  left join lateral (select (l.version, l.app_version) is distinct from (w.version, w.app_version) as is_other
+                       from leasehold.workers l
+                      where a.is_alive and l.stopped_at is null and l.heartbeat_at >= t.now - interval '3 minutes'
+                        and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues) and (l.kinds = '{}' or w.kinds = '{}' or l.kinds && w.kinds)
+                      order by l.started_at desc limit 1) n on true;

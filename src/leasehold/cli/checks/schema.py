@@ -1,0 +1,95 @@
+"""The schema: its version, what somebody changed by hand, its partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from leasehold.cli.checks.verdicts import advise, ok, problem
+from leasehold.cli.results import Check
+from leasehold.cli.services import schema_problem
+
+if TYPE_CHECKING:
+    from leasehold.database import Database
+    from leasehold.migrations import SchemaState
+    from leasehold.migrations.description import Drift
+
+WANTED_DAYS_AHEAD = 2
+MOST_NAMED = 5
+PARTITIONED = ("finished_jobs", "job_events")
+
+PARTITIONS = """
+select partition.relname as name from pg_inherits join pg_class partition on partition.oid = inhrelid
+ where inhparent in ('leasehold.finished_jobs'::regclass, 'leasehold.job_events'::regclass)
+"""
+TODAY = "select (now() at time zone 'UTC')::date as today"
+IN_DEFAULTS = """
+select (select count(*) from (select from leasehold.finished_jobs_default limit 1000) f)
+     + (select count(*) from (select from leasehold.job_events_default limit 1000) e) as rows
+"""
+
+
+def check_schema(state: SchemaState) -> Check:
+    """The schema fits this code, and its views and functions are the ones of this code."""
+    trouble = schema_problem(state)
+    if trouble:
+        detail, _, advice = trouble.partition(": ")
+        return problem("schema", detail, advice)
+    if state.differing:
+        detail = f"version {state.version}, but not as in this code: {', '.join(state.differing)}"
+        return problem("schema", detail, "run `leasehold migrate`, unless another version of leasehold is in use, too")
+    return ok("schema", f"version {state.version}")
+
+
+async def check_drift(database: Database) -> Check:
+    """Nobody has changed an object of the schema by hand."""
+    from leasehold.migrations.description import compare, describe, read_committed  # noqa: PLC0415
+
+    return judge_drift(compare(read_committed(), await describe(database)))
+
+
+def judge_drift(drift: Drift) -> Check:
+    """What was changed is named."""
+    groups = {"missing": drift.missing, "changed": drift.changed, "added": drift.meddling}
+    found = [f"{word}: {_name(objects)}" for word, objects in groups.items() if objects]
+    if found:
+        advice = "undo it, or drop what differs and run `leasehold migrate`; sql/schema.txt says how it should be"
+        return problem("drift", "; ".join(found), advice)
+    if drift.extra:
+        detail = f"nothing changed; somebody added {_name(drift.extra)}"
+        return advise("drift", detail, "keep your own objects in a schema of your own")
+    return ok("drift", "every object is as this code makes it")
+
+
+def _name(objects: Sequence[str]) -> str:
+    more = f" and {len(objects) - MOST_NAMED} more" if len(objects) > MOST_NAMED else ""
+    return ", ".join(objects[:MOST_NAMED]) + more
+
+
+async def check_partitions(database: Database) -> Check:
+    """Partitions exist for the coming days, and nothing has gone where there was none."""
+    names = {row["name"] for row in await database.fetch(PARTITIONS)}
+    [row] = await database.fetch(TODAY)
+    [stray] = await database.fetch(IN_DEFAULTS)
+    return judge_partitions(days_with_partitions(names, row["today"]), stray["rows"])
+
+
+def days_with_partitions(names: Collection[str], today: date) -> int:
+    """Days from today on, without a gap, that have a partition of both tables."""
+    days = 0
+    while all(f"{parent}_{today + timedelta(days=days):%Y%m%d}" in names for parent in PARTITIONED):
+        days += 1
+    return days
+
+
+def judge_partitions(days: int, stray: int) -> Check:
+    """Enough partitions ahead, and none missed in the past."""
+    detail = f"made for {days} days from today on"
+    if days < WANTED_DAYS_AHEAD:
+        return problem("partitions", detail, "is a reaper running? By hand: select leasehold.ensure_partitions()")
+    if stray:
+        some = f"{stray} or more" if stray >= 1000 else str(stray)
+        detail += f"; {some} rows are in a default partition, for a day that had none"
+        return advise("partitions", detail, "the janitor removes them when they are old; let a reaper always run")
+    return ok("partitions", detail)

@@ -1,0 +1,101 @@
+"""The work itself: settings that fight each other, overdue jobs, workers that died or cannot hear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from leasehold.cli.checks.verdicts import advise, ok, problem
+from leasehold.cli.durations import show_span
+from leasehold.cli.results import Check
+
+if TYPE_CHECKING:
+    from leasehold.database import Database
+    from leasehold.settings import Settings
+
+SHORT_LEASE = 5.0
+SLOW_POLL = 10.0
+STALE_HEARTBEAT = 90.0
+
+# What `leasehold audit` finds, as much of it as indexes tell.
+OVERDUE = """
+select (select count(*) from leasehold.jobs where state = 'scheduled' and run_at < now() - interval '1 minute')
+     + (select count(*) from leasehold.jobs
+         where state in ('claimed', 'running') and lease_expires_at < now() - interval '1 minute')
+     + (select count(*) from leasehold.jobs where deadline < now() - interval '1 minute') as jobs
+"""
+WORKERS = """
+select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, v.listening
+  from leasehold.list_workers() w join leasehold.workers v using (incarnation)
+"""
+IS_WAITED_FOR = "select exists (select from leasehold.jobs where state = 'pending') as is_waited_for"
+
+
+def check_settings(settings: Settings, given: int) -> Check:
+    """No setting defeats another."""
+    detail = f"{given} given, the rest are defaults"
+    for trouble, advice in _contradictions(settings):
+        return advise("settings", f"{detail}; {trouble}", advice)
+    return ok("settings", detail)
+
+
+def _contradictions(settings: Settings) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    if not settings.notify and settings.poll_seconds > SLOW_POLL:
+        trouble = f"notify is off and poll_seconds = {settings.poll_seconds:g}, so a new job may wait for so long"
+        found.append((trouble, "lower LEASEHOLD_POLL_SECONDS, or set LEASEHOLD_NOTIFY=on"))
+    if settings.lease_seconds < SHORT_LEASE:
+        trouble = (
+            f"lease_seconds = {settings.lease_seconds:g} is short: a slow network or a pause of Postgres costs jobs"
+        )
+        found.append((trouble, "raise LEASEHOLD_LEASE_SECONDS"))
+    if settings.heartbeat_seconds > STALE_HEARTBEAT:
+        trouble = (
+            f"heartbeat_seconds = {settings.heartbeat_seconds:g}, but a worker silent for 3 minutes counts as dead"
+        )
+        found.append((trouble, "lower LEASEHOLD_HEARTBEAT_SECONDS to 60 or less"))
+    return found
+
+
+async def check_jobs(database: Database) -> Check:
+    """Nothing is overdue for long."""
+    [row] = await database.fetch(OVERDUE)
+    if not row["jobs"]:
+        return ok("jobs", "none is overdue")
+    return problem("jobs", f"{row['jobs']} overdue, and no worker or reaper sees to it", "look at `leasehold audit`")
+
+
+async def check_workers(database: Database, settings: Settings) -> Check:
+    """Those who registered are alive and hear notifications, and somebody is there when jobs wait."""
+    [row] = await database.fetch(IS_WAITED_FOR)
+    return judge_workers(await database.fetch(WORKERS), row["is_waited_for"], settings.notify)
+
+
+def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool) -> Check:
+    """The worst that can be said of them."""
+    dead = [each for each in workers if each["state"] == "stale"]
+    alive = [each for each in workers if each["state"] != "stale"]
+    detail = f"{len(alive)} alive"
+    if holding := [each for each in dead if each["active_jobs"]]:
+        jobs = sum(each["active_jobs"] for each in holding)
+        detail += f"; {_name(holding)} died and still holds {jobs} jobs"
+        return problem("workers", detail, "is a reaper running? By hand: leasehold reap")
+    if is_waited_for and not alive:
+        return problem("workers", "none alive, and jobs are pending", "start one: leasehold run worker")
+    if dead:
+        return advise(
+            "workers", f"{detail}; {_name(dead)} died without a word", "look into its log: out of memory, kill -9?"
+        )
+    if deaf := [each for each in alive if notify and not each["listening"]]:
+        detail += f"; {_name(deaf)} hears no notifications and polls"
+        return advise("workers", detail, "see `notify` and `pooler` here, and the log of that worker")
+    if outdated := [each for each in alive if each["outdated"]]:
+        detail += f"; {_name(outdated)} runs another version than the worker that started last"
+        return advise("workers", detail, "fine during a rolling upgrade; else restart it")
+    return ok("workers", detail)
+
+
+def _name(workers: Sequence[Any]) -> str:
+    first = workers[0]
+    name = f"{first['worker_id']} on {first['host']} (silent for {show_span(first['silent_for'])})"
+    return name if len(workers) == 1 else f"{name} and {len(workers) - 1} more"

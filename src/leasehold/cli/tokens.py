@@ -1,0 +1,214 @@
+"""`leasehold tokens create`, `tokens rotate`, `tokens list`, `tokens revoke` and `tokens log`."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
+
+from leasehold.access_records import AuditEntry, NewToken, TokenRecord
+from leasehold.cli.context import Context
+from leasehold.cli.durations import parse_duration
+from leasehold.cli.options import AN_INTEGER, INJECTED
+from leasehold.cli.queue_limits import parse_rate
+from leasehold.cli.token_view import describe_new, view_log, view_tokens
+from leasehold.errors import BadInput, NotFound
+from leasehold.settings_sources import suggest
+
+if TYPE_CHECKING:
+    from leasehold.client import Client
+
+SCOPE = Parameter(help="What it may do, comma separated: enqueue, read, operate (with read), admin (all).", negative=())
+EXPIRES = Parameter(help="When it ends by itself: 90d, 12h. Never if not given.")
+RATE = Parameter(help="Requests it may send, per gateway process: 50/s, 600/m. No limit if not given.")
+EVERYTHING = Parameter(name="--all", help="Those that are revoked or expired, too.", negative=())
+BURST = Parameter(help="How many at once; else those of a second.")
+
+
+class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token just made, the only time that its secret is shown; `also_active`: others of this name."""
+
+    token_id: int
+    name: str
+    secret: str
+    also_active: list[int] = []
+
+    def view(self) -> Sequence[RenderableType]:
+        """The secret alone on its line, so that it can be copied."""
+        return describe_new(self.token_id, self.name, self.secret, self.also_active)
+
+
+class TokenList(msgspec.Struct, frozen=True, kw_only=True):
+    """The tokens, the newest first."""
+
+    tokens: list[TokenRecord]
+
+    def view(self) -> Sequence[RenderableType]:
+        """One line each."""
+        return view_tokens(self.tokens)
+
+
+class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """Which tokens of a name were shut out."""
+
+    name: str
+    revoked: list[int]
+
+    def view(self) -> Sequence[RenderableType]:
+        """One sentence."""
+        if not self.revoked:
+            return [Text(f"no token of {self.name} was active")]
+        numbers = ", ".join(map(str, self.revoked))
+        return [Text(f"{self.name}: token {numbers} revoked; gateways refuse it within a second")]
+
+
+class AuditLog(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done by whom, the newest first."""
+
+    entries: list[AuditEntry]
+
+    def view(self) -> Sequence[RenderableType]:
+        """One line each."""
+        return view_log(self.entries)
+
+
+async def tokens_create(
+    name: str,
+    /,
+    *,
+    scope: Annotated[list[str], SCOPE],
+    expires_in: Annotated[str | None, EXPIRES] = None,
+    rate: Annotated[str | None, RATE] = None,
+    burst: Annotated[int | None, BURST, AN_INTEGER] = None,
+    context: Annotated[Context, INJECTED],
+) -> MadeToken:
+    """Make a bearer token for the gateway.
+
+    The token is printed once, on standard output, and kept nowhere: the database gets a hash of it. Two of a name may be
+    active, so that a new one can take over from the old one.
+
+    Example:
+      leasehold tokens create shop --scope enqueue
+      leasehold tokens create grafana --scope read --expires-in 90d --rate 10/s
+    """
+    span = None if expires_in is None else parse_duration(expires_in)
+    per_second = None if rate is None else parse_rate(rate)
+    async with context.client() as client:
+        made = await client.create_token(
+            name, _scopes(scope), expires_in=span, rate=per_second, burst=burst, created_by=whoever_asks()
+        )
+        return _made(made, await client.tokens(name))
+
+
+async def tokens_rotate(
+    name: str,
+    /,
+    *,
+    expires_in: Annotated[str | None, EXPIRES] = None,
+    context: Annotated[Context, INJECTED],
+) -> MadeToken:
+    """Make a second token like the newest one of this name, with its scopes and its rate.
+
+    Both work until the old one is revoked: give the new one to whoever uses it, then revoke the old one by its number.
+
+    Example:
+      leasehold tokens rotate shop
+      leasehold tokens revoke shop --id 1
+    """
+    span = None if expires_in is None else parse_duration(expires_in)
+    async with context.client() as client:
+        active = await client.tokens(name)
+        if not active:
+            raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
+        old = active[0]
+        made = await client.create_token(
+            name, old.scopes, expires_in=span, rate=old.rate, burst=old.burst, created_by=whoever_asks()
+        )
+        return _made(made, [*active, *await client.tokens(name)])
+
+
+async def tokens_list(
+    name: str | None = None,
+    /,
+    *,
+    everything: Annotated[bool, EVERYTHING] = False,
+    context: Annotated[Context, INJECTED],
+) -> TokenList:
+    """List the tokens, the newest first, without anything that could be used.
+
+    Example:
+      leasehold tokens list --all
+    """
+    async with context.client() as client:
+        return TokenList(tokens=await client.tokens(name, everything=everything))
+
+
+async def tokens_revoke(
+    name: str,
+    /,
+    *,
+    number: Annotated[int | None, Parameter(name="--id", help="Only this one of them."), AN_INTEGER] = None,
+    context: Annotated[Context, INJECTED],
+) -> RevokedTokens:
+    """Shut out the tokens of a name, or one of them.
+
+    Gateways refuse it within a second. A request that is being answered is answered.
+
+    Example:
+      leasehold tokens revoke shop
+      leasehold tokens revoke shop --id 1
+    """
+    async with context.client() as client:
+        known = await client.tokens(name, everything=True)
+        if not known or (number is not None and number not in {each.token_id for each in known}):
+            which = name if number is None else f"{name} with the id {number}"
+            raise NotFound(f"there is no token {which}{await _suggestion(client, name)}")
+        chosen = [each.token_id for each in known if number in (None, each.token_id)]
+        revoked = [each for each in sorted(chosen) if await client.revoke_token(each, revoked_by=whoever_asks())]
+    return RevokedTokens(name=name, revoked=revoked)
+
+
+async def tokens_log(
+    *,
+    actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,
+    action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
+    limit: Annotated[int, Parameter(help="How many at the most, 1 to 1000.")] = 50,
+    context: Annotated[Context, INJECTED],
+) -> AuditLog:
+    """Show what was done through the gateway with the scopes operate and admin, and with tokens, the newest first.
+
+    Example:
+      leasehold tokens log --actor ops
+    """
+    async with context.client() as client:
+        return AuditLog(entries=await client.audit_log(actor=actor, action=action, page_size=limit))
+
+
+def whoever_asks() -> str:
+    """Who is at the command line, for the audit log: user@host."""
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except (OSError, KeyError):
+        return f"@{socket.gethostname()}"
+
+
+def _scopes(given: Sequence[str]) -> list[str]:
+    scopes = [each.strip() for one in given for each in one.split(",") if each.strip()]
+    if not scopes:
+        raise BadInput("a token needs at least one scope: enqueue, read, operate, admin")
+    return scopes
+
+
+def _made(made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
+    others = sorted({each.token_id for each in tokens} - {made.token_id})
+    return MadeToken(token_id=made.token_id, name=made.name, secret=made.secret, also_active=others)
+
+
+async def _suggestion(client: Client, name: str) -> str:
+    return suggest(name, sorted({each.name for each in await client.tokens(everything=True)}))

@@ -1,0 +1,91 @@
+"""How everything fares, in numbers that cost little to ask for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from leasehold.client.section import Section
+from leasehold.database import Row
+from leasehold.records import from_row
+
+
+class FleetMeasures(msgspec.Struct, frozen=True, kw_only=True):
+    """The workers and what they hold.
+
+    Attributes:
+        ready, paused, draining, stale: workers by state. backing_off: those that claim nothing for lack of memory or CPU.
+        deaf: those that poll because they do not hear notifications.
+        slots: of ready workers. held_jobs: claimed and running.
+        overdue_jobs: whose lease has run out and nobody has taken them back yet.
+        lost_jobs: taken back so far from workers that are still known.
+    """
+
+    ready: int
+    paused: int
+    draining: int
+    stale: int
+    backing_off: int
+    deaf: int
+    slots: int
+    held_jobs: int
+    overdue_jobs: int
+    lost_jobs: int
+
+
+class QueueDepth(msgspec.Struct, frozen=True, kw_only=True):
+    """How many jobs a queue has in a state; `is_exact` is False for the last count of a big table."""
+
+    queue: str
+    state: str
+    jobs: int
+    is_exact: bool
+
+
+class OldestReady(msgspec.Struct, frozen=True, kw_only=True):
+    """For how many seconds the oldest job of a queue that could run has waited."""
+
+    queue: str
+    waits_for: float
+
+
+class QueueTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """What has happened in a queue since `since`; moved once a minute. `waits` and `runs` count by the bounds of
+    `time_bounds`, the last one what is above them all."""
+
+    queue: str
+    arrivals: int
+    starts: int
+    completed: int
+    failed: int
+    cancelled: int
+    retries: int
+    wait_seconds: float
+    run_seconds: float
+    waits: list[int]
+    runs: list[int]
+
+
+class Measures(Section):
+    """The section of the client that measures."""
+
+    async def fleet(self) -> FleetMeasures:
+        """The workers and what they hold."""
+        (row,) = await self._database.call("measure_fleet")
+        return from_row(FleetMeasures, row)
+
+    async def depths(self) -> list[QueueDepth]:
+        """Jobs by queue and state, without counting a big table."""
+        return [from_row(QueueDepth, row) for row in await self._database.call("list_queue_depths")]
+
+    async def oldest_ready(self) -> list[OldestReady]:
+        """The queues in which something is ready, with the age of the oldest."""
+        return [from_row(OldestReady, row) for row in await self._database.call("list_oldest_ready")]
+
+    async def totals(self) -> list[QueueTotals]:
+        """Everything counted so far, by queue."""
+        return [from_row(QueueTotals, row) for row in await self._database.call("get_totals")]
+
+    async def time_bounds(self) -> list[float]:
+        """Upper bounds, in seconds, of the counts in `QueueTotals`."""
+        rows: list[Row] = await self._database.call("bucket_bounds")
+        return list(rows[0][0])

@@ -1,0 +1,106 @@
+"""Connecting to Postgres, directly or through a pooler such as PgBouncer.
+
+A pooler that lends a server connection per transaction takes three things away: what LISTEN asked for, everything that
+belongs to a session, and, where it does not keep track of them, prepared statements. So the first connection to a place
+finds out what stands there, and all further ones are opened to suit:
+
+    none       Postgres itself answers. Statements are prepared once per connection.
+    tracking   a pooler that knows prepared statements by names of its own. They are used as without it.
+    blind      any other pooler. Nothing outlives its statement, which costs a second round trip each.
+"""
+
+# asyncpg carries no types; what it returns is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from enum import Enum
+from typing import Any
+
+import asyncpg
+
+CLOSE_SECONDS = 2.0
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+
+LOOK = """
+select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
+"""
+
+
+class Pooler(Enum):
+    """What stands between us and Postgres."""
+
+    NONE = "none"
+    TRACKING = "tracking"
+    BLIND = "blind"
+
+
+class Connector:
+    """Opens connections to one place. An empty dsn leaves host, user and the rest to the PG… variables.
+
+    Attributes:
+        pooler: what was found there; None before the first connection.
+    """
+
+    def __init__(self, dsn: str, timeout: float) -> None:
+        self.dsn = dsn
+        self.pooler: Pooler | None = None
+        self._timeout = timeout
+
+    async def connect(self, application_name: str) -> Any:
+        """One new connection that suits the place."""
+        connection = await self._open(application_name)
+        if self.pooler is None:
+            try:
+                self.pooler = await find_pooler(connection)
+            except BaseException:
+                await close_connection(connection)
+                raise
+            if self.pooler is Pooler.BLIND:
+                await close_connection(connection)
+                return await self._open(application_name)
+        return connection
+
+    async def _open(self, application_name: str) -> Any:
+        # Without a cache asyncpg sends each statement whole, and keeps nothing at the server between two of them.
+        suited: dict[str, Any] = {"statement_cache_size": 0} if self.pooler is Pooler.BLIND else {}
+        return await asyncpg.connect(
+            self.dsn or None,
+            timeout=self._timeout,  # pyright: ignore[reportArgumentType]  it takes floats
+            command_timeout=self._timeout,
+            server_settings={"application_name": application_name},
+            **suited,
+        )
+
+    async def reset(self, connection: Any) -> None:
+        """Undo what a user of a pooled connection has done to its session; behind a pooler there is none to undo."""
+        if self.pooler is Pooler.NONE:
+            await connection.execute(connection.get_reset_query())
+
+
+async def find_pooler(connection: Any) -> Pooler:
+    """What a new connection leads through.
+
+    A pooler answers a connection with a process id of its own making, and one that keeps track of prepared statements
+    renames them. All of it happens in one transaction, so that it is one server connection that is looked at.
+    """
+    name = f"leasehold_{secrets.token_hex(8)}"
+    async with connection.transaction():
+        statement = await connection.prepare(LOOK, name=name)
+        found = await statement.fetchrow(name)
+        if found["pid"] == connection.get_server_pid():
+            return Pooler.NONE
+        if not found["is_kept_as_named"]:
+            return Pooler.TRACKING
+        await connection.execute(f"deallocate {name}")
+        return Pooler.BLIND
+
+
+async def close_connection(connection: Any) -> None:
+    """Close politely, and by force when that takes too long or fails."""
+    with suppress(*TROUBLE):
+        await connection.close(timeout=CLOSE_SECONDS)
+    if not connection.is_closed():
+        connection.terminate()

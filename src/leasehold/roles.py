@@ -1,0 +1,107 @@
+"""Which Postgres role may call which SQL function: the one table that `leasehold grants` is made from.
+
+A role may call what stands in its row and in the rows of the roles it includes. Every function of `sql/functions/` stands
+in one row at least; those in `INTERNAL` are called by other functions only, and by no role. A test tells what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+RoleName = Literal["owner", "producer", "worker", "maintainer", "reader", "operator", "scaler", "query"]
+
+ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
+PURPOSES: Mapping[RoleName, str] = {
+    "owner": "owns everything; `leasehold migrate` and `leasehold doctor` log in as a member",
+    "producer": "enqueues jobs and waits for their chains: web applications",
+    "worker": "claims, renews and settles jobs, and enqueues what follows: `leasehold run worker`",
+    "maintainer": "`leasehold run scheduler reaper`: due jobs, schedules, expired leases, partitions, rollups",
+    "reader": "looks at everything but the hashes of tokens: dashboards, people",
+    "operator": "changes jobs, queues, schedules, limits and tokens: `leasehold gateway`, people on call",
+    "scaler": "asks how many workers are needed: KEDA",
+    "query": "runs the stored SELECTs of schedules, with whatever else it was granted",
+}
+INCLUDES: Mapping[RoleName, tuple[RoleName, ...]] = {
+    "owner": ("query",),
+    "worker": ("producer",),
+    "operator": ("producer", "reader"),
+}
+"""Which roles a role is a member of."""
+
+
+def names(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+EVERYBODY = frozenset({"clock"})
+"""What every role may call; it runs with the caller's rights."""
+
+QUERY_FUNCTIONS = frozenset({"read_schedule_rows"})
+"""What the role `query` owns, so that it runs with that role's rights."""
+
+FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
+    "producer": names("""
+        enqueue_job enqueue_jobs wake_idle_workers watch_chains
+    """),
+    "worker": names("""
+        acknowledge_command assert_lease block_jobs claim_jobs complete_job complete_jobs continue_jobs fail_jobs
+        get_job_blockers get_job_timeline heartbeat_worker held_jobs list_unblocked_jobs next_look_in
+        register_worker release_jobs renew_leases report_progress reschedule_jobs start_jobs stop_worker
+        write_job_logs
+    """),
+    "maintainer": names("""
+        close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_ticks
+        ensure_partitions expire_jobs fire_schedules list_due_schedules make_jobs_due measure_depths next_due_in
+        next_expiry_in next_tick_in plan_schedules reap_jobs unblock_stranded_jobs
+    """),
+    "reader": names("""
+        audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job
+        find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers
+        get_job_errors get_job_logs get_job_progress get_job_timeline get_rates get_schedule get_totals get_worker
+        list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains list_changes list_commands
+        list_jobs list_limits list_oldest_ready list_queue_depths list_queues list_rollups list_schedule_ticks
+        list_schedules list_wait_circles list_waiting_chains list_workers measure_fleet measure_hour name_worker
+        workers_needed
+    """),
+    "operator": names("""
+        cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain create_schedule create_token
+        declare_schedule delete_chain delete_job delete_jobs delete_schedule disable_schedule drop_limit edit_job
+        enable_schedule enqueue_for_keys find_token generate_jobs list_audit list_tokens pause_queue
+        recover_stale_jobs repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token set_limit
+        trigger_job trigger_jobs trigger_schedule update_schedule wake write_audit
+    """),
+    "scaler": names("""
+        desired_workers get_capacity list_capacity list_queue_depths measure_hour workers_needed
+    """),
+}  # fmt: skip
+
+INTERNAL = names("""
+    add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
+    bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains complete_schedule
+    count_jobs_ahead describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job
+    explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers
+    find_worker finish_jobs hold_unique_jobs is_blocker is_bound is_completed is_schedule_busy is_small
+    isolate_suspects key_lock limit_lanes list_open_groups lock_chains lock_queue make_histogram make_summaries
+    make_tick_jobs measure_percentile measure_rate most_crashes name_job name_refusals name_unique_key
+    promote_stranded_jobs promote_waiting_jobs queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker
+    refuse_chain refuse_continuation refuse_finished_job refuse_job refuse_schedule refuse_unique reopen_jobs
+    retry_delay return_jobs return_tokens run_schedule set_schedule settle_buckets share_batch share_limit
+    spend_tokens unblock_jobs wait_for_queue wake_limited_queues write_minutes
+""")  # fmt: skip
+
+SCALER_VIEWS = ("v_worker_capacity",)
+SECRET_COLUMNS: Mapping[str, tuple[str, ...]] = {"api_tokens": ("hash",)}
+"""What not even a reader may see."""
+
+
+def functions_of(role: RoleName) -> frozenset[str]:
+    """Everything that a role may call, with what it gets from the roles it includes. The owner may call all there is."""
+    own = FUNCTIONS.get(role, frozenset()) | EVERYBODY
+    return own.union(*(functions_of(each) for each in INCLUDES.get(role, ())))
+
+
+def public_functions() -> frozenset[str]:
+    """Those that run with the rights of the owner, whoever calls."""
+    return frozenset[str]().union(*FUNCTIONS.values())

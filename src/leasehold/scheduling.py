@@ -1,0 +1,143 @@
+"""From what callers give to a definition that the database takes, checked on the way."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import msgspec
+
+from leasehold.arguments import encode_args
+from leasehold.errors import BadInput
+from leasehold.new_job import NewJob
+from leasehold.schedule import FIELDS, ScheduleChange, ScheduleDefinition
+from leasehold.timetable import Timetable
+from leasehold.unique import UniqueByDefault
+
+if TYPE_CHECKING:
+    from leasehold.kind import Kind
+
+Definition: TypeAlias = "dict[str, Any]"
+"""The JSON object that the SQL functions take."""
+
+_OF_JOB = ("queue", "priority", "key", "key_group", "max_attempts", "timeout", "metadata")
+# These are about one job that is made now.
+_NOT_OF_SCHEDULE = ("run_at", "delay", "deadline", "idempotency_key", "unique", "blockers", "traceparent")
+RHYTHMS = ("every", "cron", "at")
+SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
+_PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
+_UNKNOWN = re.compile(r"unknown field `(?P<field>.*)`")
+
+
+def define(job: NewJob[Any], name: str | None, options: Mapping[str, Any]) -> Definition:
+    """What makes a schedule of such jobs. Raises BadInput, InvalidArgs."""
+    name = job.kind if name is None else name
+    for field in _NOT_OF_SCHEDULE:
+        value = getattr(job, field)
+        if value is not None and not _is_by_default(field, value):
+            raise BadInput(f"schedule {name!r}: its jobs cannot have {field}, which is about one job that is made now")
+    given = {field: getattr(job, field) for field in _OF_JOB} | {
+        field: value for field, value in options.items() if value is not None
+    }
+    args = msgspec.json.decode(job.args) if isinstance(job.args, msgspec.Raw) else job.args
+    return checked_definition({**given, "name": name, "kind": job.kind, "args": args})
+
+
+def checked_definition(given: Mapping[str, Any]) -> Definition:
+    """What makes a schedule, as JSON values. Raises BadInput and InvalidArgs, naming the schedule and what is wrong."""
+    what = f"schedule {given.get('name')!r}"
+    definition = _convert({name: value for name, value in given.items() if value is not None}, ScheduleDefinition, what)
+    named = [name for name in RHYTHMS if name in definition]
+    if len(named) != 1:
+        raise BadInput(f"{what}: give one of {', '.join(RHYTHMS)}" + (f", not {' and '.join(named)}" if named else ""))
+    _check_times(definition, what)
+    return definition
+
+
+def checked_changes(name: str, given: Mapping[str, Any]) -> Definition:
+    """What changes a schedule, as JSON values; None brings back the default. Raises BadInput, InvalidArgs."""
+    if not given:
+        raise BadInput(f"nothing to change of schedule {name!r} is given")
+    changes = _convert(given, ScheduleChange, f"schedule {name!r}")
+    named = [each for each in RHYTHMS if changes.get(each) is not None]
+    if len(named) > 1:
+        raise BadInput(f"schedule {name!r}: give one of {', '.join(RHYTHMS)}, not {' and '.join(named)}")
+    _check_times(changes, f"schedule {name!r}")
+    return changes
+
+
+def fitted(definition: Mapping[str, Any], kind: Kind[..., Any]) -> Definition:
+    """The definition with what the kind wants where it says nothing itself. Raises InvalidArgs for args that the handler does
+    not take, as far as they are known before a query brings them."""
+    args = dict(definition.get("args") or {})
+    if definition.get("query") is None:
+        kind.encode(args)
+    else:
+        kind.refuse_unknown(args)
+    made = dict(definition)
+    for name in ("queue", "priority", "max_attempts"):
+        default = getattr(kind.options, name)
+        if made.get(name) is None and default is not None:
+            made[name] = default
+    return made
+
+
+def _check_times(definition: Mapping[str, Any], what: str) -> None:
+    try:
+        Timetable.of(definition, now=SOME_MOMENT)
+    except BadInput as error:
+        raise BadInput(f"{what}: {error}") from error
+    start, end = (definition.get(name) for name in ("starts_at", "ends_at"))
+    if start is not None and end is not None and datetime.fromisoformat(start) >= datetime.fromisoformat(end):
+        raise BadInput(f"{what}: starts_at must be before ends_at, {start} is not")
+
+
+def _convert(given: Mapping[str, Any], into: type[msgspec.Struct], what: str) -> Definition:
+    plain = {name: _plain(value, f"{name} of {what}") for name, value in given.items()}
+    try:
+        return msgspec.to_builtins(msgspec.convert(plain, into))
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{what}: {_in_words(str(error), plain)}") from None
+
+
+def _plain(value: object, what: str) -> object:
+    match value:
+        case timedelta():
+            return value.total_seconds()
+        case datetime():
+            if value.tzinfo is None:
+                raise BadInput(f"{what} must have a time zone, not {value.isoformat()}; use datetime.now(UTC)")
+            return value.isoformat()
+        case float() if not math.isfinite(value):
+            raise BadInput(f"{what} must be a number, not {value}")
+        case Mapping():
+            return msgspec.json.decode(encode_args(cast("Mapping[str, Any]", value), what))
+        case str() | bytes():
+            return value
+        case Sequence():
+            return [_plain(each, what) for each in cast("Sequence[object]", value)]
+        case msgspec.Struct():
+            return msgspec.to_builtins(value)
+        case _:
+            return value
+
+
+def _in_words(text: str, given: Mapping[str, object]) -> str:
+    """msgspec's message, with the value and what was probably meant."""
+    found = _PLACE.match(text)
+    what, path = (found["what"], found["path"]) if found else (text, None)
+    if unknown := _UNKNOWN.search(what):
+        near = difflib.get_close_matches(unknown["field"], FIELDS, n=1)
+        return f"there is no {unknown['field']}" + (f"; did you mean {near[0]}?" if near else "")
+    if path is None:
+        return what[:1].lower() + what[1:]
+    field = re.split(r"[.\[]", path)[0]
+    return f"{path}: {what[:1].lower()}{what[1:]}, not {given.get(field)!r:.100}"
+
+
+def _is_by_default(field: str, value: object) -> bool:
+    return isinstance(value, UniqueByDefault) or (field == "deadline" and isinstance(value, timedelta))

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leasehold.cli.checks.work import check_settings, check_workers
+from leasehold.cli.results import Check
+from leasehold.database import Database
+from leasehold.settings import Settings
+from tests.support.sql_worker import SqlWorker
+
+SILENT = "update leasehold.workers set heartbeat_at = heartbeat_at - interval '1 hour'"
+
+
+async def workers(database: Database, *, notify: bool = True) -> Check:
+    return await check_workers(database, Settings(notify=notify))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"notify": False, "poll_seconds": 60.0}, "a new job may wait for so long"),
+        ({"lease_seconds": 2.0, "renew_seconds": 0.5}, "lease_seconds = 2 is short"),
+        ({"heartbeat_seconds": 300.0}, "silent for 3 minutes counts as dead"),
+    ],
+    ids=["poll", "lease", "heartbeat"],
+)
+def test_settings_that_defeat_each_other_are_told(given: dict[str, Any], words: str) -> None:
+    check = check_settings(Settings(**given), len(given))
+    assert (check.verdict, words in check.detail) == ("advice", True)
+    assert check_settings(Settings(), 0).verdict == "ok"
+
+
+async def test_without_workers_and_jobs_there_is_nothing_to_say(database: Database) -> None:
+    check = await workers(database)
+    assert (check.verdict, check.detail) == ("ok", "0 alive")
+
+
+async def test_jobs_without_a_worker_are_a_problem(database: Database) -> None:
+    await database.call("enqueue_job", "echo")
+    check = await workers(database)
+    assert (check.verdict, check.advice) == ("problem", "start one: leasehold run worker")
+
+
+async def test_a_worker_that_died_with_jobs_is_a_problem(database: Database) -> None:
+    worker = SqlWorker(database, "late")
+    await worker.register()
+    await database.call("enqueue_job", "echo")
+    await worker.claim(kinds=["echo"])
+    assert (await workers(database)).verdict == "ok"
+    await database.execute(SILENT)
+    check = await workers(database)
+    assert check.verdict == "problem"
+    assert "late on host (silent for 1h" in check.detail
+    assert "still holds 1 jobs" in check.detail
+
+
+async def test_a_worker_that_died_with_empty_hands_is_mentioned(database: Database) -> None:
+    for name in ("one", "two"):
+        await SqlWorker(database, name).register()
+    await database.execute(SILENT)
+    check = await workers(database)
+    assert (check.verdict, "and 1 more died without a word" in check.detail) == ("advice", True)
+
+
+async def test_a_worker_that_hears_nothing_is_mentioned_unless_nobody_wants_to_hear(database: Database) -> None:
+    await SqlWorker(database, "deaf").register(listening=False)
+    check = await workers(database)
+    assert (check.verdict, "hears no notifications and polls" in check.detail) == ("advice", True)
+    assert (await workers(database, notify=False)).verdict == "ok"
+
+
+async def test_a_worker_of_another_version_is_mentioned(database: Database) -> None:
+    await SqlWorker(database, "old").register()
+    await database.execute(
+        "update leasehold.workers set version = '0.0.1', started_at = started_at - interval '1 hour'"
+    )
+    await SqlWorker(database, "new").register()
+    check = await workers(database)
+    assert (check.verdict, "old on host" in check.detail) == ("advice", True)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from leasehold.database import Caller, Database
+from leasehold.errors import BadInput
+from tests.support.sql_jobs import enqueue_many, snapshot, states
+from tests.support.sql_worker import SqlWorker
+
+Changes = dict[int, tuple[bool, str | None, str | None]]
+
+
+async def delete(caller: Caller, *, dry_run: bool = False, **filters: object) -> Changes:
+    """For each job whether it was removed, its state before, and why it was not."""
+    rows = await caller.call("delete_jobs", timeout=None, dry_run=dry_run, **filters)
+    return {row["job_id"]: (row["changed"], row["was"], row["reason"]) for row in rows}
+
+
+@pytest.fixture
+async def jobs(database: Database, worker: SqlWorker) -> Database:
+    """1 is claimed, 2 failed, 3 pending in another queue, 4 scheduled, 5 waited for by 6."""
+    await enqueue_many(
+        database,
+        [{"kind": "hold"}, {"kind": "fail"}, {"kind": "a", "queue": "q"}, {"kind": "a", "delay": 60}, {"kind": "part"}],
+    )
+    await enqueue_many(database, [{"kind": "whole", "blockers": [5]}])
+    claimed = await worker.claim(kinds=["hold", "fail"])
+    await worker.fail([job for job in claimed if job["kind"] == "fail"], discard=[True])
+    return database
+
+
+async def test_all_that_nobody_holds_go_and_the_others_are_answered_with_the_reason(jobs: Database) -> None:
+    assert await delete(jobs) == {
+        2: (True, "failed", None),
+        3: (True, "pending", None),
+        4: (True, "scheduled", None),
+        5: (False, "pending", "chain 5 cannot be deleted: job 6 (whole) waits for it"),
+        6: (True, "blocked", None),
+    }
+    assert await states(jobs) == {1: "claimed", 5: "pending"}
+
+
+async def test_a_dry_run_says_the_same_and_changes_nothing(jobs: Database) -> None:
+    before = await snapshot(jobs)
+    told = await delete(jobs, dry_run=True)
+    assert await snapshot(jobs) == before
+    assert told == await delete(jobs)
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"state": "failed"}, {2}),
+        ({"queue": "q"}, {3}),
+        ({"kind": "a"}, {3, 4}),
+        ({"error_type": "ValueError"}, {2}),
+        ({"key": "k"}, set[int]()),
+        ({"finished_before": datetime(2999, 1, 1, tzinfo=UTC)}, {2}),
+        ({"created_before": datetime(2001, 1, 1, tzinfo=UTC)}, set[int]()),
+        ({"after_id": 3, "kind": "a"}, {4}),
+        ({"batch": 1}, {2}),
+    ],
+)
+async def test_filters_narrow_it_down(jobs: Database, filters: dict[str, object], expected: set[int]) -> None:
+    assert set(await delete(jobs, **filters)) == expected
+
+
+async def test_each_id_that_was_named_is_answered(jobs: Database) -> None:
+    assert await delete(jobs, job_ids=[1, 3, 4, 99], queue="q") == {
+        1: (False, "claimed", "it is claimed"),
+        3: (True, "pending", None),
+        4: (False, "scheduled", "it is scheduled and does not match"),
+        99: (False, None, "there is no job 99"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("filters", "complaint"),
+    [
+        ({"batch": 0}, "batch must be from 1 to 10000, not 0"),
+        ({"state": "running"}, "state must be one in which nobody holds the job, not 'running'"),
+    ],
+)
+async def test_nonsense_is_refused(database: Database, filters: dict[str, object], complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        await delete(database, **filters)

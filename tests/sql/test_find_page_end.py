@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from tests.support.sql_jobs import enqueue_many, pile_up
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_it_is_the_last_of_so_many_jobs_counted_from_the_newest(database: Database) -> None:
+    await pile_up(database, 10)
+    assert await database.call_value("find_page_end", jobs=3, timeout=None) == 8
+    assert await database.call_value("find_page_end", before_id=8, jobs=3, timeout=None) == 5
+    assert await database.call_value("find_page_end", before_id=3, jobs=3, timeout=None) is None
+
+
+async def test_only_jobs_of_the_state_or_key_count(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}, {"kind": "a"}])
+    await worker.complete(await worker.claim(2))
+    await pile_up(database, 3)
+    assert await database.call_value("find_page_end", state="completed", jobs=2, timeout=None) == 1
+    assert await database.call_value("find_page_end", key="k", jobs=1, timeout=None) == 1
+
+
+@pytest.mark.parametrize("jobs", [0, 1_000_001, None])
+async def test_a_look_at_too_many_or_none_is_refused(database: Database, jobs: int | None) -> None:
+    with pytest.raises(BadInput, match="jobs must be from 1 to 1000000, not"):
+        await database.call_value("find_page_end", jobs=jobs, timeout=None)
