@@ -69,6 +69,7 @@ class Dispatcher:
 
     Attributes:
         slots: how many jobs run at once, at the most.
+        turned_at: when it last had a look at what to do.
     """
 
     name = "dispatcher"
@@ -94,6 +95,7 @@ class Dispatcher:
         self._unheard = False
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
         self._draining = False
+        self.turned_at = monotonic()
         self._endings = 0
         self._kind_leases = msgspec.json.encode(
             {kind.name: kind.options.lease for kind in app if kind.options.lease is not None}
@@ -135,6 +137,7 @@ class Dispatcher:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
         self._reconcile_at = 0.0
         while not self._draining:
+            self.turned_at = monotonic()
             if monotonic() >= self._reconcile_at:
                 await self._reconcile()
             await self._look()

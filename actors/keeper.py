@@ -77,6 +77,7 @@ class Keeper:
         self._lost = lost
         self._pulse = pulse
         self._announcer = announcer
+        self.turned_at = monotonic()
         self._stopping = False
         self._cancel_thread: Callable[[], object] = bool
         self._blocked_reported = 0.0
@@ -118,6 +119,7 @@ class Keeper:
     async def _renew_until_cancelled(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
         backoff = Backoff()
         while True:
+            self.turned_at = monotonic()
             wait = TICK_SECONDS
             try:
                 await self.renew_due(lane, portal)

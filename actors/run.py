@@ -15,10 +15,11 @@ import trio
 
 from leasehold.actors.accountant import Accountant
 from leasehold.actors.janitor import Janitor
+from leasehold.actors.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.reaper import Reaper
 from leasehold.actors.scheduler import Scheduler
-from leasehold.actors.supervisor import culprit, supervise
+from leasehold.actors.supervisor import Actor, culprit, supervise
 from leasehold.actors.ticker import Ticker
 from leasehold.actors.worker import Worker
 from leasehold.app import App
@@ -92,15 +93,18 @@ async def _run_together(names: Sequence[str], settings: Settings, app: App) -> i
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(
-            open_database(
-                settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url
-            )
+            open_database(settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url)
         )
         switchboard = Switchboard()
         actors: list[Drainable] = []
         for name in names:
             actors += await _make(name, stack, database, settings, app, switchboard)
-        return await _run(actors, database, settings, switchboard)
+        ending = Ending(actors, settings.drain_seconds)
+        probes: list[Actor] = []
+        if settings.probe_port is not None:
+            probe_lane = await stack.enter_async_context(database.lane("probes"))
+            probes.append(Probes(settings, actors, probe_lane, app.observers, lambda: ending.has_begun))
+        return await _run(actors, ending, probes, database, settings, switchboard)
 
 
 async def _make(
@@ -116,7 +120,10 @@ async def _make(
         case "scheduler":
             return [
                 Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds),
-                Ticker(await lane("ticker"), database, switchboard, settings.poll_seconds, app.schedules),
+                Ticker(
+                    await lane("ticker"), database, switchboard, settings.poll_seconds, app.schedules,
+                    settings.app or ("app" if app.schedules else None),
+                ),  # fmt: skip
             ]
         case _:
             return [
@@ -126,12 +133,16 @@ async def _make(
             ]
 
 
-async def _run(actors: Sequence[Drainable], database: Database, settings: Settings, switchboard: Switchboard) -> int:
-    ending = Ending(actors, settings.drain_seconds)
+async def _run(
+    actors: Sequence[Drainable], ending: Ending, probes: Sequence[Actor], database: Database, settings: Settings,
+    switchboard: Switchboard,
+) -> int:  # fmt: skip
     async with trio.open_nursery() as helpers:
         if settings.notify:
             helpers.start_soon(supervise, Listener(database, switchboard))
         helpers.start_soon(_end_with_the_loop)
+        for probe in probes:
+            helpers.start_soon(supervise, probe)
         await helpers.start(ending.listen)
         log.info("running %s", ", ".join(actor.name for actor in actors))
         async with trio.open_nursery() as nursery:
@@ -154,12 +165,14 @@ class Ending:
         self._actors = actors
         self._drain_seconds = drain_seconds
         self.exit_code = 0
+        self.has_begun = False
 
     async def listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Wait for signals until cancelled."""
         with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             task_status.started()
             await anext(signals)
+            self.has_begun = True
             log.info("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
             for actor in self._actors:
                 actor.drain()

@@ -7,7 +7,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Generator, Iterable
-from pathlib import Path
+from itertools import dropwhile
 from types import FrameType
 from typing import Any
 
@@ -16,7 +16,8 @@ import trio
 from leasehold.actors.held import Held
 from leasehold.job_context import running_job
 
-ENGINE = str(Path(__file__).resolve().parent)
+OURS = ("leasehold.actors", "leasehold.database", "trio", "trio_asyncio", "threading", "asyncio")
+"""Modules whose frames at the top of a stack say nothing of the handler."""
 Place = tuple[FrameType, int]
 
 
@@ -26,7 +27,7 @@ def stack_of(held: Held, task: trio.lowlevel.Task) -> str:
     Asyncio tasks and threads that it has started of itself are told apart by the context they inherit; before Python 3.12,
     which does not show the context of an asyncio task, those of all jobs are shown.
     """
-    parts = [_show("trio task", _without_engine(task.iter_await_frames())), *_children(task)]
+    parts = [_show("trio task", _below_us(task.iter_await_frames())), *_children(task)]
     if held.kind.runs == "asyncio":
         parts += [_show(f"asyncio task {each.get_name()}", await_places(each.get_coro())) for each in _asyncio_tasks(held)]
     if held.kind.runs == "thread":
@@ -75,25 +76,18 @@ def _threads(task: trio.lowlevel.Task) -> Iterable[tuple[str, Iterable[Place]]]:
     for thread in threading.enumerate():
         if thread.name.endswith(f" from {task.name}") and thread.ident in frames:
             places = reversed(list(traceback.walk_stack(frames[thread.ident])))
-            yield thread.name, _after(places, "worker_fn", "run")
+            yield thread.name, _below_us(places)
 
 
-def _without_engine(places: Iterable[Place]) -> list[Place]:
-    """What is below our own frames."""
+def _below_us(places: Iterable[Place]) -> list[Place]:
+    """What the handler does: without the frames that led to it, where that leaves any."""
     found = list(places)
-    ours = [number for number, (frame, _) in enumerate(found) if frame.f_code.co_filename.startswith(ENGINE)]
-    return found[ours[-1] + 1 :] if ours else found
+    return list(dropwhile(lambda place: _is_ours(place[0]), found)) or found
 
 
-def _after(places: Iterable[Place], *names: str) -> list[Place]:
-    """What is below the thread's own beginnings."""
-    found = list(places)
-    begun = [n for n, (frame, _) in enumerate(found) if _is_machinery(frame) or frame.f_code.co_name in names]
-    return found[begun[-1] + 1 :] if begun and begun[-1] + 1 < len(found) else found
-
-
-def _is_machinery(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__", "").partition(".")[0] in ("trio", "threading")
+def _is_ours(frame: FrameType) -> bool:
+    name = frame.f_globals.get("__name__", "")
+    return any(name == each or name.startswith(f"{each}.") for each in OURS)
 
 
 def _show(title: str, places: Iterable[Place]) -> str:

@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ BATCH = 500
 QUERIES_AT_ONCE = 4
 ELSEWHERE_SECONDS = 1.0
 MARGIN_SECONDS = 5.0
+MOST_LOSSES = 3
 FIRING_SECONDS = 120.0
 
 
@@ -53,6 +55,7 @@ class Ticker:
         switchboard: `tick` notices wake it.
         poll_seconds: how long it sleeps at the most.
         declared: definitions of schedules.
+        declared_by: the app whose they are, as module:attribute; None where there is none.
     """
 
     name = "ticker"
@@ -64,11 +67,13 @@ class Ticker:
         switchboard: Switchboard,
         poll_seconds: float,
         declared: Sequence[Mapping[str, Any]] = (),
+        declared_by: str | None = None,
     ) -> None:
         self._lane = lane
         self._database = database
         self._poll_seconds = poll_seconds
         self._declared = declared
+        self._declared_by = declared_by
         self._me = f"scheduler {socket.gethostname()}:{os.getpid()}"
         self._signal = Signal()
         self._draining = False
@@ -76,6 +81,7 @@ class Ticker:
         self._timetables: dict[int, tuple[int, Timetable]] = {}
         # Schedules that this round is not to touch, until when (trio's clock): their query runs, here or elsewhere.
         self._busy: dict[int, float] = {}
+        self._losses: dict[int, tuple[datetime, int]] = {}
         self._queries = trio.CapacityLimiter(QUERIES_AT_ONCE)
         self._counts = dict.fromkeys(TickerStatistics.__struct_fields__, 0)
         switchboard.subscribe(TickNotice, lambda _: self._signal.set())
@@ -108,10 +114,14 @@ class Ticker:
             try:
                 [row] = await self._lane.call("declare_schedule", msgspec.json.encode(definition).decode(), "code")
             except BadInput as error:
-                log.error("schedule %r of the app is refused: %s", definition.get("name"), error)
+                log.warning("schedule %r of the app is refused: %s", definition.get("name"), error)
                 continue
             if row["outcome"] != "unchanged":
                 log.info("schedule %r of the app %s", row["name"], row["outcome"])
+        if self._declared_by is not None:
+            names = [str(definition["name"]) for definition in self._declared]
+            for row in await self._lane.call("orphan_schedules", self._declared_by, names):
+                log.warning("schedule %r is in the code no more; it goes on until somebody deletes it", row[0])
 
     async def _round(self, nursery: trio.Nursery) -> bool:
         """Plan and fire what there is; returns whether anything came of it."""
@@ -195,9 +205,18 @@ class Ticker:
                 "read_schedule_rows", due.query, due.query_rows, timeout=due.query_timeout + MARGIN_SECONDS
             )
         except LeaseholdError as error:
+            if isinstance(error, DatabaseUnavailable) and self._may_try_again(firing):
+                raise
             log.warning("schedule %r failed: %s", due.name, error)
             return firing.failed(str(error))
         return firing.with_rows([msgspec.Raw(row[0].encode()) for row in rows])
+
+    def _may_try_again(self, firing: Firing) -> bool:
+        """A connection may be lost for no fault of the query; one that loses it again and again is at fault."""
+        expected, losses = self._losses.get(firing.id, (firing.expected, 0))
+        losses = losses + 1 if expected == firing.expected else 1
+        self._losses[firing.id] = firing.expected, losses
+        return losses < MOST_LOSSES
 
     async def _sleep_seconds(self, *, progress: bool) -> float:
         now = trio.current_time()

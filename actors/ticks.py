@@ -1,4 +1,4 @@
-"""What becomes of the ticks of a schedule that are due: pure, over rows of list_due_schedules and the time that they were read at."""
+"""What becomes of the ticks of a schedule that are due: pure, over rows of list_due_schedules and the time they were read at."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One row of the history to be; a skipped one may stand for several ticks, from `at` up to `last_at`."""
 
     at: datetime
-    outcome: Literal["fired", "skipped", "failed"] = msgspec.field(default="fired")
+    outcome: Literal["fired", "skipped", "failed"]
     reason: str | None = None
     ticks: int | None = None
     last_at: datetime | None = None
     error: str | None = None
+
+
+def fired(at: datetime) -> Tick:
+    """A tick that makes its jobs."""
+    return Tick(at=at, outcome="fired")
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +72,9 @@ class Firing(msgspec.Struct, frozen=True, kw_only=True):
 
     def failed(self, error: str) -> Firing:
         """The same, with an error in place of the jobs."""
-        ticks = [Tick(at=tick.at, outcome="failed", error=error) if tick.outcome == "fired" else tick for tick in self.ticks]
+        ticks = [
+            Tick(at=tick.at, outcome="failed", error=error) if tick.outcome == "fired" else tick for tick in self.ticks
+        ]
         return msgspec.structs.replace(self, ticks=ticks, rows=None)
 
 
@@ -104,7 +111,7 @@ def decide(due: Due, timetable: Timetable) -> Firing | None:
         return None
     missed_until = due.now - timedelta(seconds=due.grace) - MICROSECOND
     if first > missed_until:
-        ticks = [Tick(at=first), *_punctual(timetable, first, due.now)]
+        ticks = [fired(first), *_punctual(timetable, first, due.now)]
     else:
         punctual = _punctual(timetable, missed_until, due.now)
         ticks = _missed(due, timetable, first, missed_until, bool(punctual)) + punctual
@@ -113,7 +120,7 @@ def decide(due: Due, timetable: Timetable) -> Firing | None:
 
 
 def _punctual(timetable: Timetable, after: datetime, now: datetime) -> list[Tick]:
-    return [Tick(at=at) for at in timetable.between(after, now, MOST_PER_FIRING)]
+    return [fired(at) for at in timetable.between(after, now, MOST_PER_FIRING)]
 
 
 def _missed(due: Due, timetable: Timetable, first: datetime, until: datetime, has_punctual: bool) -> list[Tick]:
@@ -126,7 +133,7 @@ def _missed(due: Due, timetable: Timetable, first: datetime, until: datetime, ha
     latest, older = timetable.latest(first, until, fire + 1)
     latest = latest or [first]  # another scheduler, with other data on its time zone, planned it
     if len(latest) <= fire:
-        return [Tick(at=at) for at in latest]
+        return [fired(at) for at in latest]
     count = None if older is None else older + 1
     skipped = Tick(at=first, outcome="skipped", reason=reason, ticks=count, last_at=latest[0])
-    return [skipped, *(Tick(at=at) for at in latest[1:])]
+    return [skipped, *map(fired, latest[1:])]

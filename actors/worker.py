@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -121,6 +121,11 @@ class Worker:
         switchboard.subscribe(CommandNotice, self._hear_command)
         switchboard.subscribe(Lost, self._hear_lost)
         switchboard.subscribe_reconnect(self._look_again)
+
+    @property
+    def slots(self) -> Collection[Slot]:
+        """Those that there are now."""
+        return self._slots
 
     def running(self) -> Iterator[Held]:
         """The jobs whose handlers run."""

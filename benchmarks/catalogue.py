@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from benchmarks import backlog, drain, enqueue, idle, memory, pickup
+from benchmarks import backlog, drain, enqueue, idle, memory, pickup, ticks
 from benchmarks.figures import Result, Say, Size
 from benchmarks.server import Server
 
@@ -18,4 +18,5 @@ BENCHMARKS: Mapping[str, Measure] = {
     "idle": idle.measure,
     "backlog": backlog.measure,
     "memory": memory.measure,
+    "ticks": ticks.measure,
 }

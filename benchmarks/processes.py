@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import psutil
@@ -19,9 +19,10 @@ FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_",
 
 
 class Process:
-    """`python -m leasehold ARGS…` on a database. `asked` counts our own statements while waiting for it."""
+    """`python -m leasehold ARGS…` on a database, `env` over its environment. `asked` counts our own statements while waiting
+    for it."""
 
-    def __init__(self, dsn: str, *args: str) -> None:
+    def __init__(self, dsn: str, *args: str, env: Mapping[str, str] | None = None) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.asked = 0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
@@ -29,7 +30,7 @@ class Process:
         self._popen = subprocess.Popen(
             [sys.executable, "-m", "leasehold", *args],
             cwd=ROOT,
-            env={**kept, "LEASEHOLD_DATABASE_URL": dsn, "LEASEHOLD_LOG_LEVEL": "warning"},
+            env={**kept, "LEASEHOLD_DATABASE_URL": dsn, "LEASEHOLD_LOG_LEVEL": "warning", **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=self._said,
             stderr=subprocess.STDOUT,
@@ -54,6 +55,11 @@ class Process:
             said = self._said.read().decode(errors="replace")
             raise RuntimeError(f"`leasehold {' '.join(self._args)}` ended with exit code {code}:\n{said}")
 
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._popen.kill()
+        self._popen.wait()
+
     async def stop(self) -> None:
         """SIGTERM; by force after a while."""
         self._popen.terminate()
@@ -68,9 +74,9 @@ class Process:
 
 
 @asynccontextmanager
-async def running(dsn: str, *args: str) -> AsyncGenerator[Process]:
+async def running(dsn: str, *args: str, env: Mapping[str, str] | None = None) -> AsyncGenerator[Process]:
     """A process, stopped with the block. It may not be ready yet."""
-    process = Process(dsn, *args)
+    process = Process(dsn, *args, env=env)
     try:
         yield process
     finally:

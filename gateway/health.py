@@ -25,7 +25,17 @@ async def show_readiness(call: Call[HealthParameters, None]) -> HealthBody:
     if offences := [failure for failure in failures if failure is not None]:
         failed = ", ".join(offence.path for offence in offences)
         raise Refusal(NOT_READY, f"Not well: {failed}.", offences=offences)
+    if call.services.stopping.is_set():
+        raise Refusal(NOT_READY, "It stops.", offences=[Offence("draining", "It takes no more requests")])
+    call.services.started.set()
     return HealthBody("ok", tuple(checks) if call.parameters.verbose is not None else ())
+
+
+async def show_startup(call: Call[HealthParameters, None]) -> HealthBody:
+    """Whether every check has passed once; from then on it stays so."""
+    if not call.services.started.is_set():
+        await show_readiness(call)
+    return HealthBody("ok")
 
 
 async def _failure(name: str, check: Check) -> Offence | None:

@@ -26,6 +26,7 @@ BulkLimit = Annotated[int, Meta(ge=1, le=10_000, description="At most so many, t
 ErrorType = Annotated[Name, Meta(description="Only those whose last attempt failed with such an error.")]
 DryRun = Annotated[bool, Meta(description="Only tell what would be done.")]
 
+NOT_GIVEN = msgspec.Raw(b"null")
 LARGE_FIELDS = ("args", "output", "error", "metadata")
 LARGE_LIMIT = 100
 Field = Literal[
@@ -85,9 +86,9 @@ class StaleParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class EditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a job; what is left out stays."""
 
-    args: Annotated[
-        msgspec.Raw, Meta(description="Any JSON object.", extra_json_schema={"type": "object"})
-    ] | None = None  # fmt: skip
+    args: Annotated[msgspec.Raw, Meta(description="Any JSON object.", extra_json_schema={"type": ["object", "null"]})] = (
+        msgspec.field(default_factory=lambda: NOT_GIVEN)
+    )
     priority: Integer | None = None
     queue: Name | None = None
     run_at: Time | None = None

@@ -106,7 +106,8 @@ async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     """Changes a job that nobody holds, or one that failed or was cancelled, before it is retried. The timeline has the old
     and the new values."""
     body = call.body
-    args = None if body.args is None else read_args(bytes(body.args), call.services.limits, "$.args")
+    given = bytes(body.args)
+    args = None if given == b"null" else read_args(given, call.services.limits, "$.args")
     state = await call.services.client.edit(
         call.parameters.id, args=args, priority=body.priority, queue=body.queue, run_at=body.run_at,
         max_attempts=body.max_attempts, metadata=body.metadata, reason=body.reason,

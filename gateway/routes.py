@@ -97,6 +97,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         is_raw: the handler gets `(call, request)` and answers by itself, as streams do.
         alias_of: the path that this one stands for; kept for clients of other systems.
         example: a body, for the document.
+        is_listed: it stands in the document.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -117,6 +118,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     is_raw: bool = False
     alias_of: str | None = None
     example: object | None = None
+    is_listed: bool = True
 
     @property
     def all_errors(self) -> tuple[ProblemType, ...]:

@@ -21,7 +21,7 @@ Check = Callable[[], Awaitable[None]]
 class Services(msgspec.Struct, frozen=True, eq=False):
     """One gateway's connections to the rest. `checks` are what `/readyz` asks: each raises if it is not well.
     `has_app`: the client checks args against an app's kinds, so it must get them decoded. `stopping` is set when the
-    gateway begins to stop: who waits for something long answers then."""
+    gateway begins to stop: who waits for something long answers then; `started` once every check has passed."""
 
     client: Client
     coalescer: Coalescer
@@ -29,6 +29,7 @@ class Services(msgspec.Struct, frozen=True, eq=False):
     limits: Limits
     has_app: bool = False
     stopping: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    started: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     stream: Hub | None = None
     audit_log: AuditLog | None = None
     database_metrics: DatabaseMetrics | None = None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from leasehold.gateway import health
 from leasehold.gateway.alias_table import aliases_of
 from leasehold.gateway.bodies import HealthBody, HealthParameters
+from leasehold.gateway.capacity_table import CAPACITY_ROUTES
 from leasehold.gateway.chain_table import CHAIN_ROUTES
+from leasehold.gateway.documents import with_documents
 from leasehold.gateway.job_table import JOB_ROUTES
 from leasehold.gateway.metrics import METRICS_ROUTES
 from leasehold.gateway.problems import NOT_READY
@@ -15,6 +17,7 @@ from leasehold.gateway.stream_table import STREAM_ROUTES
 
 OWN_ROUTES: tuple[Route, ...] = (
     *JOB_ROUTES,
+    *CAPACITY_ROUTES,
     *CHAIN_ROUTES,
     *QUEUE_ROUTES,
     *STREAM_ROUTES,
@@ -39,6 +42,5 @@ OWN_ROUTES: tuple[Route, ...] = (
         tags=("health",),
     ),
 )
-
-ROUTES: tuple[Route, ...] = (*OWN_ROUTES, *aliases_of(OWN_ROUTES))
-"""All of them, with the paths that clients of other systems know."""
+ROUTES: tuple[Route, ...] = with_documents((*OWN_ROUTES, *aliases_of(OWN_ROUTES)))
+"""All of them, with the paths that clients of other systems know, and the document that describes them."""

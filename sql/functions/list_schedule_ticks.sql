@@ -8,7 +8,7 @@
 -- Tables      schedule_ticks, schedules (read)
 -- Callers     clients, psql
 create or replace function leasehold.list_schedule_ticks(
-    schedule text default null, outcome text default null, before_id bigint default null, page_size integer default 50
+    name text default null, outcome text default null, before_id bigint default null, page_size integer default 50
 ) returns setof leasehold.schedule_history language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column

@@ -19,7 +19,7 @@ begin
         execute format('alter %s %s owner to @owner@', v_thing.kind, v_thing.name);
     end loop;
     for v_thing in select p.oid::regprocedure::text as name from pg_catalog.pg_proc p where p.pronamespace = 'leasehold'::regnamespace and p.prosecdef loop
-        execute format('alter function %s security invoker reset leasehold.frozen_clock reset leasehold.actor', v_thing.name);
+        execute format('alter function %s security invoker', v_thing.name);
     end loop;
 end
 $$;

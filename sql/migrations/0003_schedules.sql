@@ -42,6 +42,8 @@ create table leasehold.schedules (
     last_error       text,
     declared         jsonb,
     overridden       text[] not null default '{}',
+    declared_by      text,
+    orphaned_at      timestamptz,
     created_at       timestamptz not null,
     updated_at       timestamptz not null,
     updated_by       text not null,
@@ -66,6 +68,8 @@ comment on column leasehold.schedules.last_run_at is 'When it made jobs last, by
 comment on column leasehold.schedules.last_tick_at is 'The last tick of the timer that was dealt with.';
 comment on column leasehold.schedules.declared is 'The definition as code declared it last; null: nobody did.';
 comment on column leasehold.schedules.overridden is 'Fields that somebody changed since it was declared; declaring it again leaves them alone.';
+comment on column leasehold.schedules.declared_by is 'The app whose code declares it, as module:attribute.';
+comment on column leasehold.schedules.orphaned_at is 'Since when that app does so no more; it goes on firing.';
 
 create table leasehold.schedule_ticks (
     id           bigint generated always as identity primary key,

@@ -1,6 +1,7 @@
--- What each queue has, does and can do. `pending` is everything that has not begun, `ready` the part of it that may begin now. A
--- worker counts for every queue that it serves, and is taken to give all its slots to it. Rates are of the last hour,
--- arrivals of the last ten minutes; retries arrive anew. Big tables are not counted for this: `counted_at` tells of when it is.
+-- What each queue has, does and can do. `pending` is everything that has not begun, `ready` the part of it that may begin now,
+-- `waiting` that which may when its key is free. A worker counts for every queue that it serves, and is taken to give all its
+-- slots to it. Rates are of the last hour, arrivals of the last ten minutes; retries arrive anew. Big tables are not counted for
+-- this: `counted_at` tells of when it is.
 create or replace view leasehold.v_worker_capacity as
 select d.queue, d.pending, d.ready, d.claimed, d.running,
        coalesce(h.completed, 0) as completed_last_hour, coalesce(h.failed, 0) as failed_last_hour, w.active_workers,
@@ -9,9 +10,10 @@ select d.queue, d.pending, d.ready, d.claimed, d.running,
             else d.pending / nullif(w.active_workers * s.jobs_per_worker_hour, 0) end as hours_to_drain,
        w.active_slots, w.slots_per_worker, coalesce((h.arrivals + h.retries) / h.arrival_seconds, 0) as arrivals_per_second,
        case when h.run_seconds > 0 then greatest(0, h.attempts * h.run_squares / (h.run_seconds * h.run_seconds) - 1) end as run_variation,
-       d.counted_at
+       d.waiting, d.counted_at
   from (select l.queue, coalesce(sum(l.jobs) filter (where l.state in ('pending', 'scheduled', 'waiting', 'blocked')), 0)::bigint as pending,
                coalesce(sum(l.jobs) filter (where l.state = 'pending'), 0)::bigint as ready,
+               coalesce(sum(l.jobs) filter (where l.state = 'waiting'), 0)::bigint as waiting,
                coalesce(sum(l.jobs) filter (where l.state = 'claimed'), 0)::bigint as claimed,
                coalesce(sum(l.jobs) filter (where l.state = 'running'), 0)::bigint as running, min(l.counted_at) as counted_at
           from leasehold.list_queue_depths() l group by l.queue) d

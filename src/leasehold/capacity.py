@@ -17,7 +17,7 @@ class CapacityRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What a queue has, does and can do: a row of `v_worker_capacity`.
 
     Attributes:
-        pending: jobs that have not begun; ready: those of them that may begin now.
+        pending: jobs that have not begun; ready: those of them that may begin now; waiting: when their key is free.
         claimed, running: jobs that workers hold.
         completed_last_hour, failed_last_hour: how many ended so.
         active_workers, active_slots: of workers that serve the queue and do not pause or drain.
@@ -45,6 +45,7 @@ class CapacityRecord(msgspec.Struct, frozen=True, kw_only=True):
     slots_per_worker: float
     arrivals_per_second: float
     run_variation: float | None
+    waiting: int
     counted_at: datetime
 
     @property
@@ -125,6 +126,7 @@ def scenarios(has: CapacityRecord, target_wait: float, what_if: Sequence[float] 
     slots_of = has.slots_per_worker
     workers = has.active_workers
     desired = ceil(slots_now(load, target_wait) / slots_of)
+    load = msgspec.structs.replace(load, backlog=has.ready + has.waiting)
     cases = [("as it is", workers, load)]
     if workers:
         cases.append(("one worker less", workers - 1, load))

@@ -2,8 +2,8 @@
 
 A function that a role may call runs with the rights of the owner (SECURITY DEFINER), so that no producer and no worker
 needs a right on a table: what it can do is what the functions let it do. All of them look names up in a fixed place, and
-here two settings are fixed as well that a session could otherwise turn against them: the clock that tests freeze, and
-the name in the events of jobs. Replacing a function takes its rights away; `leasehold migrate` gives them again.
+the clock that tests freeze does not heed a caller with other rights than theirs. Replacing a function takes these rights
+away; `leasehold migrate` gives them again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from leasehold.roles import (
 from leasehold.sql import read_folder
 
 DEFAULT_PREFIX = "leasehold_"
-CLOCK, ACTOR = "leasehold.frozen_clock", "leasehold.actor"
 
 def find_prefix() -> str:
     """The query that tells the prefix of the roles that are in force; no row where none are."""
@@ -110,11 +109,8 @@ def _grant_functions(prefix: str, there: set[str]) -> Iterable[str]:
 
 
 def _run_as_owner(there: set[str]) -> Iterable[str]:
-    """Operators may name who acts through them; nobody may move the clock."""
-    speaks_for_others = FUNCTIONS["operator"]
     for name in sorted(public_functions() & there):
-        pinned = f"set {CLOCK} = ''" + ("" if name in speaks_for_others else f" set {ACTOR} = ''")
-        yield f"alter function leasehold.{name} security definer {pinned};"
+        yield f"alter function leasehold.{name} security definer;"
 
 
 def _give_to_query(prefix: str, names: Iterable[str]) -> Iterable[str]:

@@ -54,16 +54,16 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "maintainer": names("""
         close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_ticks
         ensure_partitions expire_jobs fire_schedules list_due_schedules make_jobs_due measure_depths next_due_in
-        next_expiry_in next_tick_in plan_schedules reap_jobs unblock_stranded_jobs
+        next_expiry_in next_tick_in orphan_schedules plan_schedules reap_jobs unblock_stranded_jobs
     """),
     "reader": names("""
         audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job
         find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers
-        get_job_errors get_job_logs get_job_progress get_job_timeline get_rates get_schedule get_totals get_worker
-        list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains list_changes list_commands
-        list_jobs list_limits list_oldest_ready list_queue_depths list_queues list_rollups list_schedule_ticks
-        list_schedules list_wait_circles list_waiting_chains list_workers measure_fleet measure_hour name_worker
-        workers_needed
+        get_job_errors get_job_logs get_job_progress get_job_timeline get_last_completion get_rates get_schedule
+        get_totals get_worker list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains
+        list_changes list_commands list_jobs list_key_jobs list_limits list_oldest_ready list_queue_depths
+        list_queues list_recent_jobs list_rollups list_schedule_ticks list_schedules list_wait_circles
+        list_waiting_chains list_workers measure_fleet measure_hour name_worker workers_needed
     """),
     "operator": names("""
         cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain create_schedule create_token
@@ -83,12 +83,12 @@ INTERNAL = names("""
     count_jobs_ahead describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job
     explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers
     find_worker finish_jobs hold_unique_jobs is_blocker is_bound is_completed is_schedule_busy is_small
-    isolate_suspects key_lock limit_lanes list_open_groups lock_chains lock_queue make_histogram make_summaries
-    make_tick_jobs measure_percentile measure_rate most_crashes name_job name_refusals name_unique_key
-    promote_stranded_jobs promote_waiting_jobs queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker
-    refuse_chain refuse_continuation refuse_finished_job refuse_job refuse_schedule refuse_unique reopen_jobs
-    retry_delay return_jobs return_tokens run_schedule set_schedule settle_buckets share_batch share_limit
-    spend_tokens unblock_jobs wait_for_queue wake_limited_queues write_minutes
+    isolate_suspects key_lock limit_lanes list_open_groups lock_chains lock_queue lock_schedule_query
+    make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes name_job
+    name_refusals name_unique_key promote_stranded_jobs promote_waiting_jobs queue_lock reclaim_unique_jobs
+    refuse_blackouts refuse_blocker refuse_chain refuse_continuation refuse_finished_job refuse_job refuse_schedule
+    refuse_unique reopen_jobs retry_delay return_jobs return_tokens run_schedule set_schedule settle_buckets
+    share_batch share_limit spend_tokens unblock_jobs wait_for_queue wake_limited_queues write_minutes
 """)  # fmt: skip
 
 SCALER_VIEWS = ("v_worker_capacity",)

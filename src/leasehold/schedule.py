@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, TypedDict
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from leasehold.errors import BadInput
+
 Missed = Literal["skip", "catch_up", "coalesce"]
 Overlap = Literal["allow", "skip"]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -23,6 +25,10 @@ Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Span = Annotated[float, Meta(ge=0, le=YEAR)]
 Instant = Annotated[datetime, Meta(tz=True)]
 _DAYTIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d|24:00")
+
+
+class RefusedBlackout(BadInput, ValueError):
+    """A blackout is no window of time."""  # and a ValueError, so that msgspec says where it stands
 
 
 class Blackout(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -50,18 +56,20 @@ class Blackout(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
             return
         start, end = _instant(self.start), _instant(self.end)
         if self.days:
-            raise ValueError("days are for times of day")
+            raise RefusedBlackout("the days of a blackout are for times of day")
         if start >= end:
-            raise ValueError(f"it must end after it begins, not at {self.end}")
+            raise RefusedBlackout(f"a blackout must end after it begins, not at {self.end}")
 
 
 def _instant(text: str) -> datetime:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"from and to are two times of day, as 22:00, or two RFC 3339 times, not {text!r}") from None
+        raise RefusedBlackout(
+            f"a blackout has two times of day, as 22:00, or two RFC 3339 times, not {text!r:.60}"
+        ) from None
     if instant.tzinfo is None:
-        raise ValueError(f"{text!r} needs its offset from UTC, or Z")
+        raise RefusedBlackout(f"{text!r} needs its offset from UTC, or Z")
     return instant
 
 

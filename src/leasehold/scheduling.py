@@ -7,14 +7,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 import msgspec
 
 from leasehold.arguments import encode_args
 from leasehold.errors import BadInput
 from leasehold.new_job import NewJob
-from leasehold.schedule import FIELDS, ScheduleChange, ScheduleDefinition
+from leasehold.schedule import FIELDS, Day, Missed, Overlap, ScheduleChange, ScheduleDefinition
 from leasehold.timetable import Timetable
 from leasehold.unique import UniqueByDefault
 
@@ -28,6 +28,8 @@ _OF_JOB = ("queue", "priority", "key", "key_group", "max_attempts", "timeout", "
 # These are about one job that is made now.
 _NOT_OF_SCHEDULE = ("run_at", "delay", "deadline", "idempotency_key", "unique", "blockers", "traceparent")
 RHYTHMS = ("every", "cron", "at")
+CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap), "days": get_args(Day)}
+LONGEST_NAME = 200
 SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(?P<field>.*)`")
@@ -39,7 +41,7 @@ def define(job: NewJob[Any], name: str | None, options: Mapping[str, Any]) -> De
     for field in _NOT_OF_SCHEDULE:
         value = getattr(job, field)
         if value is not None and not _is_by_default(field, value):
-            raise BadInput(f"schedule {name!r}: its jobs cannot have {field}, which is about one job that is made now")
+            raise BadInput(f"schedule {name!r}: its jobs cannot have {field}, which is about one job that is made now; see query and overlap")
     given = {field: getattr(job, field) for field in _OF_JOB} | {
         field: value for field, value in options.items() if value is not None
     }
@@ -51,6 +53,8 @@ def checked_definition(given: Mapping[str, Any]) -> Definition:
     """What makes a schedule, as JSON values. Raises BadInput and InvalidArgs, naming the schedule and what is wrong."""
     what = f"schedule {given.get('name')!r}"
     definition = _convert({name: value for name, value in given.items() if value is not None}, ScheduleDefinition, what)
+    if (size := len(definition["name"].encode())) > LONGEST_NAME:
+        raise BadInput(f"{what}: a name has at most {LONGEST_NAME} bytes, not {size}")
     named = [name for name in RHYTHMS if name in definition]
     if len(named) != 1:
         raise BadInput(f"{what}: give one of {', '.join(RHYTHMS)}" + (f", not {' and '.join(named)}" if named else ""))
@@ -99,9 +103,13 @@ def _check_times(definition: Mapping[str, Any], what: str) -> None:
 def _convert(given: Mapping[str, Any], into: type[msgspec.Struct], what: str) -> Definition:
     plain = {name: _plain(value, f"{name} of {what}") for name, value in given.items()}
     try:
-        return msgspec.to_builtins(msgspec.convert(plain, into))
+        made: Definition = msgspec.to_builtins(msgspec.convert(plain, into))
+        msgspec.json.encode(made)
     except msgspec.ValidationError as error:
         raise BadInput(f"{what}: {_in_words(str(error), plain)}") from None
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{what}: it has a character that is none: {error}") from None
+    return made
 
 
 def _plain(value: object, what: str) -> object:
@@ -127,16 +135,31 @@ def _plain(value: object, what: str) -> object:
 
 
 def _in_words(text: str, given: Mapping[str, object]) -> str:
-    """msgspec's message, with the value and what was probably meant."""
+    """msgspec's message, with the value, what there is, and what was probably meant."""
     found = _PLACE.match(text)
     what, path = (found["what"], found["path"]) if found else (text, None)
+    what = what[:1].lower() + what[1:]
     if unknown := _UNKNOWN.search(what):
         near = difflib.get_close_matches(unknown["field"], FIELDS, n=1)
         return f"there is no {unknown['field']}" + (f"; did you mean {near[0]}?" if near else "")
     if path is None:
-        return what[:1].lower() + what[1:]
-    field = re.split(r"[.\[]", path)[0]
-    return f"{path}: {what[:1].lower()}{what[1:]}, not {given.get(field)!r:.100}"
+        return what
+    steps = re.findall(r"[^.\[\]]+", path)
+    choices = CHOICES.get(next((step for step in reversed(steps) if not step.isdigit()), ""))
+    if choices is not None:
+        what = f"must be one of {', '.join(choices)}"
+    elif "matching regex" in what:
+        what = "must not have a control character"
+    return f"{path}: {what}, not {_value_at(given, steps)!r:.100}"
+
+
+def _value_at(given: object, steps: Sequence[str]) -> object:
+    for step in steps:
+        try:
+            given = cast("Any", given)[int(step) if step.isdigit() else step]
+        except (KeyError, IndexError, TypeError):
+            break
+    return given
 
 
 def _is_by_default(field: str, value: object) -> bool:

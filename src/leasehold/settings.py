@@ -84,6 +84,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     drain_seconds: Annotated[
         float, Meta(ge=0, le=86_400, description="How long a stopping worker waits for its running jobs.")
     ] = 30.0
+    probe_port: Annotated[
+        Annotated[int, Meta(ge=0, le=65_535)] | None,
+        Meta(description="Port for /livez, /readyz, /startupz and /metrics; none by default, 0 picks one."),
+    ] = None
+    probe_host: Annotated[str, Meta(min_length=1, description="Address that the probes bind.")] = "127.0.0.1"
+    probe_stale_seconds: Annotated[
+        float, Meta(gt=0, le=86_400, description="For how long a blocked event loop counts as alive.")
+    ] = 30.0
     retention_days: Annotated[int, Meta(ge=1, le=3_650, description="Days that finished jobs are kept.")] = 14
 
     log_level: Annotated[LogLevel, Meta(description="Least severe log line to show: debug, info, warning, error.")] = (

@@ -70,6 +70,8 @@ def _parse(given: Given, kind: inspect.Type) -> object:
             return WORDS.get(given.value.lower(), given.value)
         case inspect.LiteralType():
             return given.value.lower()
+        case inspect.UnionType(types=types) if any(isinstance(_bare(each), inspect.IntType) for each in types):
+            return int(given.value) if given.is_text and given.value.isdecimal() else given.value
         case _:
             return given.value
 

@@ -119,9 +119,7 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
             local = tick.astimezone(self.zone)
             change = (local.utcoffset() or timedelta()) - (before.utcoffset() or timedelta())
             blacked_out = self.blackout_end(tick) is not None
-            lines.append(
-                Preview(at=tick, local=local, is_blacked_out=blacked_out, clock_change=change.total_seconds())
-            )
+            lines.append(Preview(at=tick, local=local, is_blacked_out=blacked_out, clock_change=change.total_seconds()))
             before = local
         return lines
 

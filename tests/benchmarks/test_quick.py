@@ -33,6 +33,7 @@ EXPECTED = {
     "idle": ("idle: statements of all three", "idle, notifications off: CPU of the worker"),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
     "memory": ("idle worker", "peak over 2,000 jobs"),
+    "ticks": ("ticks fired", "ticks fired twice", "ticks missing", "after the tick, p99"),
 }
 
 

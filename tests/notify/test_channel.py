@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leasehold.notify.channel import Closed, Lost, Notice, Ping, Reap, Tick, Wake, parse_notice
+from leasehold.notify.channel import Closed, Command, Lost, Notice, Pause, Ping, Reap, Tick, Wake, parse_notice
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,8 @@ from leasehold.notify.channel import Closed, Lost, Notice, Ping, Reap, Tick, Wak
         ("reap", Reap()),
         ("tick", Tick()),
         ("lost:42:3:cancelled", Lost(42, 3, "cancelled")),
+        ("pause:mail: 1", Pause("mail: 1")),
+        ("command:0-1", Command("0-1")),
         ("closed:42", Closed(42)),
         ("ping:abc", Ping("abc")),
     ],
@@ -32,12 +34,13 @@ def test_what_may_be_said_is_understood(payload: str, notice: Notice) -> None:
         "lost:one:2:x", "lost:-1:2:x", "lost:1:2:3:4", "lost:²:1:x", "lost:99999999999999999999:1:x", '{"wake": true}',
         "wake:" + "x" * 1000, "drop table leasehold.jobs", "closed", "closed:", "closed:one",
         "closed:-1", "closed:1:2", "closed: 1", "closed:²", "closed:99999999999999999999", "Closed:1", "closed:1 ",
+        "pause", "pause:", "command", "command:",
     ],
 )  # fmt: skip
 def test_nonsense_is_nothing(payload: str) -> None:
     assert parse_notice(payload) is None
 
 
-@given(st.text(max_size=60) | st.from_regex(r"(wake|reap|tick|lost|closed|ping):?.{0,30}"))
+@given(st.text(max_size=60) | st.from_regex(r"(wake|reap|tick|lost|pause|command|closed|ping):?.{0,30}"))
 def test_no_payload_makes_the_parser_raise(payload: str) -> None:
     parse_notice(payload)

@@ -102,7 +102,7 @@ def new_database(server: Server, template: str, prefix: str) -> Generator[str]:
     """The connection string of a database made from a template, dropped at the end whoever is still connected."""
     name = f"{prefix}_{next(_numbers)}"
     admin = server.dsn()
-    psql_on(server.psql, admin, f'create database "{name}" template "{template}"')
+    psql_on(server.psql, admin, f'create database "{name}" template "{template}" strategy file_copy')  # twice as fast
     try:
         yield server.dsn(name)
     finally:

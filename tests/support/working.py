@@ -8,6 +8,7 @@ from typing import Any
 
 import trio
 
+from leasehold.actors.brake import Readable
 from leasehold.actors.reaper import Reaper
 from leasehold.actors.scheduler import Scheduler
 from leasehold.actors.supervisor import Actor, supervise
@@ -84,6 +85,7 @@ async def working(
     *,
     beside: Sequence[Callable[[Database, Switchboard], Actor]] = (),
     worker_id: str = "w1",
+    resources: Readable | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Working]:
     """A worker that serves `app`, interrupted at the end of the block if it still runs."""
@@ -95,7 +97,7 @@ async def working(
         trio.open_nursery() as nursery,
     ):
         switchboard = Switchboard()
-        worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id)
+        worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id, resources)
         running = Working(database, switchboard, worker)
         if chosen.notify:
             nursery.start_soon(supervise, Listener(database, switchboard))

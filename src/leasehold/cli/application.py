@@ -10,6 +10,7 @@ from cyclopts import App, Group
 from rich.console import Console
 
 from leasehold.cli.audit import audit
+from leasehold.cli.capacity import capacity
 from leasehold.cli.chains_change import chains_cancel, chains_complete, chains_delete
 from leasehold.cli.chains_read import chains_list, chains_show, chains_wait
 from leasehold.cli.config import config_show
@@ -32,6 +33,15 @@ from leasehold.cli.queue_limits import queues_limit, queues_limits, queues_unlim
 from leasehold.cli.queues import queues_pause, queues_resume
 from leasehold.cli.reap import reap
 from leasehold.cli.run import run
+from leasehold.cli.schedules_change import (
+    schedules_create,
+    schedules_delete,
+    schedules_disable,
+    schedules_enable,
+    schedules_update,
+)
+from leasehold.cli.schedules_fire import schedules_generate, schedules_trigger
+from leasehold.cli.schedules_read import schedules_history, schedules_list, schedules_preview, schedules_show
 from leasehold.cli.status import status
 from leasehold.cli.terminal import Terminal
 from leasehold.cli.tokens import tokens_create, tokens_list, tokens_log, tokens_revoke, tokens_rotate
@@ -46,6 +56,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
     "Jobs": {
         "enqueue": enqueue,
         "status": status,
+        "capacity": capacity,
         "events": events,
         "jobs list": jobs_list,
         "jobs show": jobs_show,
@@ -67,6 +78,17 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "queues limit": queues_limit,
         "queues limits": queues_limits,
         "queues unlimit": queues_unlimit,
+        "schedules list": schedules_list,
+        "schedules show": schedules_show,
+        "schedules preview": schedules_preview,
+        "schedules history": schedules_history,
+        "schedules create": schedules_create,
+        "schedules update": schedules_update,
+        "schedules enable": schedules_enable,
+        "schedules disable": schedules_disable,
+        "schedules trigger": schedules_trigger,
+        "schedules generate": schedules_generate,
+        "schedules delete": schedules_delete,
         "wake": wake,
         "reap": reap,
         "audit": audit,
@@ -84,6 +106,7 @@ PARENTS = {
     "jobs": "List jobs, look at one, ask why it does not run, cancel and retry.",
     "chains": "List chains, look at one, wait for it, end it from outside.",
     "queues": "Pause, resume and limit queues.",
+    "schedules": "Make jobs by the clock: look at schedules, change them, fire them.",
     "tokens": "Make, rotate, list and revoke the gateway's bearer tokens; read what was done with them.",
     "config": "Show the effective settings.",
 }

@@ -130,11 +130,15 @@ class Context:
         """Raises SchemaMismatch, saying what to do, if this code cannot work on the schema in the database."""
         await self.services.check_schema(self.dsn())
 
-    async def migrate(self) -> None:
-        """Bring the schema up to this code, in a new database if there is none; tells if that changed something."""
+    async def migrate(self) -> bool:
+        """Bring the schema up to this code, in a new database if there is none; tells if that changed something.
+
+        Returns whether there was no schema before.
+        """
         report = await self.services.migrate(self.direct_dsn(create=True))
         if not report.is_empty:
             self.say(f"schema migrated to version {report.to_version}")
+        return report.from_version == 0
 
     @asynccontextmanager
     async def client(self, app: App | None = None) -> AsyncGenerator[Client]:

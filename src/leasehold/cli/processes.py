@@ -2,7 +2,7 @@
 
 The first SIGINT or SIGTERM asks every child to stop (SIGTERM) and starts none again. The second is passed on, too, upon
 which actors hand back what they run; the third kills. A child that ends by wrong usage or a wrong schema would only do
-so again: then all are stopped and its code is ours.
+so again: then all are stopped and its code is ours. So is one that died too often in a row.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ FIRST_DELAY = 0.5
 LONGEST_DELAY = 30.0
 # A child that lived for so long starts the back-off anew.
 STABLE_SECONDS = 30.0
+# About a minute of trying, by the back-off above.
+MOST_DEATHS = 8
 LONGEST_LINE = 1 << 20
 LAST_WORDS_SECONDS = 1.0
 
@@ -108,15 +110,22 @@ class Supervisor:
                 self.stop()
             else:
                 deaths = 1 if trio.current_time() - started > STABLE_SECONDS else deaths + 1
-                await self._wait_before_restart(child, code, self._delay(deaths))
+                if deaths < MOST_DEATHS:
+                    await self._wait_before_restart(child, code, self._delay(deaths))
+                else:
+                    self._give_up(child, code, deaths)
 
     def _note_last(self, code: int) -> None:
         if code not in {0, -signal.SIGTERM} and self._exit_code is ExitCode.DONE:
             self._exit_code = ExitCode.FAILED
 
+    def _give_up(self, child: Child, code: int, deaths: int) -> None:
+        self._show("up", f"{child.name} {_how_it_ended(code)}, {deaths} times in a row; giving up and stopping all")
+        self._exit_code = ExitCode.FAILED
+        self.stop()
+
     async def _wait_before_restart(self, child: Child, code: int, seconds: float) -> None:
-        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        self._show("up", f"{child.name} {how}; starting it again in {seconds:.1f} s")
+        self._show("up", f"{child.name} {_how_it_ended(code)}; starting it again in {seconds:.1f} s")
         with trio.move_on_after(seconds):
             await self._stopping.wait()
 
@@ -148,6 +157,10 @@ class Supervisor:
                 self._show(name, line.decode(errors="backslashreplace"))
         if rest:
             self._show(name, rest.decode(errors="backslashreplace"))
+
+
+def _how_it_ended(code: int) -> str:
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
 
 async def _start(child: Child) -> trio.Process:

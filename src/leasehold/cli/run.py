@@ -19,6 +19,8 @@ async def run(
     /,
     *more: Annotated[Actor, Parameter(help="What else to run.")],
     worker_id: Annotated[str | None, setting("worker_id")] = None,
+    probe_port: Annotated[str | None, setting("probe_port")] = None,
+    probe_host: Annotated[str | None, setting("probe_host")] = None,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
     with_parent: Annotated[bool, Parameter(show=False)] = False,
     context: Annotated[Context, INJECTED],
@@ -31,7 +33,8 @@ async def run(
       leasehold run worker --app shop.jobs:app --queues crawl,parse --slots 8
       leasehold run scheduler reaper
     """
-    settings = context.settings_with({**options.flags(), "worker_id": worker_id})
+    own = {"worker_id": worker_id, "probe_port": probe_port, "probe_host": probe_host}
+    settings = context.settings_with({**options.flags(), **own})
     app = load_app(settings.app) if settings.app else None
     await context.check_schema()
     if with_parent:

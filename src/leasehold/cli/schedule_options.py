@@ -34,6 +34,7 @@ class TimingFlags:
         Parameter(
             help='No ticks then: "22:00-06:00", "sat,sun 00:00-12:00", 2030-12-24T00:00Z/2030-12-27T00:00Z; may be repeated.',
             consume_multiple=False,
+            negative=(),
         ),
     ] = None
     starts_at: Annotated[str | None, Parameter(help="No tick before this instant.")] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import msgspec
@@ -10,11 +10,21 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from leasehold.cli.durations import show_span
 from leasehold.cli.month_view import view_months
+from leasehold.cli.schedule_words import (
+    describe_blackout,
+    describe_jobs,
+    describe_missed,
+    describe_stagger,
+    describe_timing,
+    explain_cron,
+    origin_of,
+    standing_of,
+)
 from leasehold.cli.schedules_read import PreviewReport, ScheduleReport
-from leasehold.cli.text import ago, fields_table, plain, show_instant, table
-from leasehold.schedule_records import ScheduleRecord, TickRecord
-from leasehold.schedule_words import describe_blackout, describe_timing, origin_of
+from leasehold.cli.text import ago, ahead, fields_table, plain, show_instant, table
+from leasehold.schedule_records import NextTick, ScheduleRecord, TickRecord
 
 OUTCOMES = {"fired": "green", "skipped": "yellow", "failed": "bold red"}
 STANDINGS = {"disabled": "dim", "over": "dim", "broken": "bold red"}

@@ -20,13 +20,15 @@ STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running", "c
 def view_status(report: StatusReport, now: datetime) -> Sequence[RenderableType]:
     """Up to three tables; a sentence where there is nothing."""
     queues = _queue_table(report.queues) if report.queues else Text("no jobs")
+    counted = [each.counted_at for each in report.queues if each.counted_at is not None]
+    age = [Text(f"large tables were counted {ago(min(counted), now)}", "dim")] if counted else []
     workers = (
         _worker_table(report.workers, report.silent_after)
         if report.workers
         else Text("no workers: leasehold run worker")
     )
     paused = [Text(), _paused_table(report.paused, now)] if report.paused else []
-    return [queues, *paused, Text(), workers]
+    return [queues, *age, *paused, Text(), workers]
 
 
 def _queue_table(queues: list[QueueCounts]) -> Table:

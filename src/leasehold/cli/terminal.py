@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -37,6 +38,12 @@ class Terminal:
         width = PIPED_WIDTH if not target.isatty() else int(columns) if columns.isdecimal() else None
         colours = "auto" if self.has_colour(target) else None
         return Console(file=target, width=width, color_system=colours, highlight=False, emoji=False, markup=False)
+
+    @property
+    def columns(self) -> int:
+        """How wide the terminal is; 80 where there is none."""
+        columns = self.environ.get("COLUMNS", "")
+        return int(columns) if columns.isdecimal() else shutil.get_terminal_size().columns
 
     def has_colour(self, stream: TextIO) -> bool:
         """Whether to send escape codes to `stream`: only to a terminal, and not with NO_COLOR."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,20 +12,23 @@ import msgspec
 import trio
 from cyclopts import Parameter
 
+from leasehold.cli.bootstrap_token import KeptToken, has_token, keep_token
 from leasehold.cli.context import Context
 from leasehold.cli.options import INJECTED, WorkerOptions, setting
-from leasehold.errors import BadInput
-from leasehold.logs import redact_dsn, wants_text
+from leasehold.cli.up_hints import Hints
+from leasehold.cli.up_lines import OURSELVES, line_writer
+from leasehold.errors import BadInput, LeaseholdError
+from leasehold.logs import wants_text
 from leasehold.settings import Settings
 from leasehold.settings_sources import CONFIG_VARIABLE, environment_name
 
 if TYPE_CHECKING:
     from leasehold.cli.processes import Child, Show
-    from leasehold.cli.terminal import Terminal
 
-COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
-LONGEST_NAME = 10
 MOST_WORKERS = 100
+PROBE_SECONDS = 0.2
+SERVES = re.compile(r'gateway serves (https?://[^\s"\\]+)')
+LOOPBACK = re.compile(r"localhost\.?|127(\.\d+){3}|::1", re.IGNORECASE)
 
 
 async def up(
@@ -38,8 +41,11 @@ async def up(
 ) -> int:
     """Start everything, and Postgres too if none is configured.
 
-    Gateway, scheduler, reaper and workers are processes of their own, each started again when it dies. The first Ctrl-C
-    waits for running jobs, the second has them handed back, the third kills.
+    Gateway, scheduler, reaper and workers are processes of their own, each started again when it dies; one that dies again
+    and again stops all. The first Ctrl-C waits for running jobs, the second has them handed back, the third kills.
+
+    A gateway that other machines can reach needs a token: with embedded Postgres one is made at the first run and kept
+    beside its data.
 
     Example:
       leasehold up
@@ -49,26 +55,56 @@ async def up(
 
     if not 0 <= workers <= MOST_WORKERS:
         raise BadInput(f"--workers must be from 0 to {MOST_WORKERS}, not {workers}")
-    flags = {**options.flags(), "gateway_host": host, "gateway_port": port}
+    flags: dict[str, object] = {**options.flags(), "gateway_host": host, "gateway_port": port}
     settings = context.settings_with(flags)
-    await context.migrate()
+    is_first_run = await context.migrate()
     settings = context.resolved(settings)
+    token = await needed_token(context, settings)
+    if token:
+        flags["gateway_token"] = token.secret
     as_text = wants_text(settings.log_format, context.terminal.stdout)
     children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text))
-    show = line_writer(context.terminal, as_text=as_text)
-
-    serving = trio.Event()
-
-    def show_and_see(name: str, line: str) -> None:
-        show(name, line)
-        if name == "gateway" and "gateway serves" in line:
-            serving.set()
+    show = line_writer(context.terminal, [OURSELVES, *(child.name for child in children)], as_text=as_text)
+    told = Told(settings, show)
 
     async def tell_when_ready() -> None:
-        await serving.wait()
-        context.say("\n".join(["", *first_hints(settings, context.psql_program), ""]))
+        url = await told.url()
+        hints = await find_hints(context, settings, url, token)
+        if is_first_run:
+            context.say("\n".join(["", *hints.full(context.terminal.columns), ""]))
+        else:
+            show(OURSELVES, hints.short())
 
-    return await Supervisor(children, show_and_see).run(tell_when_ready)
+    return await Supervisor(children, told.show).run(tell_when_ready)
+
+
+class Told:
+    """Passes lines on, and learns from them where the gateway serves."""
+
+    def __init__(self, settings: Settings, show: Show) -> None:
+        self._settings = settings
+        self._show = show
+        self._serving = trio.Event()
+        self._url = gateway_url(settings)
+
+    def show(self, name: str, line: str) -> None:
+        """Pass a line on."""
+        self._show(name, line)
+        if name == "gateway" and (found := SERVES.search(line)):
+            self._url = found[1]
+            self._serving.set()
+
+    async def url(self) -> str:
+        """Of the gateway, once it serves. Where its log is too quiet to say so, it is tried out."""
+        while not self._serving.is_set():
+            with trio.move_on_after(PROBE_SECONDS):
+                await self._serving.wait()
+                break
+            with suppress(OSError):
+                host, port = self._settings.gateway_host, self._settings.gateway_port
+                await (await trio.open_tcp_stream(host, port)).aclose()
+                self._serving.set()
+        return self._url
 
 
 def plan_children(workers: int, environ: Mapping[str, str]) -> list[Child]:
@@ -100,37 +136,34 @@ def child_environment(
     return environ
 
 
-def line_writer(terminal: Terminal, *, as_text: bool) -> Show:
-    """Writes lines to standard output: after the name of their process, or as JSON where they are not JSON already."""
-    has_colour = terminal.has_colour(terminal.stdout)
-    colours: dict[str, int] = {}
-
-    def show(name: str, line: str) -> None:
-        if as_text:
-            colour = colours.setdefault(name, COLOURS[len(colours) % len(COLOURS)])
-            prefix = f"{name:<{LONGEST_NAME}} │ "
-            line = f"\x1b[{colour}m{prefix}\x1b[0m{line}" if has_colour else prefix + line
-        elif not line.startswith("{"):
-            fields = {"at": terminal.now(), "level": "info", "logger": "leasehold.up", "process": name, "message": line}
-            line = msgspec.json.encode(fields).decode()
-        # Whoever read our lines may be gone (`| tee` after Ctrl-C); the processes still want to be drained.
-        with suppress(BrokenPipeError):
-            terminal.stdout.write(line + "\n")
-            terminal.stdout.flush()
-
-    return show
+async def needed_token(context: Context, settings: Settings) -> KeptToken | None:
+    """The token in the data folder of embedded Postgres, if others can reach the gateway and no token is known yet."""
+    folder = context.data_folder
+    if settings.gateway_token or LOOPBACK.fullmatch(settings.gateway_host) or folder is None:
+        return None
+    return keep_token(folder) if has_token(folder) or not await knows_tokens(context) else None
 
 
-def first_hints(settings: Settings, psql: str) -> list[str]:
-    """Where things are, and what to try first."""
+async def knows_tokens(context: Context) -> bool:
+    """Whether somebody has made tokens in the database."""
+    with suppress(LeaseholdError):
+        async with context.client() as client:
+            return bool(await client.tokens())
+    return False
+
+
+async def find_hints(context: Context, settings: Settings, url: str, token: KeptToken | None) -> Hints:
+    """What to tell about a gateway that serves at `url`."""
+    hints = Hints(url=url, dsn=settings.database_url or "", psql=context.psql_program)
+    if token:
+        shown = (token.secret, str(token.path)) if token.is_new else None
+        return msgspec.structs.replace(hints, authorization=f"$(cat {token.path})", new_token=shown)
+    if settings.gateway_token:
+        return msgspec.structs.replace(hints, authorization="$" + environment_name("gateway_token"))
+    return msgspec.structs.replace(hints, authorization="$TOKEN") if await knows_tokens(context) else hints
+
+
+def gateway_url(settings: Settings) -> str:
+    """Where the gateway serves by its settings."""
     host = f"[{settings.gateway_host}]" if ":" in settings.gateway_host else settings.gateway_host
-    url = f"http://{host}:{settings.gateway_port}"
-    authorization = " -H 'authorization: Bearer …'" if settings.gateway_token else ""
-    body = """-H 'content-type: application/json' -d '{"kind": "echo", "args": {"text": "hello"}}'"""
-    database = f" {shlex.quote(redact_dsn(settings.database_url))}" if settings.database_url else ""
-    return [
-        f"  API      {url}/api/jobs",
-        f"  enqueue  curl{authorization} {url}/api/jobs {body}",
-        f"""  or       {shlex.quote(psql)}{database} -c "select leasehold.enqueue_job('echo')\"""",
-        "  look     leasehold status",
-    ]
+    return f"http://{host}:{settings.gateway_port}"

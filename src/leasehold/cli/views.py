@@ -25,9 +25,12 @@ from leasehold.cli.job_view import view_job, view_jobs
 from leasehold.cli.jobs_edit import view_errors
 from leasehold.cli.jobs_why import WhyReport, view_why
 from leasehold.cli.log_view import view_logs
+from leasehold.cli.schedule_view import view_history, view_preview, view_schedule, view_schedules
+from leasehold.cli.schedules_read import PreviewReport, ScheduleReport
 from leasehold.cli.status_view import view_status
 from leasehold.cli.text import fields_table, plain, state_text, table
 from leasehold.records import AttemptError, ChainRecord, ChangedJob, Fault, JobRecord, LogLine
+from leasehold.schedule_records import ScheduleRecord, TickRecord
 from leasehold.settings import ExplainedSetting
 
 VERDICTS = {"ok": "green", "advice": "yellow", "problem": "bold red", "skipped": "dim"}
@@ -155,6 +158,9 @@ VIEWS: dict[type, View] = {
     WhyReport: view_why,
     ChainReport: view_chain,
     ChainRecord: lambda chain, now: view_chains([chain], now),
+    ScheduleReport: view_schedule,
+    ScheduleRecord: lambda schedule, now: view_schedules([schedule], now),
+    PreviewReport: view_preview,
     results.QueueChange: view_queue_change,
     results.WakeReport: view_wake,
     results.ReapReport: view_reap,
@@ -165,6 +171,8 @@ LIST_VIEWS: dict[type, View] = {
     results.SchemaChange: view_migration,
     JobRecord: view_jobs,
     ChainRecord: view_chains,
+    ScheduleRecord: view_schedules,
+    TickRecord: view_history,
     Fault: view_faults,
     Change: view_events,
     ExplainedSetting: view_settings,

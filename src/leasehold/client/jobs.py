@@ -133,8 +133,17 @@ class Jobs(Section):
         return [from_row(JobRecord, row) for row in rows]
 
     async def counts(self) -> builtins.list[QueueCounts]:
-        """How many jobs each queue has in each state."""
-        return [from_row(QueueCounts, row) for row in await self._database.call("count_jobs")]
+        """How many jobs each queue has in each state. Of big tables it is the last count, and `counted_at` tells of when."""
+        rows = sorted(await self._database.call("list_queue_depths"), key=lambda row: (row["queue"], row["state"]))
+        return [
+            QueueCounts(
+                queue=row["queue"],
+                state=row["state"],
+                jobs=row["jobs"],
+                counted_at=None if row["is_exact"] else row["counted_at"],
+            )
+            for row in rows
+        ]
 
     async def timeline(self, job_id: int) -> builtins.list[TimelineEntry]:
         """Everything that happened to a job, oldest first. Raises UnknownJob."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property
 
 from leasehold import database as databases
 from leasehold.app import App
@@ -18,6 +19,7 @@ from leasehold.client.limits import Limits
 from leasehold.client.measures import Measures
 from leasehold.client.progress import Progress
 from leasehold.client.queues import Queues
+from leasehold.client.schedules import Schedules
 from leasehold.client.removals import Removals
 from leasehold.client.tokens import Tokens
 from leasehold.client.transactions import Transactions
@@ -56,6 +58,11 @@ class Client(
     Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
     `leasehold migrate` has not been run.
     """
+
+    @cached_property
+    def schedules(self) -> Schedules:
+        """The schedules: `await client.schedules.list()`."""
+        return Schedules(self._database, app=self._app, doorbell=self._doorbell, listens=self._listens)
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from leasehold.client.ids import checked_before
 from leasehold.client.section import Section
 from leasehold.errors import UnknownSchedule
 from leasehold.new_job import NewJob
-from leasehold.records import decoded, from_row
+from leasehold.records import decode_json, decoded, from_row
 from leasehold.schedule import FIELDS, ScheduleChanges, ScheduleOptions
 from leasehold.schedule_records import FiredTick, NextTick, ScheduleRecord, TickOutcome, TickRecord
 from leasehold.scheduling import Definition, checked_changes, checked_definition, define, fitted
@@ -170,9 +170,33 @@ class Schedules(Section):
         self, *, count: int = 10, after: datetime | None = None, **options: Unpack[ScheduleOptions]
     ) -> builtins.list[NextTick]:
         """As `preview`, for a schedule that is not there yet: what these options would mean. Raises BadInput."""
+        return await self.check({"name": "preview", "kind": "preview", **options}, count=count, after=after, any_kind=True)
+
+    async def check(
+        self, definition: Mapping[str, Any], *, count: int = 10, after: datetime | None = None, any_kind: bool = False
+    ) -> builtins.list[NextTick]:
+        """The next ticks of a schedule that `create_from` would make of this; nothing is made.
+
+        Args:
+            definition: as `create_from` takes it.
+            count, after: as in `preview`.
+            any_kind: do not ask the client's app about the jobs.
+
+        Raises as `create_from`, except that the name may be taken.
+        """
+        made = checked_definition(definition)
+        if not any_kind:
+            self._fitted(made)
+        if made.get("query") is not None:
+            await self._database.call("read_schedule_rows", made["query"], 1, True)
         now = await self._now()
-        definition = checked_definition({"name": "-", "kind": "-", **options})
-        return next_ticks(definition, after or now, count, now)
+        return next_ticks(made, after or now, count, now)
+
+    async def rows(self, query: str, *, limit: int = 10) -> builtins.list[dict[str, Any]]:
+        """The first rows that the query of a schedule gives now, read only and undone; each would be a job. Raises BadInput."""
+        text = f"select * from ({query}\n) q limit {limit:d}"
+        rows = await self._database.call("read_schedule_rows", text, limit, timeout=EXTRA_SECONDS)
+        return [decode_json(row[0]) for row in rows]
 
     async def history(
         self,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from leasehold.database import Transaction
 from leasehold import grants
+from leasehold.database import Transaction
 from leasehold.grants import emit_rights, emit_roles
 from leasehold.migrations.catalogue import Catalogue
 from leasehold.roles import QUERY_FUNCTIONS, ROLE_NAMES, RoleName, functions_of, public_functions

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from leasehold.cli.exit_codes import ExitCode
-from leasehold.cli.processes import Child, Supervisor, restart_delay
+from leasehold.cli.processes import MOST_DEATHS, Child, Supervisor, restart_delay
 
 GREET_AND_WAIT = (
     "import signal, sys; signal.signal(15, lambda *_: sys.exit(0)); print('ready', flush=True); signal.pause()"
@@ -72,6 +72,15 @@ async def test_a_child_that_can_never_run_stops_all(code: ExitCode) -> None:
     hopeless = child("b", f"import sys; print('no', flush=True); sys.exit({code.value})")
     assert await supervisor(screen, child("a", GREET_AND_WAIT), hopeless).run() == code
     assert ("up", f"b cannot run (exit code {code.value}); stopping all") in screen.lines
+
+
+async def test_a_child_that_dies_again_and_again_is_given_up_and_all_stop() -> None:
+    screen = Screen()
+    hopeless = child("b", "import sys; sys.exit(1)")
+    assert await supervisor(screen, child("a", GREET_AND_WAIT), hopeless).run() == ExitCode.FAILED
+    lines = [line for name, line in screen.lines if name == "up"]
+    assert len(lines) == MOST_DEATHS
+    assert lines[-1] == f"b ended with exit code 1, {MOST_DEATHS} times in a row; giving up and stopping all"
 
 
 async def test_one_signal_stops_all_in_good_order() -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import urllib.error
 import urllib.request
 from contextlib import ExitStack
 from typing import Any, cast
@@ -16,11 +17,14 @@ from leasehold.cli.context import Context
 from leasehold.cli.options import CommonOptions
 from leasehold.cli.services import Services
 from leasehold.cli.terminal import Terminal
-from leasehold.cli.up import child_environment, first_hints, line_writer, plan_children
+from leasehold.cli.up import child_environment, plan_children
+from leasehold.cli.up_lines import line_writer
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli, FakeTty
 from tests.support.folders import short_folder
 from tests.support.processes import StartProcess
+
+NAMES = ["up", "gateway", "worker.1"]
 
 
 def free_port() -> int:
@@ -56,30 +60,40 @@ def test_children_get_flags_and_database_by_their_environment() -> None:
 
 
 def test_lines_stand_after_the_name_of_their_process_in_its_colour() -> None:
-    plain, coloured = io.StringIO(), FakeTty()
-    line_writer(Terminal(stdout=plain, environ={}), as_text=True)("worker.1", "hello")
-    line_writer(Terminal(stdout=coloured, environ={}), as_text=True)("worker.1", "hello")
-    assert plain.getvalue() == "worker.1   │ hello\n"
-    assert coloured.getvalue() == "\x1b[36mworker.1   │ \x1b[0mhello\n"
+    plain, coloured, terminal_without = io.StringIO(), FakeTty(), FakeTty()
+    for out, environ in ((plain, {}), (coloured, {}), (terminal_without, {"NO_COLOR": "1"})):
+        show = line_writer(Terminal(stdout=out, environ=environ), NAMES, as_text=True)
+        show("worker.1", "hello")
+    assert plain.getvalue() == terminal_without.getvalue() == "worker.1   │ hello\n"
+    assert coloured.getvalue() == "\x1b[33mworker.1   │ \x1b[0mhello\n"
+
+
+def test_colours_go_by_the_plan_and_not_by_who_speaks_first() -> None:
+    first, second = FakeTty(), FakeTty()
+    for out, order in ((first, NAMES), (second, NAMES[::-1])):
+        show = line_writer(Terminal(stdout=out, environ={}), NAMES, as_text=True)
+        for name in order:
+            show(name, "hello")
+    assert sorted(first.getvalue().replace("\r", "").splitlines()) == sorted(
+        second.getvalue().replace("\r", "").splitlines()
+    )
+
+
+def test_warnings_and_errors_stand_out_on_a_terminal() -> None:
+    out = FakeTty()
+    show = line_writer(Terminal(stdout=out, environ={}), NAMES, as_text=True)
+    show("worker.1", "18:18:07.843 ERROR   worker: it burns")
+    assert out.getvalue().endswith("\x1b[31m18:18:07.843 ERROR   worker: it burns\x1b[0m\n")
 
 
 def test_json_lines_pass_as_they_are_and_other_lines_become_json() -> None:
     out = io.StringIO()
-    show = line_writer(Terminal(stdout=out, environ={}), as_text=False)
+    show = line_writer(Terminal(stdout=out, environ={}), NAMES, as_text=False)
     show("worker.1", '{"message":"mine"}')
     show("worker.1", "Traceback:")
     first, second = out.getvalue().splitlines()
     assert first == '{"message":"mine"}'
     assert msgspec.json.decode(second, type=dict[str, Any])["message"] == "Traceback:"
-
-
-def test_the_hints_show_no_password_and_ask_for_the_token() -> None:
-    settings = Settings(database_url="postgresql://ada:secret@host/db", gateway_token="hush", gateway_host="::1")
-    text = "\n".join(first_hints(settings, "psql"))
-    assert "http://[::1]:8420/api/jobs" in text
-    assert "authorization: Bearer …" in text
-    assert "secret" not in text
-    assert "hush" not in text
 
 
 def test_too_many_workers_are_refused(run_cli: Cli) -> None:
@@ -93,7 +107,7 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
         process = start_process(["up", "--log-format", "text"], environ, cwd=folder)
         process.wait_for_line("embedded Postgres")
         process.wait_for_line("schema migrated to version")
-        process.wait_for_line("look     leasehold status")
+        process.wait_for_line("leasehold is up")
         process.wait_for_line("starting worker")
         assert run_cli("enqueue", "echo", environ=environ).json() == {"job_id": 1, "is_new": True}
         process.wait_for_line("claimed job 1 of kind echo")
@@ -108,3 +122,33 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
         process.wait_for_line("starting worker", after=seen)
         assert process.terminate() == 0
         assert "stopping: running jobs may finish" in process.stdout
+
+
+@pytest.mark.acceptance
+def test_a_gateway_that_others_reach_gets_a_token_which_stays_the_same(start_process: StartProcess) -> None:
+    with short_folder() as folder:
+        port = str(free_port())
+        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": port}
+        environ |= {"LEASEHOLD_GATEWAY_HOST": "0.0.0.0", "LEASEHOLD_LOG_LEVEL": "warning"}
+        command = ["up", "--workers", "0", "--log-format", "text"]
+        first = start_process(command, environ, cwd=folder)
+        token = first.wait_for_line("  token lh_").split()[-1]
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/api/jobs/1")
+        assert status_of(request) == 401
+        request.add_header("authorization", f"Bearer {token}")
+        assert status_of(request) == 404
+        assert first.terminate() == 0
+        second = start_process(command, environ, cwd=folder)
+        second.wait_for_line(f"with the token $(cat {folder}/data/gateway.token)")
+        assert status_of(request) == 404
+        assert second.terminate() == 0
+        assert token not in second.output
+
+
+def status_of(request: urllib.request.Request) -> int:
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
