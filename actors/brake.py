@@ -53,7 +53,7 @@ class Brake:
         self._clock = clock
         self._meter = Meter()
         self._load: Load | None = None
-        self._looked_at = float("-inf")
+        self._looked_at = self._judged_at = float("-inf")
         self._since = 0.0
         self._until = 0.0
         self._is_blind = False
@@ -64,9 +64,8 @@ class Brake:
     def hold_for(self) -> float:
         """Seconds to claim nothing, then to ask again; 0: claim."""
         now = self._clock()
-        if self.reason is None and now - self._looked_at < LOOK_SECONDS:
-            return float("inf") if self.paused else 0.0
-        if self.reason is None or now >= self._until:
+        # Heartbeats look as well, and do not judge.
+        if now >= self._until and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0):
             self._judge(now)
         return float("inf") if self.paused else max(0.0, self._until - now) if self.reason else 0.0
 
@@ -92,8 +91,8 @@ class Brake:
                 log.warning("memory and CPU cannot be read, so nothing backs off: %s", error)
 
     def _judge(self, now: float) -> None:
-        self._look(now)
-        limits, load, was = self._limits, self._load, self.reason
+        self._judged_at = now
+        limits, load, was = self._limits, self.load(), self.reason
         self.reason = None if load is None else find_strain(load, limits.memory, limits.cpu)
         if self.reason is not None:
             self._until = now + limits.seconds

@@ -1,4 +1,4 @@
-"""Takes back what ran out: expired leases and deadlines, and jobs left waiting or blocked behind nobody."""
+"""Takes back what ran out: expired leases and deadlines, and jobs left waiting or blocked behind nobody; ages the others."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ SOONEST_SECONDS = 0.02
 
 
 class ReaperStatistics(msgspec.Struct, frozen=True):
-    """Jobs taken back, failed at their deadline, promoted or unblocked that were stranded, and rounds."""
+    """Jobs taken back, failed at their deadline, promoted or unblocked that were stranded, raised for their age; rounds."""
 
     reaped: int
     expired: int
     promoted: int
     unblocked: int
+    aged: int
     rounds: int
 
 
@@ -78,6 +79,7 @@ class Reaper:
                 break
         await self._count("expired", "expire_jobs")
         await self._count("promoted", "promote_stranded_jobs")
+        await self._count("aged", "age_jobs")
         await self._unblock()
 
     async def _count(self, what: str, function: str) -> None:

@@ -14,9 +14,11 @@ from typing import Any
 import trio
 
 from leasehold.actors.held import Held
+from leasehold.database.border import current_asyncio_loop
+from leasehold.database.shared_loop import Contained
 from leasehold.job_context import running_job
 
-OURS = ("leasehold.actors", "leasehold.database", "trio", "trio_asyncio", "threading", "asyncio")
+OURS = ("leasehold.actors", "leasehold.database", "trio", "trio_asyncio", "outcome", "threading", "asyncio")
 """Modules whose frames at the top of a stack say nothing of the handler."""
 Place = tuple[FrameType, int]
 
@@ -24,15 +26,16 @@ Place = tuple[FrameType, int]
 def stack_of(held: Held, task: trio.lowlevel.Task) -> str:
     """The stacks of everything that the handler of this job runs, `task` being that of its slot.
 
-    Asyncio tasks and threads that it has started of itself are told apart by the context they inherit; before Python 3.12,
-    which does not show the context of an asyncio task, those of all jobs are shown.
+    Asyncio tasks that it has started are told from those of others by the context that they inherit.
     """
-    parts = [_show("trio task", _below_us(task.iter_await_frames())), *_children(task)]
+    parts: list[str] = []
     if held.kind.runs == "asyncio":
-        parts += [_show(f"asyncio task {each.get_name()}", await_places(each.get_coro())) for each in _asyncio_tasks(held)]
+        tasks = sorted(_asyncio_tasks(held), key=lambda task: task[0])
+        parts += [_show(f"asyncio task {name}", _below_us(await_places(work.work))) for name, work in tasks]
     if held.kind.runs == "thread":
-        parts += [_show(f"thread {name}", places) for name, places in _threads(task)]
-    return "\n".join(part for part in parts if part) or "no Python frame is to be seen\n"
+        parts += [_show(f"thread {name}", _below_us(places)) for name, places in _threads(task)]
+    found = "\n".join(part for part in parts if part)
+    return found or "\n".join([_show("trio task", _below_us(task.iter_await_frames())), *_children(task)])
 
 
 def await_places(awaited: Any) -> Generator[Place]:
@@ -59,15 +62,14 @@ def _children(task: trio.lowlevel.Task) -> list[str]:
     return found
 
 
-def _asyncio_tasks(held: Held) -> list[asyncio.Task[Any]]:
-    from leasehold.database.border import current_asyncio_loop  # noqa: PLC0415
-
+def _asyncio_tasks(held: Held) -> Generator[tuple[str, Contained]]:
     loop = current_asyncio_loop()
-    tasks = [] if loop is None else list(asyncio.all_tasks(loop))
-    if sys.version_info < (3, 12):
-        return tasks
-    running = [each.get_context().get(running_job) for each in tasks]
-    return [each for each, job in zip(tasks, running, strict=True) if job is not None and job[0] is held.row]
+    for task in asyncio.all_tasks(loop) if loop is not None else ():
+        work = task.get_coro()
+        if isinstance(work, Contained):
+            running = work.context.get(running_job)
+            if running is not None and running[0] is held.row:
+                yield task.get_name(), work
 
 
 def _threads(task: trio.lowlevel.Task) -> Iterable[tuple[str, Iterable[Place]]]:
@@ -76,7 +78,7 @@ def _threads(task: trio.lowlevel.Task) -> Iterable[tuple[str, Iterable[Place]]]:
     for thread in threading.enumerate():
         if thread.name.endswith(f" from {task.name}") and thread.ident in frames:
             places = reversed(list(traceback.walk_stack(frames[thread.ident])))
-            yield thread.name, _below_us(places)
+            yield thread.name.removeprefix("None from "), places
 
 
 def _below_us(places: Iterable[Place]) -> list[Place]:

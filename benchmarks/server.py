@@ -71,11 +71,12 @@ class Server:
             await self._command(f'drop database "{name}" with (force)')
 
     def cpu_seconds(self) -> float:
-        """CPU that the server and its present children have used; 0 where the server is somebody else's."""
+        """CPU that the server and its children, present and ended, have used; 0 where the server is somebody else's."""
         if self.pid is None:
             return 0.0
         postmaster = psutil.Process(self.pid)
-        total = 0.0
+        ended = postmaster.cpu_times()
+        total = ended.children_user + ended.children_system
         for process in [postmaster, *postmaster.children()]:
             try:
                 times = process.cpu_times()

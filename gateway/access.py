@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 SHORTEST_PUBLIC_TOKEN = 16
 CHALLENGE = 'Bearer realm="leasehold"'
-ANSWER_HEADERS = "leasehold.answer_headers"
+ANSWER_HEADERS = web.RequestKey("answer_headers", dict[str, str])
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

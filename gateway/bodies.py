@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -24,6 +24,13 @@ NO_ARGS = msgspec.Raw(b"{}")
 
 class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A job to enqueue. What is left out takes its default."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "not": {
+            "required": ["delay", "run_at"],
+            "properties": {"delay": {"not": {"type": "null"}}, "run_at": {"not": {"type": "null"}}},
+        }
+    }
 
     kind: Name
     args: Annotated[

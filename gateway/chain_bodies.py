@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -18,6 +18,13 @@ Id = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 
 class CompletionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the open job of a chain ends: with an output, or with the job that continues the chain."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            {"properties": {"next": {"type": "null"}, "jobs": {"maxItems": 0}}},
+            {"required": ["next"], "properties": {"output": {"type": "null"}}},
+        ]
+    }
 
     output: Annotated[Any, Meta(description="Any JSON; of the chain, where it ends here.")] = None
     next: Annotated[JobBody, Meta(description="The job that continues the chain.")] | None = None

@@ -47,12 +47,9 @@ async def show_chain(call: Call[ChainParameters, None]) -> ChainRecord:
 async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobRecord]:
     """A page of the jobs of a chain, in their order."""
     asked = call.parameters
-    after = place_of(asked.cursor)
-    if after is not None and abs(after) > LARGEST_POSITION:
-        raise refuse_field("query.cursor", "It is no cursor of this list")
-    found = await call.services.client.chain_jobs(
-        asked.id, after_position=-1 if after is None else after, page_size=asked.limit
-    )
+    place = place_of(asked.cursor)
+    after = -1 if place is None else max(-1, min(place, LARGEST_POSITION))
+    found = await call.services.client.chain_jobs(asked.id, after_position=after, page_size=asked.limit)
     return Page(found, cursor_at(found[-1].chain_position) if len(found) == asked.limit else None)
 
 

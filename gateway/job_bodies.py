@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -27,6 +27,7 @@ ErrorType = Annotated[Name, Meta(description="Only those whose last attempt fail
 DryRun = Annotated[bool, Meta(description="Only tell what would be done.")]
 
 NOT_GIVEN = msgspec.Raw(b"null")
+JSON_TEXT = {"contentMediaType": "application/json", "contentSchema": {"type": "object"}}
 LARGE_FIELDS = ("args", "output", "error", "metadata")
 LARGE_LIMIT = 100
 Field = Literal[
@@ -62,7 +63,9 @@ class JobsParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     worker: Annotated[Name, Meta(description="Id of the worker that has the job, or had it last.")] | None = None
     created_after: Annotated[Time, Meta(description="Enqueued then or later.")] | None = None
     created_before: Annotated[Time, Meta(description="Enqueued earlier.")] | None = None
-    args: Annotated[str, Meta(max_length=4000, description="A JSON object that is part of the args.")] | None = None
+    args: (
+        Annotated[str, Meta(description="A JSON object that is part of the args.", extra_json_schema=JSON_TEXT)] | None
+    ) = None
     fields: Annotated[list[Field], Meta(description="Only these, and the id.")] | None = None
     cursor: Cursor | None = None
     limit: Annotated[
@@ -86,9 +89,16 @@ class StaleParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class EditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a job; what is left out stays."""
 
-    args: Annotated[msgspec.Raw, Meta(description="Any JSON object.", extra_json_schema={"type": ["object", "null"]})] = (
-        msgspec.field(default_factory=lambda: NOT_GIVEN)
-    )
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+            for name in ("args", "priority", "queue", "run_at", "max_attempts", "metadata")
+        ]
+    }
+
+    args: Annotated[
+        msgspec.Raw, Meta(description="Any JSON object.", extra_json_schema={"type": ["object", "null"]})
+    ] = msgspec.field(default_factory=lambda: NOT_GIVEN)
     priority: Integer | None = None
     queue: Name | None = None
     run_at: Time | None = None
@@ -138,6 +148,10 @@ class KeyFilter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 class KeysBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A job to enqueue for each subject of a filter."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "allOf": [{"properties": {"job": {"properties": {"key": {"type": "null"}, "idempotency_key": {"type": "null"}}}}}]
+    }
 
     job: Annotated[JobBody, Meta(description="Without a key: it gets that of the subject.")]
     filter: KeyFilter = KeyFilter()

@@ -50,6 +50,7 @@ INSUFFICIENT_SCOPE = ProblemType("insufficient_scope", 403, "The token does not 
 FOREIGN_ORIGIN = ProblemType("foreign_origin", 403, "Pages of other origins may change nothing here")
 NOT_FOUND = ProblemType("not_found", 404, "There is nothing at this address")
 UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
+UNKNOWN_SCHEDULE = ProblemType("unknown_schedule", 404, "No schedule has this name or id")
 UNKNOWN_QUEUE = ProblemType("unknown_queue", 404, "Nothing is known of this queue")
 METRICS_MISSING = ProblemType("metrics_missing", 404, "Metrics are not installed here")
 METHOD_NOT_ALLOWED = ProblemType("method_not_allowed", 405, "This address does not take this method")
@@ -86,6 +87,7 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.UnknownKind: UNKNOWN_KIND,
     errors.NotFound: NOT_FOUND,
     errors.UnknownJob: UNKNOWN_JOB,
+    errors.UnknownSchedule: UNKNOWN_SCHEDULE,
     errors.Conflict: CONFLICT,
     errors.UniqueConflict: UNIQUE_CONFLICT,
     errors.WrongState: WRONG_STATE,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -38,6 +39,16 @@ class GroupParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class LimitBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How many jobs may run at once, and how many may start in a second."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            {
+                "required": ["max_running"],
+                "properties": {"max_running": {"type": "integer"}, "burst": {"type": "null"}},
+            },
+            {"required": ["rate"], "properties": {"rate": {"type": "number"}}},
+        ]
+    }
 
     key_group: KeyGroup = ""
     max_running: Annotated[int, Meta(ge=0, le=2**31 - 1, description="How many may be held at once.")] | None = None

@@ -10,7 +10,7 @@ from aiohttp import web
 
 REQUEST_ID = "X-Request-Id"
 SPEAKABLE = re.compile(r"[\w.:-]{1,128}", re.ASCII)
-_KEY = "leasehold.request_id"
+_KEY = web.RequestKey("request_id", str)
 
 
 def request_id_of(request: web.BaseRequest) -> str:
@@ -19,4 +19,4 @@ def request_id_of(request: web.BaseRequest) -> str:
     if known is None:
         given = request.headers.get(REQUEST_ID, "")
         known = request[_KEY] = given if SPEAKABLE.fullmatch(given) else uuid.uuid4().hex
-    return str(known)
+    return known

@@ -24,6 +24,7 @@ from leasehold.gateway.problems import (
     MALFORMED_JSON,
     MALFORMED_REQUEST,
     NOT_ACCEPTABLE,
+    NOT_FOUND,
     RATE_LIMITED,
     SCHEMA_MISMATCH,
     SLOW_BODY,
@@ -125,7 +126,9 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Every problem that this route can answer."""
         access = ACCESS_ERRORS if self.scope else ()
         body = BODY_ERRORS if self.request is not None else ()
-        return tuple(dict.fromkeys((*access, *body, *self.errors, *ALWAYS_POSSIBLE)))
+        # What a path cannot mean is not found.
+        unknown = (NOT_FOUND,) if "{" in self.path and all(each.status != 404 for each in self.errors) else ()
+        return tuple(dict.fromkeys((*access, *body, *self.errors, *unknown, *ALWAYS_POSSIBLE)))
 
 
 def make_handler(route: Route, services: Services, guard: Guard, limits: Limits) -> Handler:

@@ -13,6 +13,7 @@ from leasehold.gateway.metrics import METRICS_ROUTES
 from leasehold.gateway.problems import NOT_READY
 from leasehold.gateway.queue_table import QUEUE_ROUTES
 from leasehold.gateway.routes import Route
+from leasehold.gateway.schedule_table import SCHEDULE_ROUTES
 from leasehold.gateway.stream_table import STREAM_ROUTES
 
 OWN_ROUTES: tuple[Route, ...] = (
@@ -20,6 +21,7 @@ OWN_ROUTES: tuple[Route, ...] = (
     *CAPACITY_ROUTES,
     *CHAIN_ROUTES,
     *QUEUE_ROUTES,
+    *SCHEDULE_ROUTES,
     *STREAM_ROUTES,
     *METRICS_ROUTES,
     Route(
@@ -36,6 +38,16 @@ OWN_ROUTES: tuple[Route, ...] = (
         path="/readyz",
         handler=health.show_readiness,
         summary="Whether requests can be served",
+        parameters=HealthParameters,
+        response=HealthBody,
+        errors=(NOT_READY,),
+        tags=("health",),
+    ),
+    Route(
+        method="GET",
+        path="/startupz",
+        handler=health.show_startup,
+        summary="Whether requests could be served once",
         parameters=HealthParameters,
         response=HealthBody,
         errors=(NOT_READY,),

@@ -29,12 +29,16 @@ def read_parameters(
         return NOTHING
     given = {**_read_query(request, lists_of(parameters)), **request.match_info}
     try:
-        return msgspec.convert(given, parameters, strict=False)
+        asked = msgspec.convert(given, parameters, strict=False)
     except msgspec.ValidationError as error:
         offence = offence_of(error, "query")
         if offence.path.removeprefix("query.") in request.match_info:
             raise Refusal(next((each for each in errors if each.status == 404), NOT_FOUND)) from None
         raise refuse_field(offence.path, offence.message) from None
+    for name in given:
+        if getattr(asked, name) is None:  # `state=null`, in the eyes of a lenient reader
+            raise refuse_field(f"query.{name}", "It may be left out, but it cannot be null")
+    return asked
 
 
 def _read_query(request: web.Request, lists: frozenset[str]) -> dict[str, Any]:

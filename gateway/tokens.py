@@ -84,6 +84,7 @@ class DatabaseTokens:
         asking = self._asking.get(key)
         if asking is None:
             asking = self._asking[key] = asyncio.create_task(self._ask(key, self._epoch))
+            asking.add_done_callback(_retrieve)
         # Shielded: a caller who hangs up must not take the answer away from the others.
         return await asyncio.shield(asking)
 
@@ -123,6 +124,12 @@ class DatabaseTokens:
                 self._remembered.clear()
             self._remembered[key] = Remembered(identity, self._clock() + left)
         return identity
+
+
+def _retrieve(task: asyncio.Task[Identity | None]) -> None:
+    """Where everybody who asked has hung up, nobody is told that it failed."""
+    if not task.cancelled():
+        task.exception()
 
 
 @asynccontextmanager

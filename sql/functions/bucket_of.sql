@@ -6,5 +6,6 @@
 -- Callers     close_minutes
 create or replace function leasehold.bucket_of(seconds double precision) returns integer
 language sql immutable parallel safe as $$
-select least(28, ceil(ln(greatest(seconds, 0.001) * 1000) / 0.6931471805599453 - 1e-9))::integer
+select case when seconds is not null
+            then least(28, ceil(ln(greatest(seconds, 0.001) * 1000) / 0.6931471805599453 - 1e-9))::integer end
 $$;

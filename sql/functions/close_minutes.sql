@@ -23,9 +23,10 @@ begin
     if not pg_try_advisory_xact_lock(hashtextextended('leasehold accountant', 0)) then
         return null;
     end if;
-    -- A job's times are taken before its transaction has a number. That takes less than a second, hence "- 1 s" below.
+    -- Whoever has a number by now has a smaller one than we. Jobs get their times before their transaction gets its number: that
+    -- takes less than a second, hence "- 1 s" below.
     insert into leasehold.rollup_marks (taken_at, horizon, last_id)
-    select v_now, pg_snapshot_xmax(pg_current_snapshot()), s.last_value - (not s.is_called)::integer from leasehold.jobs_id_seq s
+    select v_now, pg_current_xact_id(), s.last_value - (not s.is_called)::integer from leasehold.jobs_id_seq s
     returning last_id into v_next_id;
     select date_bin('1 minute', max(m.taken_at) - interval '1 s', 'epoch') into v_sound
       from leasehold.rollup_marks m where m.horizon <= pg_snapshot_xmin(pg_current_snapshot());

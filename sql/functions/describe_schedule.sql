@@ -6,5 +6,6 @@
 -- Callers     update_schedule, declare_schedule, clients, psql
 create or replace function leasehold.describe_schedule(schedule leasehold.schedules) returns jsonb language sql stable
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select to_jsonb(describe_schedule.schedule) - '{id,anchor,revision,planned_revision,planned_from,next_run_at,last_run_at,last_tick_at,last_job_count,last_error,declared,overridden,created_at,updated_at,updated_by}'::text[]
+select jsonb_object_agg(f.key, f.value)
+  from jsonb_each(to_jsonb(describe_schedule.schedule)) f where leasehold.complete_schedule('{"name": ""}') ? f.key
 $$;

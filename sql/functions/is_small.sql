@@ -1,5 +1,5 @@
 -- Purpose     Whether a table is small enough to be counted whenever somebody asks: up to 16 MB with all its partitions, which
---             is some ten thousand jobs and ten milliseconds.
+--             is some ten thousand jobs and ten milliseconds. The setting leasehold.small_table (bytes) says otherwise.
 -- Parameters  name: of the table
 -- Returns     true or false
 -- Errors      none
@@ -7,5 +7,7 @@
 -- Callers     list_queue_depths, measure_depths
 create or replace function leasehold.is_small(name text) returns boolean language sql stable
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select coalesce(sum(pg_relation_size(t.relid)), 0) <= 16 * 1024 * 1024 from pg_partition_tree(('leasehold.' || is_small.name)::regclass) t
+select pg_relation_size(c.name) + coalesce((select sum(pg_relation_size(t.relid)) from pg_partition_tree(c.name) t where t.isleaf), 0)
+       <= coalesce(nullif(current_setting('leasehold.small_table', true), '')::bigint, 16777216)
+  from (select ('leasehold.' || is_small.name)::regclass as name) c
 $$;

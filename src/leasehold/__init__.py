@@ -30,6 +30,8 @@ from leasehold.records import (
     WorkerRecord,
 )
 from leasehold.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
+from leasehold.schedule import Blackout, ScheduleChanges, ScheduleDefinition, ScheduleOptions
+from leasehold.schedule_records import FiredTick, NextTick, ScheduleRecord, TickRecord
 from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 from leasehold.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
 
@@ -40,6 +42,7 @@ __all__ = [
     "App",
     "Attempt",
     "AttemptError",
+    "Blackout",
     "Blocker",
     "BlockerRecord",
     "CallNext",
@@ -57,6 +60,7 @@ __all__ = [
     "EnqueuedJob",
     "Explanation",
     "Fault",
+    "FiredTick",
     "Hooks",
     "Job",
     "JobProgress",
@@ -68,14 +72,20 @@ __all__ = [
     "LogLine",
     "Middleware",
     "NewJob",
+    "NextTick",
     "OnConflict",
     "OpenTransaction",
     "QueueCounts",
     "Reschedule",
     "Retry",
     "RetryPolicy",
+    "ScheduleChanges",
+    "ScheduleDefinition",
+    "ScheduleOptions",
+    "ScheduleRecord",
     "SyncCompletion",
     "SyncJobTransaction",
+    "TickRecord",
     "TimelineEntry",
     "Token",
     "Unique",

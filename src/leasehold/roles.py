@@ -61,9 +61,10 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers
         get_job_errors get_job_logs get_job_progress get_job_timeline get_last_completion get_rates get_schedule
         get_totals get_worker list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains
-        list_changes list_commands list_jobs list_key_jobs list_limits list_oldest_ready list_queue_depths
-        list_queues list_recent_jobs list_rollups list_schedule_ticks list_schedules list_wait_circles
-        list_waiting_chains list_workers measure_fleet measure_hour name_worker workers_needed
+        list_changes list_commands list_failures list_jobs list_key_jobs list_limits list_oldest_ready
+        list_queue_depths list_queues list_recent_jobs list_rollups list_schedule_ticks list_schedules
+        list_wait_circles list_waiting_chains list_workers measure_fleet measure_flow measure_hour name_worker
+        workers_needed
     """),
     "operator": names("""
         cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain create_schedule create_token

@@ -85,6 +85,16 @@ async def test_a_lease_is_taken_back_when_it_runs_out_and_not_at_the_next_poll(
     assert "took back job 1: the lease of attempt 1 on worker gone ran out; now pending" in caplog.text
 
 
+async def test_jobs_of_a_queue_that_says_so_gain_priority_with_age(database: Database) -> None:
+    async with reaping(database, 0.02) as bundle:
+        await bundle.client.enqueue_many([NewJob(kind="low"), NewJob(kind="high", priority=1)])
+        await database.fetch("update leasehold.jobs set run_at = run_at - interval '1 hour'")
+        await bundle.client.set_ageing("default", timedelta(hours=1))
+        await database.fetch("update leasehold.queues set aged_at = aged_at - interval '1 hour'")
+        await until(lambda: bundle.reaper.statistics().aged == 1)
+        assert [job.priority for job in await bundle.client.list()] == [1, 1]
+
+
 async def test_it_looks_at_once_when_told_to_and_after_missing_notifications(database: Database) -> None:
     async with reaping(database) as bundle:
         for wake in (lambda: bundle.switchboard.publish(Reap()), bundle.switchboard.publish_reconnect):

@@ -17,10 +17,12 @@ import msgspec
 
 from leasehold.app import App
 from leasehold.client import Client
+from leasehold.gateway.auditing import AuditLog
 from leasehold.gateway.listening import open_gateway
 from leasehold.gateway.reading import Limits
 from leasehold.gateway.serve import open_service
 from leasehold.gateway.services import Check
+from leasehold.gateway.tokens import TokenStore
 from leasehold.settings import Settings
 from tests.gateway.fake_client import FakeClient
 
@@ -117,18 +119,26 @@ def running_gateway(
     checks: Mapping[str, Check] | None = None,
     limits: Limits | None = None,
     settings: Settings | None = None,
+    tokens: TokenStore | None = None,
+    audit_log: AuditLog | None = None,
 ) -> Generator[RunningGateway]:
     """A gateway on a free port of loopback, stopped at the end."""
     wanted = settings or Settings(gateway_port=0)
-    with _running(lambda: open_gateway(wanted, cast("Client", client), checks or {}, limits=limits)) as gateway:
+
+    def opening() -> AbstractAsyncContextManager[str]:
+        return open_gateway(
+            wanted, cast("Client", client), checks or {}, limits=limits, tokens=tokens, audit_log=audit_log
+        )
+
+    with _running(opening) as gateway:
         yield gateway
 
 
 @contextmanager
-def running_service(database_url: str, *, app: App | None = None) -> Generator[RunningGateway]:
+def running_service(database_url: str, *, app: App | None = None, **settings: Any) -> Generator[RunningGateway]:
     """A gateway on a free port of loopback with a database behind it."""
-    settings = Settings(gateway_port=0, database_url=database_url)
-    with _running(lambda: open_service(settings, app=app)) as gateway:
+    wanted = Settings(gateway_port=0, database_url=database_url, **settings)
+    with _running(lambda: open_service(wanted, app=app)) as gateway:
         yield gateway
 
 

@@ -3,10 +3,13 @@ from __future__ import annotations
 import pytest
 
 from leasehold.errors import SettingsError
-from leasehold.gateway.access import check_binding, host_name, is_loopback
+from leasehold.gateway.access import Scope, check_binding, check_tokens, host_name, is_loopback
+from leasehold.gateway.identities import Identity, scopes_of
 from leasehold.settings import Settings
+from leasehold.tokens import make_token
 from tests.gateway.fake_client import FakeClient
-from tests.gateway.running import running_gateway
+from tests.gateway.fake_tokens import FakeTokens
+from tests.gateway.running import RunningGateway, run, running_gateway
 
 TOKEN = "a-token-of-decent-length"
 
@@ -14,13 +17,22 @@ TOKEN = "a-token-of-decent-length"
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost", "LocalHost."])
 def test_loopback_needs_no_token(host: str) -> None:
     check_binding(Settings(gateway_host=host))
+    run(check_tokens(Settings(gateway_host=host), FakeTokens()))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "gateway.example", "localhost.example"])
-def test_another_address_is_refused_without_a_token_and_the_error_says_what_to_do(host: str) -> None:
-    with pytest.raises(SettingsError, match="LEASEHOLD_GATEWAY_TOKEN"):
-        check_binding(Settings(gateway_host=host))
-    check_binding(Settings(gateway_host=host, gateway_token=TOKEN))
+def test_another_address_is_refused_without_any_token_and_the_error_says_what_to_do(host: str) -> None:
+    for store in (None, FakeTokens()):
+        with pytest.raises(SettingsError, match="leasehold tokens create NAME.*LEASEHOLD_GATEWAY_TOKEN"):
+            run(check_tokens(Settings(gateway_host=host), store))
+    run(check_tokens(Settings(gateway_host=host), FakeTokens({make_token(): Identity(name="ci")})))
+    run(check_tokens(Settings(gateway_host=host, gateway_token=TOKEN), None))
+
+
+@pytest.mark.parametrize("origin", ["example.org", "https://example.org/", "ftp://x", "https://a@b", "null", "https://EX.org"])
+def test_what_no_browser_would_send_is_no_origin_to_allow(origin: str) -> None:
+    with pytest.raises(SettingsError, match="is no origin"):
+        check_binding(Settings(gateway_cors_origins=(origin,)))
 
 
 @pytest.mark.parametrize("token", ["", "two words", "tökenstattwort-lang", "line\nbreak-long-enough", "short"])
@@ -67,3 +79,102 @@ def test_without_a_token_a_page_that_rebinds_its_name_to_loopback_gets_nothing()
         answer = gateway.call("GET", "/api/jobs/counts", headers={"Host": "evil.example:8420"})
         assert (answer.status, answer.body["code"]) == (421, "unknown_host")
         assert gateway.call("GET", "/api/jobs/counts", headers={"Host": "localhost:8420"}).status == 200
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def counts(gateway: RunningGateway, token: str) -> int:
+    return gateway.call("GET", "/api/jobs/counts", headers=bearer(token)).status
+
+
+@pytest.mark.parametrize(
+    ("names", "allowed"),
+    [
+        (["enqueue"], {Scope.ENQUEUE}),
+        (["read"], {Scope.READ}),
+        (["operate"], {Scope.OPERATE, Scope.READ}),
+        (["admin"], set(Scope)),
+        (["enqueue", "read"], {Scope.ENQUEUE, Scope.READ}),
+    ],
+)
+def test_a_scope_allows_itself_and_what_it_includes(names: list[str], allowed: set[Scope]) -> None:
+    assert scopes_of(names) == allowed
+
+
+def test_a_token_without_the_scope_is_refused_and_told_which_one_it_lacks() -> None:
+    token = make_token()
+    store = FakeTokens({token: Identity(name="shop", scopes=scopes_of(["enqueue"]))})
+    with running_gateway(FakeClient(), tokens=store) as gateway:
+        assert gateway.call("POST", "/api/jobs", {"kind": "a"}, bearer(token)).status == 201
+        refused = gateway.call("GET", "/api/jobs/counts", headers=bearer(token))
+    assert (refused.status, refused.body["code"]) == (403, "insufficient_scope")
+    assert 'error="insufficient_scope", scope="read"' in refused.headers["WWW-Authenticate"]
+    assert "shop" in refused.body["detail"]
+
+
+def test_a_token_of_the_wrong_shape_is_refused_without_asking_anybody() -> None:
+    store = FakeTokens()
+    wrong = make_token()
+    wrong = wrong[:-1] + ("a" if wrong[-1] != "a" else "b")
+    with running_gateway(FakeClient(), tokens=store) as gateway:
+        answer = gateway.call("GET", "/api/jobs/counts", headers=bearer(wrong))
+        assert counts(gateway, "lh_short") == 401
+    assert answer.status == 401
+    assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+    assert store.asked == []
+
+
+def test_once_there_is_a_token_nobody_comes_in_without_one() -> None:
+    store = FakeTokens()
+    with running_gateway(FakeClient(), tokens=store) as gateway:
+        assert gateway.call("GET", "/api/jobs/counts").status == 200
+        store.tokens[make_token()] = Identity(name="first")
+        assert gateway.call("GET", "/api/jobs/counts").status == 401
+
+
+def test_the_token_of_the_settings_may_do_everything_beside_the_others() -> None:
+    store = FakeTokens({make_token(): Identity(name="ci", scopes=scopes_of(["read"]))})
+    settings = Settings(gateway_port=0, gateway_token=TOKEN)
+    with running_gateway(FakeClient(), settings=settings, tokens=store) as gateway:
+        assert counts(gateway, TOKEN) == 200
+        assert gateway.call("POST", "/api/jobs", {"kind": "a"}, bearer(TOKEN)).status == 201
+
+
+def test_whoever_tries_wrong_tokens_has_to_wait_while_known_ones_go_on() -> None:
+    good = make_token()
+    store = FakeTokens({good: Identity(name="ci")})
+    with running_gateway(FakeClient(), tokens=store) as gateway:
+        assert counts(gateway, good) == 200
+        statuses = [counts(gateway, make_token()) for _ in range(12)]
+        late = gateway.call("GET", "/api/jobs/counts", headers=bearer(make_token()))
+        assert counts(gateway, good) == 200
+    assert statuses[:10] == [401] * 10
+    assert statuses[-1] == 429
+    assert late.body["code"] == "too_many_failures"
+    assert 1 <= int(late.headers["Retry-After"]) <= 60
+    assert len(store.asked) <= 12
+
+
+def test_a_token_may_send_what_its_rate_allows_and_is_told_how_much_is_left() -> None:
+    token = make_token()
+    store = FakeTokens({token: Identity(name="ci", token_id=1, rate=0.01, burst=2)})
+    with running_gateway(FakeClient(), tokens=store) as gateway:
+        first, _, third = (gateway.call("GET", "/api/jobs/counts", headers=bearer(token)) for _ in range(3))
+    assert (first.status, first.headers["RateLimit-Policy"]) == (200, '"token";q=2;w=200')
+    assert first.headers["RateLimit"].startswith('"token";r=1;t=')
+    assert (third.status, third.body["code"]) == (429, "rate_limited")
+    assert third.headers["RateLimit"].startswith('"token";r=0;t=')
+    assert 90 <= int(third.headers["Retry-After"]) <= 100
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_without_tokens_a_page_of_the_web_changes_nothing(method: str) -> None:
+    headers = {"Origin": "https://evil.example"}
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call(method, "/api/chains/1" + ("/cancel" if method == "POST" else ""), headers=headers)
+        own = {"Origin": "http://{}:{}".format(*gateway.address)}
+        assert gateway.call("POST", "/api/jobs", {"kind": "a"}, own).status == 201
+        assert gateway.call("POST", "/api/jobs", {"kind": "a"}, headers).status == 403
+    assert (answer.status, answer.body["code"]) == (403, "foreign_origin")

@@ -5,15 +5,20 @@ import socket
 
 import pytest
 
-from leasehold.errors import SettingsError
+from leasehold.errors import DatabaseUnavailable, SettingsError
 from leasehold.gateway.serve import serve
 from leasehold.settings import Settings
 from tests.gateway.running import run
 from tests.support.processes import LeaseholdProcess, StartProcess
 
 
-def test_a_public_address_without_a_token_is_refused_before_anything_is_opened() -> None:
-    with pytest.raises(SettingsError, match="gateway_token"):
+def test_a_public_address_without_any_token_is_refused_before_the_port_is_bound(database_url: str) -> None:
+    with pytest.raises(SettingsError, match="leasehold tokens create"):
+        run(serve(Settings(gateway_host="0.0.0.0", gateway_port=0, database_url=database_url)))
+
+
+def test_a_public_address_is_refused_where_nobody_can_say_whether_there_are_tokens() -> None:
+    with pytest.raises(DatabaseUnavailable):
         run(serve(Settings(gateway_host="0.0.0.0", gateway_port=0, database_url="postgresql://nowhere.invalid/")))
 
 

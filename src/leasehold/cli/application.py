@@ -29,6 +29,7 @@ from leasehold.cli.jobs_trigger import jobs_trigger
 from leasehold.cli.jobs_why import jobs_why
 from leasehold.cli.migrate import migrate
 from leasehold.cli.options import COMMON
+from leasehold.cli.queue_ageing import queues_age
 from leasehold.cli.queue_limits import queues_limit, queues_limits, queues_unlimit
 from leasehold.cli.queues import queues_pause, queues_resume
 from leasehold.cli.reap import reap
@@ -45,6 +46,7 @@ from leasehold.cli.schedules_read import schedules_history, schedules_list, sche
 from leasehold.cli.status import status
 from leasehold.cli.terminal import Terminal
 from leasehold.cli.tokens import tokens_create, tokens_list, tokens_log, tokens_revoke, tokens_rotate
+from leasehold.cli.top import top
 from leasehold.cli.up import up
 from leasehold.cli.wake import wake
 
@@ -58,6 +60,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "status": status,
         "capacity": capacity,
         "events": events,
+        "top": top,
         "jobs list": jobs_list,
         "jobs show": jobs_show,
         "jobs why": jobs_why,
@@ -75,6 +78,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "chains delete": chains_delete,
         "queues pause": queues_pause,
         "queues resume": queues_resume,
+        "queues age": queues_age,
         "queues limit": queues_limit,
         "queues limits": queues_limits,
         "queues unlimit": queues_unlimit,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
 from leasehold.client.section import Section
@@ -65,6 +67,37 @@ class QueueTotals(msgspec.Struct, frozen=True, kw_only=True):
     runs: list[int]
 
 
+class QueueFlow(msgspec.Struct, frozen=True, kw_only=True):
+    """What went into and out of a queue since the last look."""
+
+    queue: str
+    arrived: int
+    completed: int
+    failed: int
+    cancelled: int
+
+
+class Flow(msgspec.Struct, frozen=True, kw_only=True):
+    """What went into and out of all queues. The next look takes `at` and `newest_id`."""
+
+    at: datetime
+    newest_id: int
+    queues: list[QueueFlow]
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that failed; `is_final`: and the job with it. kind and queue are None where the job is gone."""
+
+    at: datetime
+    job_id: int
+    attempt: int
+    kind: str | None
+    queue: str | None
+    worker_id: str | None
+    message: str | None
+    is_final: bool
+
+
 class Measures(Section):
     """The section of the client that measures."""
 
@@ -80,6 +113,16 @@ class Measures(Section):
     async def oldest_ready(self) -> list[OldestReady]:
         """The queues in which something is ready, with the age of the oldest."""
         return [from_row(OldestReady, row) for row in await self._database.call("list_oldest_ready")]
+
+    async def flow(self, since: datetime, after_id: int | None = None) -> Flow:
+        """What went into and out of the queues since a moment that is not long ago."""
+        rows = await self._database.call("measure_flow", since, after_id)
+        queues = [from_row(QueueFlow, row) for row in rows if row["queue"] is not None]
+        return Flow(at=rows[0]["at"], newest_id=rows[0]["newest_id"], queues=queues)
+
+    async def failures(self, since: datetime, most: int = 20) -> list[Failure]:
+        """The latest attempts that failed since a moment that is not long ago, latest first."""
+        return [from_row(Failure, row) for row in await self._database.call("list_failures", since, most)]
 
     async def totals(self) -> list[QueueTotals]:
         """Everything counted so far, by queue."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from leasehold.client.section import Section
 from leasehold.records import QueueRecord, from_row
 
@@ -20,6 +22,14 @@ class Queues(Section):
     async def resume(self, queue: str) -> bool:
         """Claim from a paused queue again; returns whether this changed anything."""
         return bool(await self._database.call_value("resume_queue", queue))
+
+    async def set_ageing(self, queue: str, every: timedelta | None) -> bool:
+        """Have pending jobs of a queue gain one priority for each `every` that they have waited; None: no more.
+
+        Never beyond the highest priority that is pending there: a job that got so far is the oldest, and next. Returns
+        whether this changed anything. Raises BadInput.
+        """
+        return bool(await self._database.call_value("set_ageing", queue, every))
 
     async def recover_stale(self, minutes: float) -> int:
         """Take back jobs whose owner has not renewed for `minutes`; returns how many. Raises BadInput."""

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
+from contextvars import Context, copy_context
 from typing import Any
 
 log = logging.getLogger("leasehold.asyncio")
@@ -38,7 +39,8 @@ def _refuse_to_stop() -> None:
 
 
 def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
-    return asyncio.Task(Contained(work), loop=loop, **options)
+    context = options.get("context") or copy_context()
+    return asyncio.Task(Contained(work, context), loop=loop, **options)
 
 
 class EndRefused(Exception):
@@ -49,28 +51,32 @@ class Contained(Coroutine[Any, Any, Any]):
     """A coroutine that passes KeyboardInterrupt and SystemExit on as EndRefused: asyncio lets those two through its loop.
 
     No coroutine around the other, since one that is cancelled before its start would leave the other unawaited.
+
+    Attributes:
+        work: the coroutine. context: of its task, which asyncio itself shows from Python 3.12 on.
     """
 
-    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
-        self._work = work
+    def __init__(self, work: Coroutine[Any, Any, Any], context: Context) -> None:
+        self.work = work
+        self.context = context
 
     def send(self, value: Any) -> Any:
         """Go on."""
         try:
-            return self._work.send(value)
+            return self.work.send(value)
         except (KeyboardInterrupt, SystemExit) as error:
             raise EndRefused(repr(error)) from error
 
     def throw(self, *error: Any) -> Any:
         """Go on with an exception."""
         try:
-            return self._work.throw(*error)
+            return self.work.throw(*error)
         except (KeyboardInterrupt, SystemExit) as refused:
             raise EndRefused(repr(refused)) from refused
 
     def close(self) -> None:
         """Give up."""
-        self._work.close()
+        self.work.close()
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return self._work.__await__()
+        return self.work.__await__()

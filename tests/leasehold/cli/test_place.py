@@ -22,6 +22,7 @@ ARGUMENTS = {
     "run": ["worker"],
     "queues pause": ["mail"],
     "queues resume": ["mail"],
+    "queues age": ["mail"],
     "queues limit": ["mail", "--max-running", "1"],
     "queues unlimit": ["mail"],
     **{f"jobs {name}": ["1"] for name in ("show", "why", "logs", "errors", "edit", "cancel", "retry", "trigger")},

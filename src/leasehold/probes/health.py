@@ -1,0 +1,90 @@
+"""How a process fares: written by its event loop, read by the thread that answers probes.
+
+The loop beats; that a beat is old is how another thread knows that the loop is blocked. Everything here is single
+assignments of values that never change, so that no lock is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+from typing import Literal
+
+import msgspec
+
+Question = Literal["livez", "readyz", "startupz"]
+DATABASE_SECONDS = 15.0
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """One check: `problem` says what is wrong, None that nothing is."""
+
+    name: str
+    problem: str | None = None
+
+
+class Health:
+    """What the probes of a process answer.
+
+    Life: the event loop turns, and no actor is stuck. A restart mends that, and it does not mend a database that is away:
+    life does not ask for it. Ready: it lives, the database answered within a quarter of a minute, it has started and does
+    not drain. Started: every actor has registered and the database has answered once.
+
+    Args:
+        stale_seconds: for so long the event loop may not turn.
+        now: a monotonic clock.
+
+    Attributes:
+        stuck: what is wrong with each actor, by name.
+        has_started, is_draining: as they say.
+    """
+
+    def __init__(self, stale_seconds: float, now: Callable[[], float] = monotonic) -> None:
+        self._stale_seconds = stale_seconds
+        self._now = now
+        self._turned_at = now()
+        self._answered_at: float | None = None
+        self.stuck: Mapping[str, str | None] = {}
+        self.has_started = False
+        self.is_draining = False
+
+    def beat(self) -> None:
+        """The event loop turns."""
+        self._turned_at = self._now()
+
+    def database_answered(self) -> None:
+        """The database has answered just now."""
+        self._answered_at = self._now()
+
+    @property
+    def lag(self) -> float:
+        """Seconds since the event loop last turned."""
+        return self._now() - self._turned_at
+
+    def ask(self, question: Question) -> Sequence[Verdict]:
+        """Every check of a question."""
+        match question:
+            case "livez":
+                return self._life()
+            case "readyz":
+                return [*self._life(), self._database(), self._start(), self._drain()]
+            case "startupz":
+                return [self._start()]
+
+    def _life(self) -> list[Verdict]:
+        lag = self.lag
+        blocked = f"it has not turned for {lag:.0f} s; a handler blocks it" if lag > self._stale_seconds else None
+        return [Verdict("event loop", blocked), *(Verdict(name, problem) for name, problem in self.stuck.items())]
+
+    def _database(self) -> Verdict:
+        if self._answered_at is None:
+            return Verdict("database", "it has not answered yet")
+        silent = self._now() - self._answered_at
+        return Verdict("database", f"no answer for {silent:.0f} s" if silent > DATABASE_SECONDS else None)
+
+    def _start(self) -> Verdict:
+        started = self.has_started and self._answered_at is not None
+        return Verdict("start", None if started else "not registered yet")
+
+    def _drain(self) -> Verdict:
+        return Verdict("draining", "it takes no more work" if self.is_draining else None)

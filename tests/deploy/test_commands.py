@@ -1,0 +1,80 @@
+"""Every command and variable that the deploy files name exists: our own command line is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leasehold.cli.services import Services
+from leasehold.errors import LeaseholdError
+from leasehold.settings import Settings
+from leasehold.settings_sources import CONFIG_VARIABLE, environment_name
+from tests.deploy import files
+from tests.deploy.files import DEPLOY, ROOT, Started
+from tests.leasehold.cli.conftest import Cli, run_cli
+
+__all__ = ["run_cli"]
+
+PAGES = [ROOT / "docs/operate.md", *sorted(DEPLOY.rglob("README.md"))]
+NAMED_FILES = [path for path in sorted(DEPLOY.rglob("*")) if path.is_file()] + [ROOT / "docs/operate.md", ROOT / "Procfile"]
+REACHED = "reached the database"
+
+
+class Reached(LeaseholdError):
+    """What the command line would now do; its words were understood and its settings accepted."""
+
+
+class Border(Services):
+    """Stops every command where it would begin to work."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("_") or name in {"emit", "find_data_folder"}:
+            return super().__getattribute__(name)
+        raise Reached(REACHED)
+
+
+def every_command() -> list[Started]:
+    found = [*files.from_systemd(), *files.from_dockerfile(), *files.from_compose(), *files.from_procfile()]
+    found += files.from_kubernetes(files.manifests())
+    return [*found, *(each for page in PAGES for each in files.from_page(page))]
+
+
+def name_of(started: Started) -> str:
+    return re.sub(r"[^\w.@-]+", "-", f"{started.source}-{'-'.join(started.words)}")[:90]
+
+
+@pytest.mark.parametrize("started", every_command(), ids=name_of)
+def test_its_words_and_its_environment_are_understood(started: Started, run_cli: Cli) -> None:
+    environ = {name: value for name, value in started.environ.items() if name != "LEASEHOLD_APP"}
+    words = [word for word in started.words]
+    done = run_cli(*words, environ=environ, services=Border())
+    assert done.code == 0 or REACHED in done.out + done.err, done.err
+
+
+def test_every_page_with_commands_is_read() -> None:
+    assert len(every_command()) > 40
+
+
+@pytest.mark.parametrize("path", NAMED_FILES, ids=lambda path: str(path.relative_to(ROOT)).replace("/", "-"))
+def test_every_variable_that_is_named_is_a_setting(path: Path) -> None:
+    known = {environment_name(name) for name in Settings.__struct_fields__} | {CONFIG_VARIABLE}
+    named = set(re.findall(r"\bLEASEHOLD_[A-Z_]*[A-Z]\b", path.read_text()))
+    assert named - known == set()
+
+
+def test_a_command_that_does_not_exist_would_be_found(run_cli: Cli) -> None:
+    for words in (["run", "janitor"], ["gateway", "--prot", "1"], ["migrat"]):
+        assert run_cli(*words, environ={"LEASEHOLD_DATABASE_URL": files.DSN}, services=Border()).code == 2
+
+
+Source = Callable[[], list[Started]]
+
+
+@pytest.mark.parametrize("source", [files.from_systemd, files.from_compose, files.from_procfile])
+def test_each_way_to_run_it_has_every_process(source: Source) -> None:
+    words = {word for each in source() for word in each.words}
+    assert {"gateway", "worker", "scheduler", "reaper"} <= words

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import kubernetes_validate
+import pytest
+
+from leasehold.actors.run import FORCE_SECONDS
+from leasehold.database import Database
+from leasehold.gateway.table import ROUTES
+from leasehold.settings import Settings
+from tests.deploy.files import Manifest, containers, from_kubernetes, manifests, pod_of, rendered
+
+# From the oldest that is still looked after by its makers to the newest that the validator knows.
+VERSIONS = ["1.33", "1.35", "1.37"]
+WITHOUT_SCHEMA = {"ScaledObject", "TriggerAuthentication"}
+PATHS = {"/livez", "/readyz", "/startupz"}
+
+
+@pytest.fixture(scope="module")
+def example() -> list[Manifest]:
+    """What `kubectl apply -k deploy/kubernetes/example` would send."""
+    return rendered("example")
+
+
+def named(objects: list[Manifest], kind: str) -> dict[str, Manifest]:
+    return {each["metadata"]["name"]: each for each in objects if each["kind"] == kind}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_object_fits_the_schema_of_kubernetes(version: str) -> None:
+    for each in manifests():
+        if each["kind"] not in WITHOUT_SCHEMA:
+            kubernetes_validate.validate(each, version, strict=True)
+
+
+@pytest.mark.parametrize("folder", ["base", "keda", "pgbouncer", "example"])
+def test_what_kustomize_makes_of_it_fits_too(folder: str) -> None:
+    objects = rendered(folder)
+    assert objects
+    for each in objects:
+        if each["kind"] not in WITHOUT_SCHEMA:
+            kubernetes_validate.validate(each, VERSIONS[-1], strict=True)
+
+
+def test_selectors_find_the_pods_they_are_for(example: list[Manifest]) -> None:
+    pods = [pod["metadata"]["labels"] for pod in map(pod_of, example) if pod]
+    for each in example:
+        spec = each.get("spec", {})
+        selector: Mapping[str, Any] = spec.get("selector") or spec.get("podSelector") or {}
+        labels = selector.get("matchLabels", selector if each["kind"] == "Service" else {})
+        if labels:
+            assert any(labels.items() <= pod.items() for pod in pods), each["metadata"]["name"]
+
+
+def test_what_the_pods_refer_to_is_there(example: list[Manifest]) -> None:
+    secrets, accounts = named(example, "Secret"), named(example, "ServiceAccount")
+    for owner, pod, container in containers(example):
+        assert pod["spec"].get("serviceAccountName", "default") in {"default", *accounts}, owner
+        for variable in container.get("env", ()):
+            if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
+                assert reference["key"] in secrets[reference["name"]]["stringData"], (owner, variable["name"])
+
+
+def test_probes_ask_for_paths_that_are_served_on_ports_that_are_open(example: list[Manifest]) -> None:
+    assert {route.path for route in ROUTES} >= PATHS
+    for owner, _, container in containers(example):
+        ports = {port["name"]: port["containerPort"] for port in container.get("ports", ())}
+        probes = [container[name] for name in container if name.endswith("Probe")]
+        assert bool(probes) == bool(ports), owner
+        for probe in probes:
+            asked = probe.get("httpGet") or probe["tcpSocket"]
+            assert asked["port"] in ports, owner
+            assert asked.get("path", "/livez") in PATHS, owner
+        if "probes" in ports:
+            assert container["args"][-2:] == ["--probe-port", str(ports["probes"])], owner
+
+
+def test_what_kills_never_asks_the_database(example: list[Manifest]) -> None:
+    for owner, _, container in containers(example):
+        if probe := container.get("livenessProbe"):
+            assert probe["httpGet"]["path"] == "/livez", owner
+
+
+def test_there_is_time_to_drain(example: list[Manifest]) -> None:
+    for started in from_kubernetes(example):
+        drain = float(started.environ.get("LEASEHOLD_DRAIN_SECONDS", Settings().drain_seconds))
+        pod = next(pod for owner, pod, _ in containers(example) if owner == started.source)
+        if "migrate" not in started.words:
+            assert pod["spec"]["terminationGracePeriodSeconds"] > drain + FORCE_SECONDS + 5, started.source
+
+
+def test_no_pod_has_rights_that_it_does_not_need(example: list[Manifest]) -> None:
+    for owner, pod, container in containers(example):
+        assert pod["spec"]["securityContext"]["runAsNonRoot"] is True, owner
+        assert pod["spec"]["automountServiceAccountToken"] is (owner == "Deployment leasehold-gateway"), owner
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }, owner
+        assert "memory" in container["resources"]["limits"], owner
+
+
+def test_the_right_to_scale_is_for_the_workers_alone(example: list[Manifest]) -> None:
+    rules = named(example, "Role")["leasehold-scale-workers"]["rules"]
+    writing = [rule for rule in rules if not set(rule["verbs"]) <= {"get", "list"}]
+    [scale] = writing
+    assert scale["resources"] == ["statefulsets/scale"]
+    assert set(scale["resourceNames"]) == set(named(example, "StatefulSet"))
+
+
+def test_the_scaler_scales_what_is_there_and_nobody_else_sets_the_number(example: list[Manifest]) -> None:
+    [scaled] = named(example, "ScaledObject").values()
+    workers = named(example, "StatefulSet")[scaled["spec"]["scaleTargetRef"]["name"]]
+    assert scaled["spec"]["scaleTargetRef"]["apiVersion"] == workers["apiVersion"]
+    assert "replicas" not in workers["spec"]
+    [trigger] = scaled["spec"]["triggers"]
+    authentication = named(example, "TriggerAuthentication")[trigger["authenticationRef"]["name"]]
+    [reference] = authentication["spec"]["secretTargetRef"]
+    assert reference["key"] in named(example, "Secret")[reference["name"]]["stringData"]
+
+
+async def test_the_query_of_the_scaler_gives_one_number(database: Database) -> None:
+    [scaled] = [each for each in manifests() if each["kind"] == "ScaledObject"]
+    [row] = await database.fetch(scaled["spec"]["triggers"][0]["metadata"]["query"])
+    [number] = row.values()
+    assert number == 0

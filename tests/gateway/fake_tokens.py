@@ -1,0 +1,23 @@
+"""Tokens in memory, for tests of who may call."""
+
+from __future__ import annotations
+
+from leasehold.gateway.identities import Identity
+
+
+class FakeTokens:
+    """Satisfies `leasehold.gateway.tokens.TokenStore`. `asked` are the tokens that it had to be asked about."""
+
+    def __init__(self, tokens: dict[str, Identity] | None = None) -> None:
+        self.tokens = tokens or {}
+        self.asked: list[str] = []
+
+    def recall(self, token: str) -> Identity | None:
+        return self.tokens.get(token) if token in self.asked else None
+
+    async def find(self, token: str) -> Identity | None:
+        self.asked.append(token)
+        return self.tokens.get(token)
+
+    async def has_any(self) -> bool:
+        return bool(self.tokens)

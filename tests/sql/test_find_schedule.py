@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.database import Database
+from leasehold.errors import UnknownSchedule
+from tests.support.sql_schedules import create
+from tests.support.sql_waits import open_transaction, until_waiting
+
+
+async def find(database: Database, name: str | None) -> str:
+    return (await database.call("find_schedule", name))[0]["name"]
+
+
+async def test_a_name_goes_before_an_id(database: Database) -> None:
+    first, second = await create(database, "a"), await create(database, "1")
+    assert (first["id"], second["id"]) == (1, 2)
+    assert [await find(database, name) for name in ("a", "1", "2")] == ["a", "1", "1"]
+
+
+@pytest.mark.parametrize("name", ["nobody", "99", "-1", "99999999999999999999", "", None])
+async def test_who_is_not_there_is_named(database: Database, name: str | None) -> None:
+    with pytest.raises(UnknownSchedule, match="there is no schedule"):
+        await find(database, name)
+
+
+async def test_it_can_be_locked(database: Database) -> None:
+    await create(database)
+    async with open_transaction(database, "first") as first, database.lane("second") as second:
+        await first.call("find_schedule", "s", True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(second.call, "update_schedule", "s", '{"priority": 1}')
+            await until_waiting(database, "second")
+            await first.execute("commit")

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput, LeaseholdError
+
+SETTINGS = "select current_setting('transaction_read_only'), current_user, current_setting('search_path')"
+
+
+async def read(database: Database, query: str, most: int = 100) -> list[object]:
+    return [json.loads(row[0]) for row in await database.call("read_schedule_rows", query, most)]
+
+
+async def test_each_row_is_an_object_and_they_keep_their_order(database: Database) -> None:
+    rows = await read(database, "select n as shop, null as nothing from generate_series(3, 1, -1) n -- backwards")
+    assert rows == [{"shop": n, "nothing": None} for n in (3, 2, 1)]
+    assert await read(database, "select 1 where false") == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select nextval('leasehold.jobs_id_seq')",
+        "select leasehold.enqueue_job('echo')",
+        "select set_config('transaction_read_only', 'off', false)",
+        "select * from leasehold.queues for update",
+        "select 1; drop table leasehold.jobs",
+        "select 1) q; drop table leasehold.jobs; select (1",
+        "select 1 / (n - 2) from generate_series(1, 3) n",
+        "select lo_create(0)",
+    ],
+)
+async def test_what_would_change_anything_or_fails_is_refused(database: Database, query: str) -> None:
+    before = await database.fetch("select last_value, is_called from leasehold.jobs_id_seq")
+    with pytest.raises(BadInput, match="the query failed: "):
+        await read(database, query)
+    assert await database.fetch("select count(*) from leasehold.jobs") == [(0,)]
+    assert await database.fetch("select last_value, is_called from leasehold.jobs_id_seq") == before
+
+
+async def test_what_it_sets_is_undone(database: Database) -> None:
+    async with database.lane("one session") as lane:
+        before = await lane.fetch(SETTINGS)
+        query = "select set_config('search_path', 'nowhere', false), set_config('role', 'none', false)"
+        await lane.call("read_schedule_rows", query)
+        assert await lane.fetch(SETTINGS) == before
+        assert before[0][0] == "off"
+
+
+async def test_afterwards_the_transaction_can_write(database: Database) -> None:
+    async with database.transaction() as session:
+        await session.call("read_schedule_rows", "select 1")
+        await session.call("enqueue_job", "echo")
+    assert await database.fetch("select count(*) from leasehold.jobs") == [(1,)]
+
+
+async def test_names_are_looked_up_as_in_any_session(fresh_database: Database) -> None:
+    await fresh_database.execute("create table public.shops (id int); insert into public.shops values (7)")
+    assert await read(fresh_database, "select id from shops") == [{"id": 7}]
+
+
+async def test_more_rows_than_allowed_are_refused(database: Database) -> None:
+    assert len(await read(database, "select generate_series(1, 3)", 3)) == 3
+    with pytest.raises(BadInput, match="the query has more than 3 rows"):
+        await read(database, "select generate_series(1, 4)", 3)
+
+
+async def test_too_much_is_refused(database: Database) -> None:
+    with pytest.raises(BadInput, match="more than 64 MB"):
+        await read(database, "select repeat('x', 30000000) as a, n from generate_series(1, 3) n, pg_sleep(0)")
+
+
+async def test_running_out_of_time_is_an_error_of_the_query(database: Database) -> None:
+    async with database.transaction() as session:
+        await session.fetch("set local statement_timeout = 50")
+        with pytest.raises(BadInput, match="the query was cancelled"):
+            await session.call("read_schedule_rows", "select pg_sleep(10)")
+
+
+async def test_it_runs_as_the_role_that_the_database_names(fresh_database: Database) -> None:
+    role = f"reader_{(await fresh_database.fetch('select current_database()'))[0][0]}"[:60]
+    await fresh_database.execute(f'create role "{role}"; create table public.secrets as select 1 as n')
+    await fresh_database.execute("create table public.shops as select 1 as n")
+    await fresh_database.execute(f'grant select on public.shops to "{role}"')
+    try:
+        async with fresh_database.lane("as a reader") as lane:
+            await lane.execute(f"set leasehold.query_role = '{role}'")
+            assert await lane.call("read_schedule_rows", "select * from public.shops") == [('{"n": 1}',)]
+            with pytest.raises(BadInput, match="permission denied for table secrets"):
+                await lane.call("read_schedule_rows", "select * from public.secrets")
+            [(me,)] = await lane.fetch("select current_user = session_user")
+            assert me
+    finally:
+        await fresh_database.execute(f'drop owned by "{role}"; drop role "{role}"')
+
+
+async def test_an_unknown_role_is_an_error_of_the_query(database: Database) -> None:
+    async with database.lane("as nobody") as lane:
+        await lane.execute("set leasehold.query_role = 'nobody at all'")
+        with pytest.raises(LeaseholdError, match="nobody at all"):
+            await lane.call("read_schedule_rows", "select 1")
+
+
+async def test_only_planning_runs_nothing(database: Database) -> None:
+    assert await database.call("read_schedule_rows", "select 1 / 0 from generate_series(1, 2) n where n > random()", only_plan=True) == []

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from leasehold.database import Database
+from tests.support.sql_books import books, finish
+from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+NOON, LATER = datetime(2026, 3, 1, 12, tzinfo=UTC), datetime(2026, 3, 1, 12, 2, tzinfo=UTC)
+
+
+async def test_queues_and_minutes_are_kept_apart_and_what_is_outside_is_left_out(database: Database) -> None:
+    for at, queue in [("11:59:59.999", "q"), ("12:00", "q"), ("12:00:59.999", "r"), ("12:01", "q"), ("12:02", "q")]:
+        await finish(database, f"2026-03-01 {at}Z", queue=queue, run=0.0005)
+    await database.call("write_minutes", NOON, LATER, 0, 1)
+    assert await books(database, "completed", "arrivals", "waits[1]") == [
+        ("12:00", "q", 1, 1, 1),
+        ("12:00", "r", 1, 1, 1),
+        ("12:01", "q", 1, 1, 1),
+    ]
+
+
+async def test_a_start_belongs_to_its_minute_however_long_the_job_runs(database: Database) -> None:
+    await finish(database, "2026-03-01 12:09Z", wait=30, run=8 * 60 + 30)
+    await database.call("write_minutes", NOON, LATER, 0, 1)
+    assert await books(database, "arrivals", "starts", "completed") == [("12:00", "q", 1, 1, 0)]
+
+
+async def test_attempts_that_are_given_back_and_taken_back_count_as_starts_and_only_the_latter_as_retries(
+    database: Database,
+) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00:10Z")
+        await enqueue_many(lane, [{"kind": "a", "queue": "q"}] * 3)
+        await worker.release(await worker.claim(1))
+        await worker.reschedule(await worker.claim(1), [3600.0])
+        await worker.claim(1, lease=20)
+        await freeze(lane, "2026-03-01 12:01:10Z")
+        await lane.call("reap_jobs")
+    await database.call("write_minutes", NOON, LATER, 0, 1)
+    assert await books(database, "arrivals", "starts", "retries") == [("12:00", "q", 3, 3, 0), ("12:01", "q", 0, 0, 1)]
+
+
+async def test_a_retried_job_that_was_forgotten_meanwhile_counts_nowhere(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        worker = SqlWorker(lane)
+        await freeze(lane, "2026-03-01 12:00:10Z")
+        await enqueue_many(lane, [{"kind": "a", "queue": "q"}])
+        await worker.fail(await worker.claim(1))
+        await lane.execute("delete from leasehold.jobs")
+    await database.call("write_minutes", NOON, LATER, 0, 1)
+    assert await books(database, "arrivals") == []
