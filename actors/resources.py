@@ -11,6 +11,7 @@ import msgspec
 import psutil
 
 from leasehold.actors.cgroup import Cgroup, Cpu, Memory
+from leasehold.sizes import show_bytes
 
 SMOOTH_SECONDS = 10.0
 SHORTEST_SPAN = 0.05
@@ -115,12 +116,3 @@ def describe_memory(load: Load) -> str:
 def describe_cpu(load: Load) -> str:
     """`95% of 1.5 CPUs`."""
     return f"{load.cpu:.0%} of {load.cpu_limit:g} CPU{'' if load.cpu_limit == 1 else 's'}"
-
-
-def show_bytes(count: float) -> str:
-    """`2.0 GiB`."""
-    for unit in ("B", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}"
-        count /= 1024
-    return f"{count:.1f} GiB"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from benchmarks import backlog, drain, enqueue, idle, memory, pickup, ticks
+from benchmarks import backlog, drain, enqueue, fleet, idle, memory, pickup, ticks
 from benchmarks.figures import Result, Say, Size
 from benchmarks.server import Server
 
@@ -16,6 +16,7 @@ BENCHMARKS: Mapping[str, Measure] = {
     "enqueue": enqueue.measure,
     "pickup": pickup.measure,
     "idle": idle.measure,
+    "fleet": fleet.measure,
     "backlog": backlog.measure,
     "memory": memory.measure,
     "ticks": ticks.measure,

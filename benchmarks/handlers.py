@@ -31,6 +31,14 @@ async def clock_in() -> float:
 
 
 @app.kind()
+async def nap(seconds: float) -> float:
+    """Take a slot for so long; answer with the time of the start."""
+    started_at = time.time()
+    await trio.sleep(seconds)
+    return started_at
+
+
+@app.kind()
 async def until_cancelled(place: str) -> None:
     """Wait, and write down the time of the cancellation by the clock that all processes share."""
     _write(place, "")

@@ -22,7 +22,7 @@ class CompletionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     __schema__: ClassVar[Mapping[str, Any]] = {
         "anyOf": [
             {"properties": {"next": {"type": "null"}, "jobs": {"maxItems": 0}}},
-            {"required": ["next"], "properties": {"output": {"type": "null"}}},
+            {"required": ["next"], "properties": {"next": {"not": {"type": "null"}}, "output": {"type": "null"}}},
         ]
     }
 

@@ -48,7 +48,7 @@ async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobReco
     """A page of the jobs of a chain, in their order."""
     asked = call.parameters
     place = place_of(asked.cursor)
-    after = -1 if place is None else max(-1, min(place, LARGEST_POSITION))
+    after = -1 if place is None else min(place, LARGEST_POSITION)
     found = await call.services.client.chain_jobs(asked.id, after_position=after, page_size=asked.limit)
     return Page(found, cursor_at(found[-1].chain_position) if len(found) == asked.limit else None)
 

@@ -17,8 +17,7 @@ from leasehold.records import EnqueuedJob, KeyedJob
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 PREFER = "Prefer"
-LONGEST_KEY = 500
-LONGEST_BATCH_KEY = LONGEST_KEY - len("/1000")
+LONGEST_KEY = 490  # of 500: in a batch each job gets its number appended
 
 
 async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
@@ -27,7 +26,9 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
     With `Idempotency-Key` a repeated call makes no second job; `is_new` tells. With `Prefer: wait=N` the answer comes when
     the chain that the job begins has ended, with its output, or after N seconds (60 at the most) as it stands then.
     """
-    body = with_header_key(call.body, call.headers.get(IDEMPOTENCY_KEY))
+    key = call.headers.get(IDEMPOTENCY_KEY)
+    check_header_key(key)
+    body = with_header_key(call.body, key)
     written = await call.services.coalescer.enqueue(new_job(body, call.services), len(bytes(body.args)))
     location = {"Location": f"/api/jobs/{written.job_id}"}
     seconds = preferred_wait(call.headers.get(PREFER))
@@ -44,12 +45,11 @@ async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[Enqueue
     With `Idempotency-Key` a repeated call makes no second jobs: they get that key followed by /0, /1, … as their own.
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
-    if key is not None and len(key) > LONGEST_BATCH_KEY:
-        raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_BATCH_KEY} printable characters")
+    check_header_key(key)
     jobs: list[NewJob] = []
     for index, body in enumerate(call.body):
         path = f"$[{index}]"
-        own = body if key is None else with_header_key(body, f"{key}/{index}" if key else key, path)
+        own = with_header_key(body, None if key is None else f"{key}/{index}", path)
         jobs.append(new_job(own, call.services, path))
     written = await call.services.client.enqueue_many(jobs)
     return Page([EnqueuedBody(*msgspec.structs.astuple(each)) for each in written])
@@ -72,14 +72,18 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     return Page(made, made[-1].key if len(made) == body.limit else None)
 
 
+def check_header_key(key: str | None) -> None:
+    """Refuses an idempotency key that Postgres could not keep."""
+    if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isprintable()):
+        raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_KEY} printable characters")
+
+
 def with_header_key(body: JobBody, key: str | None, path: str = "$") -> JobBody:
     """The body with the idempotency key of the header. Refuses two that differ."""
     if key is None or key == body.idempotency_key:
         return body
     if body.idempotency_key is not None:
         raise refuse_field(f"{path}.idempotency_key", f"The {IDEMPOTENCY_KEY} header says otherwise")
-    if not (1 <= len(key) <= LONGEST_KEY and key.isprintable()):
-        raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_KEY} printable characters")
     return msgspec.structs.replace(body, idempotency_key=key)
 
 

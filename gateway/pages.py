@@ -10,10 +10,9 @@ from msgspec import Meta
 
 Item = TypeVar("Item")
 
-HALF = 2**63
-
 Cursor = Annotated[
-    str, Meta(pattern="^p[0-9a-f]{16}$", description="`next` of the page before; the first page where it is left out.")
+    str,
+    Meta(pattern="^p[0-7][0-9a-f]{15}$", description="`next` of the page before; the first page where it is left out."),
 ]
 Limit = Annotated[int, Meta(ge=1, le=1000, description="How many items the page has at the most.")]
 
@@ -26,10 +25,10 @@ class Page(msgspec.Struct, Generic[Item], frozen=True):
 
 
 def cursor_at(place: int) -> str:
-    """The cursor of the page that begins after this place. Callers are not to look into it."""
-    return f"p{place + HALF:016x}"
+    """The cursor of the page that begins after this place, 0 to 2**63 - 1. Callers are not to look into it."""
+    return f"p{place:016x}"
 
 
 def place_of(cursor: str | None) -> int | None:
     """The place that a cursor, which fits its pattern, stands for; None for the first page."""
-    return None if cursor is None else int(cursor[1:], 16) - HALF
+    return None if cursor is None else int(cursor[1:], 16)

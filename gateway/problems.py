@@ -51,6 +51,9 @@ FOREIGN_ORIGIN = ProblemType("foreign_origin", 403, "Pages of other origins may 
 NOT_FOUND = ProblemType("not_found", 404, "There is nothing at this address")
 UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
 UNKNOWN_SCHEDULE = ProblemType("unknown_schedule", 404, "No schedule has this name or id")
+UNKNOWN_TOKEN = ProblemType("unknown_token", 404, "No token has this id")
+UNKNOWN_WORKER = ProblemType("unknown_worker", 404, "No worker has this id or name")
+UNKNOWN_COMMAND = ProblemType("unknown_command", 404, "This worker has no command with this id")
 UNKNOWN_QUEUE = ProblemType("unknown_queue", 404, "Nothing is known of this queue")
 METRICS_MISSING = ProblemType("metrics_missing", 404, "Metrics are not installed here")
 METHOD_NOT_ALLOWED = ProblemType("method_not_allowed", 405, "This address does not take this method")
@@ -88,6 +91,9 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.NotFound: NOT_FOUND,
     errors.UnknownJob: UNKNOWN_JOB,
     errors.UnknownSchedule: UNKNOWN_SCHEDULE,
+    errors.UnknownToken: UNKNOWN_TOKEN,
+    errors.UnknownWorker: UNKNOWN_WORKER,
+    errors.UnknownCommand: UNKNOWN_COMMAND,
     errors.Conflict: CONFLICT,
     errors.UniqueConflict: UNIQUE_CONFLICT,
     errors.WrongState: WRONG_STATE,

@@ -138,7 +138,7 @@ def make_handler(route: Route, services: Services, guard: Guard, limits: Limits)
     )
     plain = PLAIN if route.media_type == JSON else {**PLAIN, "Content-Type": route.media_type}
 
-    action = f"{route.method} {route.path}"
+    action = f"{route.method} {route.alias_of or route.path}"
 
     async def call_of(request: web.Request) -> Call[Any, Any]:
         identity = ANONYMOUS

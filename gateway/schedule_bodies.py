@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
-from datetime import date as Date
-from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -17,7 +16,7 @@ from leasehold.schedule_records import NextTick, TickOutcome
 ScheduleName = Annotated[str, Meta(min_length=1, max_length=200, description="Name of a schedule, or its id.")]
 Revision = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Refuse, if it has another one by now.")]
 Count = Annotated[int, Meta(ge=1, le=1000, description="How many ticks.")]
-After = Annotated[datetime, Meta(tz=True, description="Ticks after this time; after now if not given.")]
+After = Annotated[datetime.datetime, Meta(tz=True, description="Ticks after this time; after now if not given.")]
 
 
 class SchedulesParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,7 +78,7 @@ class GenerateParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """Which schedule, for which day."""
 
     schedule: ScheduleName
-    date: Annotated[Date, Meta(description="The day in the schedule's zone; today if not given.")] | None = None
+    date: Annotated[datetime.date, Meta(description="The day in the schedule's zone; today if not given.")] | None = None
     batches: Annotated[int, Meta(ge=1, le=100_000, description="Spread the jobs in so many batches.")] | None = None
 
 

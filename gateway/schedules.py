@@ -159,7 +159,9 @@ def fields_of(body: msgspec.Struct) -> dict[str, Any]:
 def _check_query(call: Call[Any, Any], query: str | None) -> None:
     """A SELECT of the caller's reads whatever the gateway may read: that is more than operating queues."""
     if query is not None and Scope.ADMIN not in call.identity.scopes:
-        raise Refusal(INSUFFICIENT_SCOPE, f"A query needs a token with the scope admin; {call.identity.name} has not got it.")
+        raise Refusal(
+            INSUFFICIENT_SCOPE, f"A query needs a token with the scope admin; {call.identity.name} has not got it."
+        )
 
 
 def _cursor_behind(name: str) -> str:

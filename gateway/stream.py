@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from datetime import datetime
+from time import monotonic
 
 from aiohttp import web
 
@@ -23,6 +24,7 @@ from leasehold.gateway.stream_hub import Hub
 from leasehold.gateway.stream_wire import Batch, Letterbox, StreamMessage, first_words, heartbeat
 
 HEARTBEAT_SECONDS = 15.0
+LOOK_SECONDS = 1.0  # for whether the client is still there
 WRITE_SECONDS = 10.0
 LAST_WORDS_SECONDS = 1.0
 BEGIN_SECONDS = 5.0
@@ -61,26 +63,26 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
             await _write(response, first_words())
             async for message in _beginning(hub, box, call.headers.get(LAST_EVENT_ID) or parameters.after):
                 await _write(response, message)
-            await _follow(response, box)
+            await _follow(request, response, box)
         except (ConnectionError, TimeoutError):
             _hang_up(request)
     return response
 
 
-async def _follow(response: web.StreamResponse, box: Letterbox) -> None:
-    """Write what comes, until the client is too slow or the gateway stops."""
-    while True:
-        came = await box.wait(HEARTBEAT_SECONDS)
+async def _follow(request: web.Request, response: web.StreamResponse, box: Letterbox) -> None:
+    """Write what comes, until the client has gone or is too slow, or the gateway stops."""
+    beat_at = monotonic() + HEARTBEAT_SECONDS
+    while not _has_gone(request):
+        await box.wait(LOOK_SECONDS)
         if box.is_overfull:
             await _write(response, StreamMessage("overflow", StreamEndBody("too_slow")).encode(), LAST_WORDS_SECONDS)
             return
-        if message := box.take():
+        if message := box.take() or (heartbeat(box.cursor) if monotonic() >= beat_at else b""):
             await _write(response, message)
+            beat_at = monotonic() + HEARTBEAT_SECONDS
         if box.is_closing:
             await _write(response, StreamMessage("closing", StreamEndBody("stopping")).encode(), LAST_WORDS_SECONDS)
             return
-        if not came:
-            await _write(response, heartbeat(box.cursor))
 
 
 async def _beginning(hub: Hub, box: Letterbox, last_id: str | None) -> AsyncGenerator[bytes]:
@@ -136,6 +138,11 @@ async def _write(response: web.StreamResponse, message: bytes, seconds: float = 
     """Raises TimeoutError when the client does not take it."""
     async with asyncio.timeout(seconds):
         await response.write(message)
+
+
+def _has_gone(request: web.Request) -> bool:
+    """Whether the client has closed its connection, which nothing else tells while nothing is written."""
+    return request.transport is None or request.transport.is_closing()
 
 
 def _hang_up(request: web.Request) -> None:

@@ -25,6 +25,7 @@ SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 1.0
 LONGEST_TROUBLE_PAUSE = 10.0
 MOST_LAG = timedelta(seconds=30)
+MOST_BYTES = 1_048_576  # of messages that a client has not taken yet
 WAKE = "wake:"
 
 
@@ -68,9 +69,8 @@ class Hub:
     and listeners are told to look for themselves.
     """
 
-    def __init__(self, source: Source, *, most_bytes: int = 1_048_576) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
-        self._most_bytes = most_bytes
         self._boxes: set[Letterbox] = set()
         self._reading: asyncio.Task[None] | None = None
         self._hint = asyncio.Event()
@@ -83,7 +83,7 @@ class Hub:
     @contextmanager
     def listen(self, wanted: Wanted) -> Generator[Letterbox]:
         """A letterbox that is filled from now on."""
-        box = Letterbox(wanted, self._most_bytes, self.cursor)
+        box = Letterbox(wanted, MOST_BYTES, self.cursor)
         self._boxes.add(box)
         if self._is_closing:
             box.close()

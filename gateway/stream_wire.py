@@ -108,14 +108,12 @@ class Letterbox:
         self.is_closing = True
         self._filled.set()
 
-    async def wait(self, seconds: float) -> bool:
-        """Wait for a reason to look into it, so many seconds at the most; returns whether there is one."""
+    async def wait(self, seconds: float) -> None:
+        """Wait for a reason to look into it, so many seconds at the most."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._filled.wait()
-        came = self._filled.is_set()
         self._filled.clear()
-        return came
 
     def take(self) -> bytes:
         """Everything that is there, in one piece."""

@@ -15,6 +15,8 @@ from leasehold.gateway.queue_table import QUEUE_ROUTES
 from leasehold.gateway.routes import Route
 from leasehold.gateway.schedule_table import SCHEDULE_ROUTES
 from leasehold.gateway.stream_table import STREAM_ROUTES
+from leasehold.gateway.token_table import TOKEN_ROUTES
+from leasehold.gateway.worker_table import WORKER_ROUTES
 
 OWN_ROUTES: tuple[Route, ...] = (
     *JOB_ROUTES,
@@ -22,6 +24,8 @@ OWN_ROUTES: tuple[Route, ...] = (
     *CHAIN_ROUTES,
     *QUEUE_ROUTES,
     *SCHEDULE_ROUTES,
+    *WORKER_ROUTES,
+    *TOKEN_ROUTES,
     *STREAM_ROUTES,
     *METRICS_ROUTES,
     Route(

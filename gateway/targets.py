@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -12,6 +14,8 @@ from aiohttp import web
 
 from leasehold.gateway.problems import NOT_ACCEPTABLE, NOT_FOUND, ProblemType, Refusal, refuse_field
 from leasehold.gateway.reading import offence_of
+
+DATE = re.compile(r"\d{4}-", re.ASCII)
 
 
 class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,9 +39,13 @@ def read_parameters(
         if offence.path.removeprefix("query.") in request.match_info:
             raise Refusal(next((each for each in errors if each.status == 404), NOT_FOUND)) from None
         raise refuse_field(offence.path, offence.message) from None
-    for name in given:
-        if getattr(asked, name) is None:  # `state=null`, in the eyes of a lenient reader
+    for name, text in given.items():
+        value = getattr(asked, name)
+        # What msgspec reads leniently: `state=null`, and seconds since 1970 where a time is wanted.
+        if value is None:
             raise refuse_field(f"query.{name}", "It may be left out, but it cannot be null")
+        if isinstance(value, datetime) and not DATE.match(text):
+            raise refuse_field(f"query.{name}", "It is no time of RFC 3339")
     return asked
 
 

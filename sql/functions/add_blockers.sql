@@ -1,4 +1,4 @@
--- Purpose     Write down which chains new jobs wait for. A chain that has completed already gives its output at once and
+-- Purpose     Write down which chains new jobs wait for. A chain that is over already gives its output at once and
 --             blocks nobody; a chain that completes while this transaction is open does not see it, and the sweep
 --             unblock_stranded_jobs mends that: so no producer's transaction ever holds up a completion.
 -- Parameters  jobs, bases, chain_ids: as add_jobs · ids, is_new: of the jobs; those that are not new are left as they are
@@ -18,17 +18,19 @@ declare
     v_slots     integer[];
     v_chains    bigint[];
     v_named     boolean[];
+    v_until     boolean[];
     v_past      bigint[];
     v_unknown   bigint[];
     v_ended     bigint[];
     v_outputs   jsonb[];
+    v_states    text[];
     v_ends      timestamptz[];
     v_blocked   bigint[];
 begin
     select leasehold.name_job(add_blockers.jobs, w.position) || case
                when jsonb_typeof(w.doc -> 'blockers') <> 'array' then 'blockers must be an array, not ' || jsonb_typeof(w.doc -> 'blockers')
                when jsonb_array_length(w.doc -> 'blockers') > 100000 then 'blockers are ' || jsonb_array_length(w.doc -> 'blockers') || '; 100000 is the most'
-               else 'a blocker must be the id of a job or {"position": n} of an earlier one, not '
+               else 'a blocker must be the id of a job, {"position": n} of an earlier one, or {"chain": id}, not '
                     || (select left(b.item::text, 100) from jsonb_array_elements(w.doc -> 'blockers') with ordinality b(item, slot)
                          where not leasehold.is_blocker(b.item, w.position - coalesce(add_blockers.bases[w.position], 0)) order by b.slot limit 1) end
       into v_complaint
@@ -43,11 +45,13 @@ begin
         raise exception using errcode = 'LH001', message = v_complaint, hint = 'nothing was enqueued';
     end if;
 
-    select array_agg(e.position), array_agg(e.slot), array_agg(e.chain_id), array_agg(e.is_named),
+    select array_agg(e.position), array_agg(e.slot), array_agg(e.chain_id), array_agg(e.is_named), array_agg(e.until_ended),
            min(e.position) filter (where e.chain_id = coalesce(nullif(add_blockers.chain_ids[e.position], 0), add_blockers.ids[e.position]))
-      into v_positions, v_slots, v_chains, v_named, v_complaint
-      from (select w.position::integer, add_blockers.slots_before + b.slot::integer as slot, jsonb_typeof(b.item) = 'number' as is_named,
+      into v_positions, v_slots, v_chains, v_named, v_until, v_complaint
+      from (select w.position::integer, add_blockers.slots_before + b.slot::integer as slot, not coalesce(b.item ? 'position', false) as is_named,
+                   nullif(b.item ->> 'until' = 'ended', false) as until_ended,
                    case when jsonb_typeof(b.item) = 'number' then (b.item #>> '{}')::numeric::bigint
+                        when b.item ? 'chain' then (b.item ->> 'chain')::numeric::bigint
                         else add_blockers.ids[coalesce(add_blockers.bases[w.position], 0) + (b.item ->> 'position')::numeric::integer] end as chain_id
               from jsonb_array_elements(add_blockers.jobs) with ordinality w(doc, position)
              cross join lateral jsonb_array_elements(nullif(w.doc -> 'blockers', 'null')) with ordinality b(item, slot)
@@ -68,9 +72,9 @@ begin
                              except select f.id from unnest(add_blockers.ids, add_blockers.is_new) f(id, is_new) where f.is_new)) k(id)
                      where (select j.id from leasehold.jobs j where j.id = k.id and j.chain_id is null) is null);
     if v_past <> '{}' then
-        select array_agg(p.id) filter (where t.job_id is null), array_agg(p.id) filter (where t.state = 'completed'),
-               array_agg(t.output) filter (where t.state = 'completed'), array_agg(t.finished_at) filter (where t.state = 'completed')
-          into v_unknown, v_ended, v_outputs, v_ends
+        select array_agg(p.id) filter (where t.job_id is null), array_agg(p.id) filter (where not t.is_open), array_agg(t.output) filter (where not t.is_open),
+               array_agg(t.finished_at) filter (where not t.is_open), array_agg(t.state) filter (where not t.is_open)
+          into v_unknown, v_ended, v_outputs, v_ends, v_states
           from unnest(v_past) p(id)
           left join lateral leasehold.chain_tail(p.id) t on true;
         select leasehold.name_job(add_blockers.jobs, e.position) || leasehold.refuse_blocker(e.chain_id) into v_complaint
@@ -83,10 +87,11 @@ begin
     end if;
 
     with written as (
-        insert into leasehold.job_blockers (job_id, slot, chain_id, closed_at, output)
-        select add_blockers.ids[b.position], b.slot, b.chain_id, e.finished_at, e.output
-          from unnest(v_positions, v_slots, v_chains) b(position, slot, chain_id)
-          left join unnest(v_ended, v_outputs, v_ends) e(chain_id, output, finished_at) on e.chain_id = b.chain_id
+        insert into leasehold.job_blockers (job_id, slot, chain_id, until_ended, closed_at, output, end_state)
+        select add_blockers.ids[b.position], b.slot, b.chain_id, b.until_ended, e.finished_at, e.output, nullif(e.state, 'completed')
+          from unnest(v_positions, v_slots, v_chains, v_until) b(position, slot, chain_id, until_ended)
+          left join unnest(v_ended, v_outputs, v_ends, v_states) e(chain_id, output, finished_at, state)
+                 on e.chain_id = b.chain_id and (e.state = 'completed' or b.until_ended)
         returning job_id, closed_at
     )
     select array_agg(distinct w.job_id) into v_blocked from written w where w.closed_at is null;

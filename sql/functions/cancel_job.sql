@@ -11,6 +11,7 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqsca
 declare
     v_now timestamptz := leasehold.clock();
     v_job leasehold.jobs;
+    v_keys text[];
 begin
     select * into v_job from leasehold.finish_jobs(
         array[cancel_job.job_id], 'cancelled',
@@ -18,9 +19,10 @@ begin
     if not found then
         perform leasehold.refuse_finished_job(cancel_job.job_id, 'cancelled');
     end if;
-    perform leasehold.close_chains(array[coalesce(v_job.chain_id, v_job.id)], false);
-    if v_job.key is not null and v_job.state not in ('waiting', 'scheduled', 'blocked') then
-        perform leasehold.promote_waiting_jobs(array[v_job.key]);
+    v_keys := leasehold.close_chains(array[coalesce(v_job.chain_id, v_job.id)], false)
+              || case when v_job.key is not null and v_job.state not in ('waiting', 'scheduled', 'blocked') then array[v_job.key] else '{}' end;
+    if v_keys <> '{}' then
+        perform leasehold.promote_waiting_jobs(v_keys);
     end if;
     if v_job.incarnation is not null then
         perform pg_notify('leasehold', format('lost:%s:%s:cancelled', v_job.id, v_job.attempt));

@@ -18,6 +18,7 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 declare
     v_ids  bigint[];
     v_done record;
+    v_keys text[];
 begin
     if coalesce(cancel_jobs.batch, 0) not between 1 and 10000 then
         raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(cancel_jobs.batch::text, 'null'));
@@ -47,10 +48,10 @@ begin
                    array_fill(jsonb_build_object('type', 'Cancelled', 'message', coalesce(cancel_jobs.reason, 'cancelled by hand')), array[cardinality(v_ids)]),
                    null, null, null, leasehold.clock()) f;
         if v_done.ids is not null then
-            perform leasehold.close_chains(v_done.chains, false);
+            v_keys := v_done.keys || leasehold.close_chains(v_done.chains, false);
         end if;
-        if v_done.keys is not null then
-            perform leasehold.promote_waiting_jobs(v_done.keys);
+        if v_keys <> '{}' then
+            perform leasehold.promote_waiting_jobs(v_keys);
         end if;
         return query
         select a.id, j.kind, j.queue, d.id is not null, coalesce(d.state, j.state), j.state,

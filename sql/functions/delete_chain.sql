@@ -82,8 +82,8 @@ begin
     delete from leasehold.job_events e where e.job_id = any (v_jobs) and e.event <> 'deleted';
     delete from leasehold.job_logs l where l.job_id = any (v_jobs);
     delete from leasehold.job_progress p where p.job_id = any (v_jobs);
-    perform leasehold.close_chains(v_chains, false);
-    if v_keys is not null then
+    v_keys := v_keys || leasehold.close_chains(v_chains, false);
+    if v_keys <> '{}' then
         perform leasehold.promote_waiting_jobs(v_keys);
     end if;
     return v_chains;

@@ -1,6 +1,7 @@
 -- Purpose     Forget finished jobs, events and logs that are older than `keep_days`, a whole day at a time; and idempotency
 --             keys, unique keys, progress, edges, stopped workers and their commands of the same age. What somebody else has in use, or is doing already, is left for
 --             the next call, so that nobody queues up behind this one.
+--             The audit log is kept 90 days at the least.
 -- Parameters  keep_days: at least 1
 -- Returns     how many partitions were dropped
 -- Errors      LH001 keep_days out of range
@@ -37,6 +38,7 @@ begin
        and not exists (select from leasehold.jobs j where j.id = u.job_id or j.chain_id = u.job_id)
        and not exists (select from leasehold.finished_jobs f where f.id = u.job_id or f.chain_id = u.job_id);
     delete from leasehold.chain_waiters where expires_at < leasehold.clock();
+    delete from leasehold.audit_log where at < least(v_limit, leasehold.clock()::date - 90);
     delete from leasehold.idempotency_keys where created_at < v_limit;
     delete from leasehold.worker_commands where created_at < v_limit;
     delete from leasehold.workers where coalesce(stopped_at, heartbeat_at) < v_limit;

@@ -3,7 +3,8 @@
 --                   key_group, max_attempts, timeout (seconds an attempt may run), deadline (fail it then: a time, or an
 --                   ISO 8601 duration from now, such as PT5M), metadata,
 --                   idempotency_key, unique (see claim_unique_jobs), traceparent, and blockers: an array of the chains that
---                   must complete first, each the id of a chain's first job or {"position": n} for an earlier job of this array
+--                   must complete first, each the id of a chain's first job, or {"position": n} for an earlier job of this array, or
+--                   {"chain": id}; with "until": "ended" in the object any end of the chain will do
 --             notify: wake an idle worker at commit; a client that rings the doorbell itself after commit passes false
 -- Returns     for each, in the order given, job_id, is_new, and the outcome: created; existing, where an idempotency key was
 --             used before or a unique job is there already, and job_id is that one's; or what on_conflict made of that one:

@@ -26,13 +26,13 @@ select 'waiting_for_nobody', w.id, 'job ' || w.id, format('it waits for key %L, 
    and not exists (select from leasehold.jobs p where p.key = w.key and p.queue = w.queue and p.kind = w.kind and p.state = 'pending')
 union all
 select case when b.bad is null then 'blocked_by_nothing' else 'blocked_for_ever' end, b.id, 'job ' || b.id,
-       case when b.bad is null then 'all chains that it waits for have completed' else format('chain %s, for which it waits, %s', b.bad, b.why) end
+       case when b.bad is null then 'all chains that it waits for are over' else format('chain %s, for which it waits, %s', b.bad, b.why) end
   from (select j.id, s.bad, s.why, s.is_open
           from leasehold.jobs j
          cross join lateral (select bool_or(coalesce(t.is_open, false)) as is_open,
-                                    min(e.chain_id) filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as bad,
+                                    min(e.chain_id) filter (where t.job_id is null or not t.is_open and t.state <> 'completed' and e.until_ended is not true) as bad,
                                     min(case t.state when 'failed' then 'has failed' when 'cancelled' then 'was cancelled' else 'is gone' end)
-                                        filter (where t.job_id is null or not t.is_open and t.state <> 'completed') as why
+                                        filter (where t.job_id is null or not t.is_open and t.state <> 'completed' and e.until_ended is not true) as why
                                from leasehold.job_blockers e left join lateral leasehold.chain_tail(e.chain_id) t on true
                               where e.job_id = j.id and e.closed_at is null) s
          where j.state = 'blocked') b

@@ -1,15 +1,16 @@
 -- Purpose     Tell what time it is and which transactions are open, for readers of changes: a transaction that was open when
 --             a reader looked may commit events that are older than its look.
--- Parameters  none
--- Returns     at: the time · oldest_xid: the oldest transaction that is still open · next_xid: none yet has this number or a
---             greater one. Both count up for ever. A reader that remembers next_xid with its time knows, once oldest_xid has
---             come that far, that whatever happened before is visible.
+-- Parameters  mark: take a transaction number, too. All that were open before `at` have smaller ones.
+-- Returns     at: the time · oldest_xid: no transaction with a smaller number is open · mark_xid: the number taken, or null.
+--             Numbers count up for ever. Once oldest_xid has come past a reader's mark, whatever happened before that is visible.
 -- Errors      none
 -- Tables      none
 -- Callers     clients
-create or replace function leasehold.get_horizon() returns table (at timestamptz, oldest_xid bigint, next_xid bigint)
-language sql volatile
+create or replace function leasehold.get_horizon(mark boolean default false)
+returns table (at timestamptz, oldest_xid bigint, mark_xid bigint) language sql volatile
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select leasehold.clock(), pg_snapshot_xmin(s.now)::text::bigint, pg_snapshot_xmax(s.now)::text::bigint
-  from (select pg_current_snapshot() as now) s
+with moment as materialized (
+    select leasehold.clock() as at, pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest_xid
+)
+select m.at, m.oldest_xid, case when get_horizon.mark then pg_current_xact_id()::text::bigint end from moment m
 $$;

@@ -30,8 +30,6 @@ begin
         select r.queue, s.state, sum(s.jobs)::bigint, false, v_rolled
           from leasehold.rollups r
          cross join lateral (values ('completed', r.completed), ('failed', r.failed), ('cancelled', r.cancelled)) s(state, jobs)
-         where r.starts_at >= (select coalesce(min(to_date(right(t.relid::text, 8), 'YYYYMMDD')), '-infinity')
-                                 from pg_partition_tree('leasehold.finished_jobs') t where t.relid::text ~ '_\d{8}$')
          group by 1, 2 having sum(s.jobs) > 0;
     else
         return query select f.queue, f.state, count(*), true, v_now from leasehold.finished_jobs f group by 1, 2;

@@ -16,6 +16,7 @@ declare
     v_now   timestamptz := leasehold.clock();
     v_ids   bigint[];
     v_taken record;
+    v_keys  text[];
 begin
     v_ids := array(select j.id from leasehold.jobs j
                     where j.state in ('claimed', 'running')
@@ -56,11 +57,12 @@ begin
       into v_taken
       from expired e left join again a on a.id = e.id;
     if v_taken.ended is not null then
-        perform leasehold.close_chains(array_agg(coalesce(f.chain_id, f.id)), false)
-           from leasehold.finish_jobs(v_taken.ended, 'failed', v_taken.errors, null, null, null, v_now) f;
+        select leasehold.close_chains(array_agg(coalesce(f.chain_id, f.id)), false) into v_keys
+          from leasehold.finish_jobs(v_taken.ended, 'failed', v_taken.errors, null, null, null, v_now) f;
     end if;
-    if v_taken.keys is not null then
-        perform leasehold.promote_waiting_jobs(v_taken.keys);
+    v_keys := v_taken.keys || v_keys;
+    if v_keys <> '{}' then
+        perform leasehold.promote_waiting_jobs(v_keys);
     end if;
     perform pg_notify('leasehold', format('lost:%s:%s:taken_by_another_worker', l.id, l.attempt))
        from unnest(v_taken.ids, v_taken.attempts) with ordinality l(id, attempt, position) where l.position <= 200;

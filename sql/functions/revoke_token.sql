@@ -14,7 +14,7 @@ declare
 begin
     select * into v_token from leasehold.api_tokens t where t.id = revoke_token.token_id for update;
     if not found then
-        raise exception using errcode = 'LH002', message = format('there is no token %s', coalesce(revoke_token.token_id::text, 'null'));
+        raise exception using errcode = 'LH002', table = 'api_tokens', message = format('there is no token %s', coalesce(revoke_token.token_id::text, 'null'));
     elsif v_token.revoked_at is not null then
         return false;
     end if;

@@ -1,7 +1,7 @@
 -- Purpose     Make blocked jobs claimable that no chain blocks any more; they take their place behind what was due before.
 --             The rows are locked first and judged in a statement of its own afterwards: of two chains that complete at
---             the same moment the later sees what the earlier wrote. An edge whose chain has completed unseen (it was
---             written while the chain completed) is closed here.
+--             the same moment the later sees what the earlier wrote. An edge whose chain has ended unseen (it was
+--             written while the chain ended) is closed here.
 -- Parameters  job_ids: which; those that are not blocked are left alone · skip_locked: leave those that somebody else has
 -- Returns     keys of unblocked jobs: the caller promotes them
 -- Errors      none
@@ -28,12 +28,12 @@ begin
     -- oldest mostly completes first, and entries of closed edges stay in the index until the vacuum comes.
     v_ids := array(select u.id from unnest(v_ids) u(id)
                     where (select b.chain_id from leasehold.job_blockers b
-                            where b.job_id = u.id and b.closed_at is null and b.slot > 0 and not leasehold.is_completed(b.chain_id)
+                            where b.job_id = u.id and b.closed_at is null and b.slot > 0 and not leasehold.is_over(b.chain_id, b.until_ended)
                             order by b.chain_id desc limit 1) is null);
     if v_ids = '{}' then
         return '{}';
     end if;
-    update leasehold.job_blockers b set closed_at = t.finished_at, output = t.output
+    update leasehold.job_blockers b set closed_at = t.finished_at, output = t.output, end_state = nullif(t.state, 'completed')
       from (select distinct o.chain_id from leasehold.job_blockers o where o.job_id = any (v_ids) and o.closed_at is null and o.slot > 0) c
      cross join lateral leasehold.chain_tail(c.chain_id) t
      where b.job_id = any (v_ids) and b.chain_id = c.chain_id and b.closed_at is null;

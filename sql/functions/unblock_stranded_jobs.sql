@@ -18,7 +18,7 @@ begin
                     where j.state = 'blocked' and j.id > unblock_stranded_jobs.after_id order by j.id limit unblock_stranded_jobs.batch);
     v_stranded := array(select u.id from unnest(v_ids) u(id)
                          where (select b.chain_id from leasehold.job_blockers b
-                                 where b.job_id = u.id and b.closed_at is null and b.slot > 0 and not leasehold.is_completed(b.chain_id)
+                                 where b.job_id = u.id and b.closed_at is null and b.slot > 0 and not leasehold.is_over(b.chain_id, b.until_ended)
                                  order by b.chain_id desc limit 1) is null);
     if v_stranded <> '{}' then
         perform leasehold.promote_waiting_jobs(leasehold.unblock_jobs(v_stranded, true));

@@ -3,6 +3,7 @@
 from leasehold.app import App
 from leasehold.attempt import Attempt
 from leasehold.cancel_reason import CancelReason
+from leasehold.capacity import CapacityPlan, CapacityRecord, QueueRates
 from leasehold.client import Client, open_client
 from leasehold.context import Context
 from leasehold.continuation import ContinueWith, WaitFor
@@ -12,7 +13,7 @@ from leasehold.hooks import Hooks
 from leasehold.job import Job, NewJob, Token
 from leasehold.kind import Kind
 from leasehold.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
-from leasehold.new_job import Blocker
+from leasehold.new_job import Blocker, Ended, ended
 from leasehold.records import (
     AttemptError,
     BlockerRecord,
@@ -47,6 +48,8 @@ __all__ = [
     "BlockerRecord",
     "CallNext",
     "CancelReason",
+    "CapacityPlan",
+    "CapacityRecord",
     "ChainRecord",
     "ChangedJob",
     "Client",
@@ -55,6 +58,7 @@ __all__ = [
     "Context",
     "ContinueWith",
     "Discard",
+    "Ended",
     "EnqueueMiddleware",
     "EnqueueNext",
     "EnqueuedJob",
@@ -76,6 +80,7 @@ __all__ = [
     "OnConflict",
     "OpenTransaction",
     "QueueCounts",
+    "QueueRates",
     "Reschedule",
     "Retry",
     "RetryPolicy",
@@ -92,5 +97,6 @@ __all__ = [
     "WaitFor",
     "WorkerRecord",
     "checkpoint",
+    "ended",
     "open_client",
 ]

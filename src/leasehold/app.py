@@ -55,7 +55,6 @@ class App(Declaring):
     def __init__(self, *, middlewares: Sequence[Middleware] = (), version: str | None = None) -> None:
         super().__init__()
         self.version = version
-        self._kinds: dict[str, Kind[..., Any]] = {}
         self._origins: dict[Kind[..., Any], App] = {}
         self._middlewares = list(middlewares)
         self.default: Kind[..., Any] | None = None

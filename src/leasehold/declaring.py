@@ -9,7 +9,7 @@ from leasehold.errors import BadInput, DuplicateSchedule
 from leasehold.kind import Kind
 from leasehold.new_job import NewJob
 from leasehold.schedule import ScheduleOptions
-from leasehold.scheduling import Definition, checked_definition, define, fitted
+from leasehold.scheduling import Definition, checked_definition, define
 
 
 class NeedsNoArgs(Protocol):
@@ -33,6 +33,7 @@ class Declaring:
 
     def __init__(self) -> None:
         self.schedules: list[Definition] = []
+        self._kinds: dict[str, Kind[..., Any]] = {}
 
     @overload
     def schedule(
@@ -44,15 +45,15 @@ class Declaring:
         **options: Unpack[ScheduleOptions],
     ) -> Definition: ...  # fmt: skip
     @overload
-    def schedule(self, *, name: str | None = None, **options: Unpack[ScheduleOptions]) -> Callable[[N], N]: ...
+    def schedule(self, /, *, name: str | None = None, **options: Unpack[ScheduleOptions]) -> Callable[[N], N]: ...
     @overload
     def schedule(
-        self, *, args: Mapping[str, Any], query: str | None = None, name: str | None = None,
+        self, /, *, args: Mapping[str, Any], query: str | None = None, name: str | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> Callable[[K], K]: ...  # fmt: skip
     @overload
     def schedule(
-        self, *, query: str, name: str | None = None, **options: Unpack[ScheduleOptions]
+        self, /, *, query: str, name: str | None = None, **options: Unpack[ScheduleOptions]
     ) -> Callable[[K], K]: ...
     def schedule(
         self, job: Any = None, /, *, args: Mapping[str, Any] | None = None, query: str | None = None,
@@ -104,12 +105,12 @@ class Declaring:
             made = cast("NewJob[Any]", job)
             if args is not None or query is not None:
                 raise BadInput(f"a job of {made.kind} has its args already; give the kind, and args or a query")
-            return self.add_schedule(define(made, name, options))
+            return self.add_schedule(define(made, name, options, self._kinds.get(made.kind)))
         if not isinstance(job, Kind):
             raise BadInput(f"a schedule needs a kind or a job, not {job!r:.100}; put @app.schedule above @app.kind()")
         kind = cast("Kind[..., Any]", job)
         new = NewJob[Any](kind=kind.name, args=dict(args or {}))
-        return self.add_schedule(fitted(define(new, name, {**options, "query": query}), kind))
+        return self.add_schedule(define(new, name, {**options, "query": query}, kind))
 
     def add_schedule(self, definition: Mapping[str, Any]) -> Definition:
         """Declare a schedule by the fields of a `ScheduleDefinition`. Raises DuplicateSchedule, BadInput."""

@@ -10,7 +10,9 @@
     ├── NotFound
     │   ├── UnknownJob            no job has this id
     │   ├── UnknownSchedule       no schedule has this name or id
-    │   └── UnknownWorker         no worker has this id or name
+    │   ├── UnknownToken          no token has this id
+    │   ├── UnknownWorker         no worker has this id or name
+    │   └── UnknownCommand        no command to a worker has this id
     ├── Conflict                  the state of the thing forbids it
     │   ├── WrongState            e.g. cancelling a finished job
     │   └── UniqueConflict        another job has the unique key; carries its id
@@ -92,8 +94,16 @@ class UnknownSchedule(NotFound):
     """No schedule has this name or id."""
 
 
+class UnknownToken(NotFound):
+    """No token has this id."""
+
+
 class UnknownWorker(NotFound):
     """No worker has this id or name."""
+
+
+class UnknownCommand(NotFound):
+    """No command to a worker has this id."""
 
 
 class LeaseLost(LeaseholdError):

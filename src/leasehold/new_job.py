@@ -19,8 +19,29 @@ else:
 
     R_co = TypeVar("R_co", covariant=True)
 
-Blocker: TypeAlias = "NewJob[Any] | int"
-"""A chain to wait for: its id, or a new job that begins it."""
+Blocker: TypeAlias = "NewJob[Any] | int | Ended"
+"""A chain to wait for: its id, or a new job that begins it; in `ended(…)`, where any end of it will do."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A chain to wait for that may also fail or be cancelled. Made by `ended`."""
+
+    chain: NewJob[Any] | int
+
+
+def ended(chain: NewJob[Any] | int) -> Ended:
+    """Wait for a chain however it ends: `blockers=[ended(part.new(n)) for n in range(10)]`.
+
+    One that fails for good or is cancelled leaves `None` in its place in `job.blockers()`; give a type that allows it,
+    such as `int | None`. A failed attempt that will be tried again is no end. What is retried by hand afterwards is not
+    waited for any more.
+    """
+    return Ended(chain)
+
+
+def begins_chain(blocker: Blocker) -> bool:
+    """Whether it is a new job, not a chain that is there already."""
+    return isinstance(blocker.chain if isinstance(blocker, Ended) else blocker, NewJob)
 
 
 class NewJob(

@@ -13,7 +13,7 @@ from leasehold.arguments import encode_args
 from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.job_context import inherited_traceparent
-from leasehold.new_job import NewJob
+from leasehold.new_job import Blocker, Ended, NewJob
 from leasehold.unique import UniqueByDefault
 
 if TYPE_CHECKING:
@@ -42,11 +42,15 @@ def with_positions(job: NewJob[Any], flat: list[NewJob[Any]], check: Check) -> N
     """The job with its new blockers appended to `flat` and named by position."""
     if not job.blockers:
         return job
-    named = [
-        {"position": _place(blocker, flat, check) + 1} if isinstance(blocker, NewJob) else blocker
-        for blocker in job.blockers
-    ]
+    named = [_name(blocker, flat, check) for blocker in job.blockers]
     return msgspec.structs.replace(job, blockers=cast("Any", named))
+
+
+def _name(blocker: Blocker, flat: list[NewJob[Any]], check: Check) -> int | dict[str, Any]:
+    if isinstance(blocker, Ended):
+        named = _name(blocker.chain, flat, check)
+        return (named if isinstance(named, dict) else {"chain": named}) | {"until": "ended"}
+    return {"position": _place(blocker, flat, check) + 1} if isinstance(blocker, NewJob) else blocker
 
 
 def check_fields(job: NewJob[Any]) -> NewJob[Any]:

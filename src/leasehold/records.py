@@ -335,7 +335,7 @@ def from_row(record: type[S], row: Row) -> S:
 def decoded(row: Row, names: Iterable[str] | None = None) -> dict[str, Any]:
     """The columns of a row, all or these, with what is JSON in them decoded."""
     values: dict[str, Any] = {}
-    for name in row.keys() if names is None else names:  # noqa: SIM118 - a row is no mapping
+    for name in row.keys() if names is None else names:
         value = row[name]
         values[name] = decode_json(value) if name in JSON_COLUMNS and value is not None else value
     return values

@@ -83,7 +83,7 @@ INTERNAL = names("""
     bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains complete_schedule
     count_jobs_ahead describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job
     explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers
-    find_worker finish_jobs hold_unique_jobs is_blocker is_bound is_completed is_schedule_busy is_small
+    find_worker finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small
     isolate_suspects key_lock limit_lanes list_open_groups lock_chains lock_queue lock_schedule_query
     make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes name_job
     name_refusals name_unique_key promote_stranded_jobs promote_waiting_jobs queue_lock reclaim_unique_jobs

@@ -88,17 +88,20 @@ class ScheduleDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_default
     metadata: Annotated[dict[str, Any], Meta(description="Each job also gets the schedule and the tick.")] | None = None
     description: Annotated[str, Meta(max_length=10_000, description="For people.")] | None = None
     enabled: Annotated[bool, Meta(description="Whether it fires by itself; true if not given.")] | None = None
-    every: (
-        Annotated[float, Meta(ge=1, le=LONGEST_TIME, description="Seconds; or give `cron`, or `at`.")] | None
-    ) = None
+    every: Annotated[float, Meta(ge=1, le=LONGEST_TIME, description="Seconds; or give `cron`, or `at`.")] | None = None
     cron: (
-        Annotated[str, Meta(min_length=1, max_length=500, description="Five fields, six with seconds first, or @daily.")]
+        Annotated[
+            str, Meta(min_length=1, max_length=500, description="Five fields, six with seconds first, or @daily.")
+        ]
         | None
     ) = None
     at: Annotated[datetime, Meta(tz=True, description="Once, at this time.")] | None = None
-    zone: Annotated[str, Meta(min_length=1, max_length=100, description="IANA time zone; UTC if not given.")] | None = None
+    zone: Annotated[str, Meta(min_length=1, max_length=100, description="IANA time zone; UTC if not given.")] | None = (
+        None
+    )
     query: (
-        Annotated[str, Meta(min_length=1, max_length=100_000, description="A SELECT: a job for each of its rows.")] | None
+        Annotated[str, Meta(min_length=1, max_length=100_000, description="A SELECT: a job for each of its rows.")]
+        | None
     ) = None
     query_timeout: Annotated[float, Meta(ge=0.001, le=3600, description="Seconds; 30 if not given.")] | None = None
     query_rows: (
@@ -113,7 +116,9 @@ class ScheduleDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_default
     catch_up_limit: (
         Annotated[int, Meta(ge=1, le=10_000, description="Missed ticks caught up at the most; 100.")] | None
     ) = None
-    overlap: Annotated[Overlap, Meta(description="skip: not while a job of an earlier tick is open; allow.")] | None = None
+    overlap: Annotated[Overlap, Meta(description="skip: not while a job of an earlier tick is open; allow.")] | None = (
+        None
+    )
     blackouts: Annotated[list[Blackout], Meta(max_length=100, description="Windows without ticks.")] | None = None
     starts_at: Annotated[Instant, Meta(description="No tick before.")] | None = None
     ends_at: Annotated[Instant, Meta(description="No tick then or later.")] | None = None

@@ -29,6 +29,7 @@ class ScheduleRecord(msgspec.Struct, frozen=True, kw_only=True):
         updated_by: who changed the definition last.
         declared: what code declared last; None: made by hand.
         overridden: which declared fields an operator has changed since; what code says of them does not count.
+        declared_by: the app that does so, as `module:attribute`.
         orphaned_at: since when the code that declared it does so no more; None: it does.
     """
 
@@ -71,10 +72,11 @@ class ScheduleRecord(msgspec.Struct, frozen=True, kw_only=True):
     last_error: str | None
     created_at: datetime
     updated_at: datetime
-    updated_by: str | None
+    updated_by: str
     declared: dict[str, Any] | None
     overridden: Sequence[str]
-    orphaned_at: datetime | None = None
+    declared_by: str | None
+    orphaned_at: datetime | None
 
 
 class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +90,7 @@ class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
         reason: why it was skipped: `overlap`, `missed`, `coalesced`, `catch_up_limit`.
         ticks: how many ticks this stands for; None: too many to count.
         last_tick_at: the last of them.
-        job_count, job_ids: the jobs that were made.
+        job_count, job_ids: the jobs that were made; None where none were.
         error: why it failed.
         fired_by: who.
     """
@@ -103,9 +105,9 @@ class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
     ticks: int | None
     last_tick_at: datetime | None
     job_count: int
-    job_ids: Sequence[int]
+    job_ids: Sequence[int] | None
     error: str | None
-    fired_by: str | None
+    fired_by: str
 
 
 class FiredTick(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,18 +35,23 @@ _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(?P<field>.*)`")
 
 
-def define(job: NewJob[Any], name: str | None, options: Mapping[str, Any]) -> Definition:
-    """What makes a schedule of such jobs. Raises BadInput, InvalidArgs."""
+def define(
+    job: NewJob[Any], name: str | None, options: Mapping[str, Any], kind: Kind[..., Any] | None = None
+) -> Definition:
+    """What makes a schedule of such jobs, where it is known with what their kind wants. Raises BadInput, InvalidArgs."""
     name = job.kind if name is None else name
     for field in _NOT_OF_SCHEDULE:
         value = getattr(job, field)
-        if value is not None and not _is_by_default(field, value):
-            raise BadInput(f"schedule {name!r}: its jobs cannot have {field}, which is about one job that is made now; see query and overlap")
+        if value is not None and not _is_by_default(value, kind):
+            raise BadInput(
+                f"schedule {name!r}: its jobs cannot have {field}, which is about one job that is made now; see query and overlap"
+            )
     given = {field: getattr(job, field) for field in _OF_JOB} | {
         field: value for field, value in options.items() if value is not None
     }
     args = msgspec.json.decode(job.args) if isinstance(job.args, msgspec.Raw) else job.args
-    return checked_definition({**given, "name": name, "kind": job.kind, "args": args})
+    made = checked_definition({**given, "name": name, "kind": job.kind, "args": args})
+    return made if kind is None else fitted(made, kind)
 
 
 def checked_definition(given: Mapping[str, Any]) -> Definition:
@@ -113,22 +118,19 @@ def _convert(given: Mapping[str, Any], into: type[msgspec.Struct], what: str) ->
 
 
 def _plain(value: object, what: str) -> object:
+    """A value of Python's as JSON has it. Raises BadInput, InvalidArgs for one that JSON or Postgres cannot keep."""
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise BadInput(f"{what} must have a time zone, not {value.isoformat()}; use datetime.now(UTC)")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BadInput(f"{what} must be a number, not {value}")
     match value:
         case timedelta():
             return value.total_seconds()
-        case datetime():
-            if value.tzinfo is None:
-                raise BadInput(f"{what} must have a time zone, not {value.isoformat()}; use datetime.now(UTC)")
-            return value.isoformat()
-        case float() if not math.isfinite(value):
-            raise BadInput(f"{what} must be a number, not {value}")
         case Mapping():
             return msgspec.json.decode(encode_args(cast("Mapping[str, Any]", value), what))
-        case str() | bytes():
-            return value
-        case Sequence():
+        case list() | tuple():
             return [_plain(each, what) for each in cast("Sequence[object]", value)]
-        case msgspec.Struct():
+        case datetime() | msgspec.Struct():
             return msgspec.to_builtins(value)
         case _:
             return value
@@ -162,5 +164,7 @@ def _value_at(given: object, steps: Sequence[str]) -> object:
     return given
 
 
-def _is_by_default(field: str, value: object) -> bool:
-    return isinstance(value, UniqueByDefault) or (field == "deadline" and isinstance(value, timedelta))
+def _is_by_default(value: object, kind: Kind[..., Any] | None) -> bool:
+    """Whether only the kind says so: what it wants of each job enqueued by itself is not for those of a schedule."""
+    deadline = None if kind is None or kind.options.deadline is None else timedelta(seconds=kind.options.deadline)
+    return isinstance(value, UniqueByDefault) or (deadline is not None and value == deadline)

@@ -190,6 +190,8 @@ def show_value(name: str, value: object) -> str:
 
 def _collect(flags: Mapping[str, object], environ: Mapping[str, str], file: Path | None) -> dict[str, Given]:
     given = collect(Settings.__struct_fields__, flags, environ, file)
+    if flags.get("database_url") is not None and flags.get("direct_database_url") is None:
+        given.pop("direct_database_url", None)  # it leads to another database than the one that the flag names
     if "lease_seconds" in given and "renew_seconds" not in given:
         lease = convert("lease_seconds", given["lease_seconds"], TYPES["lease_seconds"], str)
         given["renew_seconds"] = Given(float(str(lease)) / 3, "a third of lease_seconds")

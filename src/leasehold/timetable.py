@@ -20,7 +20,7 @@ from leasehold.errors import BadInput
 
 LAST_MOMENT = datetime(9000, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-MOST_BLACKED_OUT = 2000
+MOST_BLACKED_OUT = 400
 MOST_COUNTED = 10_000
 
 
@@ -88,7 +88,7 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
             raise BadInput(f"the times of the schedule cannot be read: {error}") from error
 
     def after(self, moment: datetime) -> datetime | None:
-        """The next tick, strictly later; None where there is none (or the next two thousand lie in blackouts)."""
+        """The next tick, strictly later; None where there is none (or the next four hundred lie in blackouts)."""
         for _ in range(MOST_BLACKED_OUT):
             tick = next(self._raw(moment), None)
             if tick is None or (end := self.blackout_end(tick)) is None:

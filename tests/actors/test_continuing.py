@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from leasehold import App, ContinueWith, Job, NewJob
+from leasehold import App, ContinueWith, Discard, Job, NewJob, ended
 from leasehold.errors import BadInput
 from leasehold.job import Token
 from tests.support.held import held_job
@@ -41,6 +41,31 @@ async def chain_of(running: Any, job_id: int) -> list[tuple[str, str, Any]]:
         if rows[-1]["succeeded_by"] is None:
             return [(row["kind"], row["state"], row["output"]) for row in rows]
         last = rows[-1]["succeeded_by"]
+
+
+async def test_a_fan_in_may_go_on_without_the_parts_that_failed(database_url: str) -> None:
+    app = App()
+
+    @app.kind()
+    async def part(n: int) -> int:
+        if n == 1:
+            raise Discard("cannot be read")
+        return n * 10
+
+    @app.kind()
+    async def total(job: Job) -> list[int | None]:
+        return await job.blockers(int | None)
+
+    @app.kind()
+    async def fan(job: Job) -> ContinueWith[list[int | None]]:
+        return job.continue_with(total.new(), blockers=[ended(part.new(n)) for n in range(3)])
+
+    async with working(database_url, app) as running:
+        job_id = await running.client.enqueue(fan.new())
+        assert [link[1:] for link in await chain_of(running, job_id)] == [
+            ("completed", None),
+            ("completed", "[0, null, 20]"),
+        ]
 
 
 async def test_a_chain_goes_on_until_a_handler_returns_an_output(database_url: str) -> None:

@@ -13,7 +13,6 @@ from leasehold.actors.resources import (
     describe_load,
     find_strain,
     read_machine,
-    show_bytes,
 )
 from tests.support.machines import GIBIBYTE, FakeFiles, fake_machine
 
@@ -89,4 +88,3 @@ def test_a_limit_of_one_is_none() -> None:
 
 def test_a_load_in_words() -> None:
     assert describe_load(load(memory=0.61, cpu_limit=1.5)) == "memory 61 % of 2.0 GiB, CPU 50 % of 1.5 CPUs"
-    assert [show_bytes(count) for count in (12, 5 * 1024, 300 * 2**20, 3 * 2**29)] == ["12 B", "5 KiB", "300 MiB", "1.5 GiB"]

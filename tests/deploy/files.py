@@ -49,7 +49,9 @@ def rendered(folder: str) -> list[Manifest]:
     """What kustomize makes of a folder; skips the test where it is not installed."""
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        pytest.skip("kustomize comes with kubectl, which is not here and not among Debian's packages in a version of use")
+        pytest.skip(
+            "kustomize comes with kubectl, which is not here and not among Debian's packages in a version of use"
+        )
     done = subprocess.run(
         [kubectl, "kustomize", str(KUBERNETES / folder)], check=False, capture_output=True, text=True, timeout=60
     )
@@ -142,15 +144,18 @@ def from_procfile() -> list[Started]:
 
 
 def from_page(path: Path) -> list[Started]:
-    """The leasehold commands in the code blocks of a page. Words in capitals stand for themselves."""
-    blocks = re.findall(r"^```\w*\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
+    """The leasehold commands in a page, in blocks and in the text. ID stands for a number, other capitals for themselves."""
+    text = path.read_text()
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     commands = [line.strip() for block in blocks for line in re.sub(r"\\\n\s*", "", block).splitlines()]
-    found: list[Started] = []
+    commands += [
+        span for span in re.findall(r"`(leasehold [^`\n]+)`", text) if "…" not in span and "COMMAND" not in span
+    ]
+    found: dict[tuple[str, ...], Started] = {}
     for command in commands:
-        words = shlex.split(command, comments=True)
+        words = ["1" if word == "ID" else word for word in shlex.split(command, comments=True)]
         while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
             words.pop(0)
         if words and words[0] == "leasehold":
-            cut = next((words.index(each) for each in ("|", ">", "&&") if each in words), len(words))
-            found.append(Started(f"{path.name}: {command}", words[1:cut], {"LEASEHOLD_DATABASE_URL": DSN}))
-    return found
+            found.setdefault(tuple(words), Started(path.name, words[1:], {"LEASEHOLD_DATABASE_URL": DSN}))
+    return list(found.values())

@@ -20,7 +20,10 @@ from tests.leasehold.cli.conftest import Cli, run_cli
 __all__ = ["run_cli"]
 
 PAGES = [ROOT / "docs/operate.md", *sorted(DEPLOY.rglob("README.md"))]
-NAMED_FILES = [path for path in sorted(DEPLOY.rglob("*")) if path.is_file()] + [ROOT / "docs/operate.md", ROOT / "Procfile"]
+NAMED_FILES = [path for path in sorted(DEPLOY.rglob("*")) if path.is_file()] + [
+    ROOT / "docs/operate.md",
+    ROOT / "Procfile",
+]
 REACHED = "reached the database"
 
 
@@ -50,8 +53,7 @@ def name_of(started: Started) -> str:
 @pytest.mark.parametrize("started", every_command(), ids=name_of)
 def test_its_words_and_its_environment_are_understood(started: Started, run_cli: Cli) -> None:
     environ = {name: value for name, value in started.environ.items() if name != "LEASEHOLD_APP"}
-    words = [word for word in started.words]
-    done = run_cli(*words, environ=environ, services=Border())
+    done = run_cli(*started.words, environ=environ, services=Border())
     assert done.code == 0 or REACHED in done.out + done.err, done.err
 
 

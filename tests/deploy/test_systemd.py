@@ -29,7 +29,9 @@ def units(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The units with a program that there is, and the template with an instance."""
     folder = tmp_path_factory.mktemp("units")
     for path in [*UNITS, TARGET]:
-        text = path.read_text().replace("/opt/leasehold/bin/leasehold", str(Path(sys.executable).with_name("leasehold")))
+        text = path.read_text().replace(
+            "/opt/leasehold/bin/leasehold", str(Path(sys.executable).with_name("leasehold"))
+        )
         (folder / path.name.replace("@.", "@1.")).write_text(text)
     return sorted(folder.iterdir())
 

@@ -23,7 +23,7 @@ def test_loopback_needs_no_token(host: str) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "gateway.example", "localhost.example"])
 def test_another_address_is_refused_without_any_token_and_the_error_says_what_to_do(host: str) -> None:
     for store in (None, FakeTokens()):
-        with pytest.raises(SettingsError, match="leasehold tokens create NAME.*LEASEHOLD_GATEWAY_TOKEN"):
+        with pytest.raises(SettingsError, match=r"leasehold tokens create NAME.*LEASEHOLD_GATEWAY_TOKEN"):
             run(check_tokens(Settings(gateway_host=host), store))
     run(check_tokens(Settings(gateway_host=host), FakeTokens({make_token(): Identity(name="ci")})))
     run(check_tokens(Settings(gateway_host=host, gateway_token=TOKEN), None))

@@ -55,7 +55,10 @@ def test_a_put_makes_a_schedule_and_then_replaces_all_that_it_says(gateway: Runn
     status, code, detail = refused(gateway, "PUT", "/api/schedules/nightly?revision=1", body)
     assert (status, code) == (409, "wrong_state")
     assert "has revision 2 by now, not 1" in detail
-    assert refused(gateway, "PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "name": "other"})[:2] == (422, "invalid_input")
+    assert refused(gateway, "PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "name": "other"})[:2] == (
+        422,
+        "invalid_input",
+    )
     assert refused(gateway, "PUT", "/api/schedules/x?revision=1", {**NIGHTLY, "name": "x"})[0] == 404
 
 

@@ -6,12 +6,14 @@ import sys
 import leasehold
 
 PUBLIC = {
-    "ANY_STATE", "App", "Attempt", "AttemptError", "Blocker", "BlockerRecord", "CallNext", "CancelReason", "ChainRecord",
-    "ChangedJob", "Client", "Completion", "CompletionValues", "Context", "ContinueWith", "Discard", "EnqueueMiddleware",
+    "Blackout", "FiredTick", "NextTick", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions", "ScheduleRecord",
+    "TickRecord", "ANY_STATE", "App", "Attempt", "AttemptError", "Blocker", "BlockerRecord", "CallNext", "CancelReason", "CapacityPlan", "CapacityRecord", "QueueRates",
+    "ChainRecord",
+    "ChangedJob", "Client", "Completion", "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "EnqueueMiddleware",
     "EnqueueNext", "EnqueuedJob", "Explanation", "Fault", "Hooks", "Job", "JobProgress", "JobRecord", "JobTransaction",
     "Kind", "LeaseholdError", "LimitRecord", "LogLine", "Middleware", "NewJob", "OnConflict", "OpenTransaction", "QUEUED",
     "QueueCounts", "Reschedule", "Retry", "RetryPolicy", "SyncCompletion", "SyncJobTransaction", "TimelineEntry", "Token",
-    "UNFINISHED", "Unique", "WaitFor", "WorkerRecord", "checkpoint", "open_client",
+    "UNFINISHED", "Unique", "WaitFor", "WorkerRecord", "checkpoint", "ended", "open_client",
 }  # fmt: skip
 LITERALS = {"CancelReason", "OnConflict"}  # which have no docstring of their own
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from leasehold import App, ContinueWith, NewJob, WaitFor
+from leasehold import App, ContinueWith, NewJob, WaitFor, ended
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.new_jobs import check_job, encode_continuation, encode_wait, flatten
 
@@ -30,6 +30,11 @@ def test_new_blockers_come_before_the_job_that_waits_for_them_and_are_named_by_p
     assert [job.kind for job in flat] == ["b", "a", "inner", "c", "outer", "a"]
     assert places == [0, 4, 5]
     assert (flat[2].blockers, flat[4].blockers) == ([{"position": 2}, 7], [{"position": 3}, {"position": 4}])
+
+
+def test_blockers_of_which_any_end_will_do_say_so() -> None:
+    flat, places = flatten([NewJob(kind="outer", blockers=[ended(A), ended(7), B])], unchecked)
+    assert flat[places[0]].blockers == [{"position": 1, "until": "ended"}, {"chain": 7, "until": "ended"}, {"position": 2}]
 
 
 def test_a_continuation_names_its_fan_out_before_the_next_job_and_keeps_the_order_of_slots() -> None:

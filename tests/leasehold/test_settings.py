@@ -222,3 +222,27 @@ def test_every_setting_is_described() -> None:
 
 def test_settings_survive_being_copied_with_another_value() -> None:
     assert msgspec.structs.replace(Settings(), slots=9).slots == 9
+
+
+DIRECT = {"LEASEHOLD_DATABASE_URL": "postgresql://pooled/a", "LEASEHOLD_DIRECT_DATABASE_URL": "postgresql://direct/a"}
+
+
+def test_a_direct_connection_goes_with_the_database_of_its_own_source() -> None:
+    assert load_settings({}, DIRECT).direct_database_url == "postgresql://direct/a"
+    assert load_settings({"database_url": "postgresql://elsewhere/b"}, DIRECT).direct_database_url is None
+
+
+def test_a_direct_connection_alone_is_refused() -> None:
+    environ = {"LEASEHOLD_DIRECT_DATABASE_URL": "postgresql://direct/a"}
+    assert refused(environ=environ) == "direct_database_url names the same database as database_url, which is not given"
+
+
+def test_the_password_of_a_direct_connection_is_masked() -> None:
+    settings = load_settings({}, {**DIRECT, "LEASEHOLD_DIRECT_DATABASE_URL": "postgresql://ada:secret@direct/a"})
+    assert "secret" not in repr(settings)
+
+
+def test_a_direct_connection_that_is_no_dsn_is_refused() -> None:
+    assert "direct_database_url (from environment" in refused(
+        environ={**DIRECT, "LEASEHOLD_DIRECT_DATABASE_URL": "mysql://direct/a"}
+    )

@@ -11,7 +11,7 @@ from tests.support.sql_edges import blocked_by, broken_chains, complete_all, edg
 from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, state, states
 from tests.support.sql_worker import SqlWorker, ids
 
-ITEM = 'a blocker must be the id of a job or {"position": n} of an earlier one, not '
+ITEM = 'a blocker must be the id of a job, {"position": n} of an earlier one, or {"chain": id}, not '
 
 REFUSED: list[tuple[object, str]] = [
     (5, "job 2: blockers must be an array, not number"),

@@ -66,8 +66,9 @@ async def use_everything(lane: Lane) -> None:
         await enqueue_blocked(lane, [parts[0], parts[1]])
         await complete_all(worker, "part")
         await sweep(lane)
-        for name in ("chain_tail", "is_completed", "refuse_blocker"):
+        for name in ("chain_tail", "refuse_blocker"):
             await lane.call(name, parts[0])
+    await lane.call("is_over", parts[0], None)
         await lane.call("cancel_job", joined)
         await lane.call("retry_job", joined)
         for kind in ("join", "joined", "x"):
@@ -106,7 +107,7 @@ def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
         "unblock what stays blocked": (4, lambda: lane.call("unblock_jobs", [full.joined])),
         "sweep": (2 * BATCH, lambda: lane.call("unblock_stranded_jobs", 0, BATCH)),
         "tail": (1, lambda: lane.call("chain_tail", part)),
-        "completed?": (1, lambda: lane.call("is_completed", part)),
+        "completed?": (1, lambda: lane.call("is_over", part, None)),
     }
 
 

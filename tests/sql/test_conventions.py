@@ -19,14 +19,14 @@ INLINED = {
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "desired_slots", "desired_workers", "is_small", "workers_needed", "chain_tail", "clock", "held_jobs", "is_blocker", "is_bound",
-    "is_completed", "is_schedule_busy", "next_tick_in", "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "queue_lock",
+    "is_over", "is_schedule_busy", "next_tick_in", "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "queue_lock",
 }  # fmt: skip
 VERBS = (
     "acknowledge|command|add|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"
     "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
     "create|declare|disable|enable|fire|generate|plan|read|reset|run|update|"
-    "resume|retry|return|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
+    "resume|retry|return|revoke|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
 EVERY = pytest.mark.parametrize("name", FUNCTIONS)

@@ -17,7 +17,7 @@ async def test_it_counts_what_list_changes_lists_by_second(database: Database) -
             await freeze(lane, f"2030-01-01 {at}Z")
             await enqueue(lane)
             await worker.complete(await worker.claim())
-        await lane.call("retry_job", await enqueue(lane, delay=10.0))
+        await lane.call("retry_job", await enqueue(lane, delay=timedelta(seconds=10)))
         noon = int(NOON.timestamp())
         rows = await lane.call("count_changes", NOON, NOON + timedelta(seconds=10))
         assert {row["second"] - noon: (row["changes"], int(row["ids"])) for row in rows} == {0: (2, 3), 2: (2, 7)}

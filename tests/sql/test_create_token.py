@@ -5,8 +5,8 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput, QueryRefused, WrongState
 from leasehold.tokens import hash_token, make_token
-from tests.support.sql_jobs import freeze
 from tests.support.sql_tokens import create, create_with_hash
+from tests.support.sql_waits import freeze
 
 
 async def test_what_is_kept_is_the_hash_and_what_people_need(database: Database) -> None:

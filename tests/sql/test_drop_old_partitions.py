@@ -72,6 +72,19 @@ async def test_idempotency_keys_and_workers_of_the_same_age_go_too(fresh_databas
         assert [row[0] for row in workers] == ["silent 04", "stopped 04"]
 
 
+async def test_the_audit_log_is_kept_longer_than_jobs(fresh_database: Database) -> None:
+    async with fresh_database.lane("clocked") as lane:
+        for day in ("2030-01-01", "2030-03-31", "2030-04-30"):
+            await freeze(lane, f"{day} 12:00Z")
+            await lane.call("write_audit", day, None, "act")
+        await freeze(lane, "2030-05-07 12:00Z")
+        await lane.call("drop_old_partitions", 3)
+        assert [row["actor"] for row in await lane.call("list_audit")] == ["2030-04-30", "2030-03-31"]
+        await freeze(lane, "2030-08-01 12:00Z")
+        await lane.call("drop_old_partitions", 400)
+        assert len(await lane.call("list_audit")) == 2
+
+
 async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_database: Database) -> None:
     async with fresh_database.lane("clocked") as lane:
         await live_a_week(lane)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import freeze
 from tests.support.sql_tokens import create_with_hash
+from tests.support.sql_waits import freeze
 
 
 async def test_a_token_is_found_by_its_hash_with_what_it_may_do(database: Database) -> None:
@@ -33,7 +33,9 @@ async def test_that_it_was_used_is_written_at_most_once_a_minute(database: Datab
         async def used_at(now: str) -> str:
             await freeze(transaction, now)
             await transaction.call("find_token", digest)
-            [row] = await transaction.fetch("select to_char(last_used_at at time zone 'UTC', 'MI:SS') as at from leasehold.api_tokens")
+            [row] = await transaction.fetch(
+                "select to_char(last_used_at at time zone 'UTC', 'MI:SS') as at from leasehold.api_tokens"
+            )
             return row["at"]
 
         assert await used_at("2026-01-01 00:00:00+00") == "00:00"

@@ -36,7 +36,10 @@ async def test_workers_that_came_and_went_are_told(database: Database) -> None:
         await freeze(lane, "2030-01-01 12:01Z")
         await lane.call("stop_worker", worker.incarnation)
         rows = await lane.call("list_arrivals", 0, NOON)
-        assert [(row["event"], row["worker_id"]) for row in rows] == [("worker_started", "w1"), ("worker_stopped", "w1")]
+        assert [(row["event"], row["worker_id"]) for row in rows] == [
+            ("worker_started", "w1"),
+            ("worker_stopped", "w1"),
+        ]
         assert await arrivals(lane, 0, NOON.replace(minute=1)) == [("worker_stopped", None)]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.support.sql_jobs import freeze
+from tests.support.sql_waits import freeze
 
 
 async def test_the_newest_come_first_and_pages_go_on_where_the_last_one_ended(database: Database) -> None:

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from leasehold.database import Database
-from tests.support.sql_jobs import freeze
 from tests.support.sql_tokens import create
+from tests.support.sql_waits import freeze
 
 
 async def test_active_ones_are_listed_the_newest_first_without_their_hash(database: Database) -> None:
     first, second = await create(database, "a"), await create(database, "b")
     rows = await database.call("list_tokens")
-    assert [(row["token_id"], row["name"], row["state"]) for row in rows] == [(second, "b", "active"), (first, "a", "active")]
+    assert [(row["token_id"], row["name"], row["state"]) for row in rows] == [
+        (second, "b", "active"),
+        (first, "a", "active"),
+    ]
     assert "hash" not in rows[0]
     assert [row["token_id"] for row in await database.call("list_tokens", "a")] == [first]
 

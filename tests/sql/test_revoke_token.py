@@ -4,8 +4,8 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import NotFound
-from tests.support.sql_jobs import freeze
 from tests.support.sql_tokens import create, create_with_hash
+from tests.support.sql_waits import freeze
 
 
 async def test_a_revoked_token_is_not_found_any_more(database: Database) -> None:

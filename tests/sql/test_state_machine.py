@@ -39,7 +39,7 @@ CHANGES = {"replace": "replaced", "extend": "extended", "overwrite": "overwritte
 STATES = """
 select id, state, priority, attempt, spared_attempts, chain_id, chain_position, run_at, output, succeeded_by, crashes,
        max_attempts, args,
-       (select json_agg(json_build_array(b.chain_id, b.closed_at is not null, b.output) order by b.slot)
+       (select json_agg(json_build_array(b.chain_id, b.closed_at is not null, b.output, b.end_state) order by b.slot)
           from leasehold.job_blockers b where b.job_id = a.id) as edges
   from leasehold.all_jobs a
 """
@@ -113,6 +113,7 @@ class Jobs(RuleBasedStateMachine):
         for place in range(dice.randint(least, most)):
             blockers: list[Any] = [{"position": n + 1} for n in range(place) if dice.random() < 0.4]
             blockers += dice.sample(chains, min(len(chains), dice.choice([0, 0, 1, 2])))
+            blockers = [self.any_end(blocker) if dice.random() < 0.3 else blocker for blocker in blockers]
             jobs.append(
                 {
                     "kind": dice.choice("ab"), "key": dice.choice([None, None, None, "x", "y"]), "blockers": blockers or None,
@@ -122,9 +123,17 @@ class Jobs(RuleBasedStateMachine):
             )  # fmt: skip
         return jobs
 
-    def chains_of(self, blockers: Sequence[Any], ids: Sequence[int]) -> list[int]:
-        """Blockers as ids, where {"position": n} counts in `ids`."""
-        return [item if isinstance(item, int) else ids[item["position"] - 1] for item in blockers]
+    def any_end(self, blocker: Any) -> Doc:
+        return ({"chain": blocker} if isinstance(blocker, int) else blocker) | {"until": "ended"}
+
+    def chains_of(self, blockers: Sequence[Any], ids: Sequence[int]) -> list[tuple[int, bool]]:
+        """Blockers as ids, where {"position": n} counts in `ids`; and whether any end of them will do."""
+        return [
+            (item, False)
+            if isinstance(item, int)
+            else (item["chain"] if "chain" in item else ids[item["position"] - 1], "until" in item)
+            for item in blockers
+        ]
 
     def learn(self, jobs: Sequence[Doc], ids: Sequence[int], before: ModelJob | None = None) -> None:
         """Put new jobs into the model; with `before` the last of them continues its chain."""
@@ -335,6 +344,7 @@ class Jobs(RuleBasedStateMachine):
                     self.model.finish(job, "failed")
                 else:
                     self.model.again(job, run_at=self.model.now + wait, is_spared=False)
+            self.model.close([job.chain for job in jobs])
 
         self.settle(dice, call)
 
@@ -364,6 +374,7 @@ class Jobs(RuleBasedStateMachine):
         else:
             self.database.call("cancel_job", job.id)
             self.model.finish(job, "cancelled")
+            self.model.close([job.chain])
 
     @precondition(lambda self: self.model.of("failed", "cancelled", "scheduled"))
     @rule(seed=SEEDS)
@@ -398,6 +409,7 @@ class Jobs(RuleBasedStateMachine):
             (now,) = self.database.fetch(f"{STATES} where id = $1", job.id)
             assert now["spared_attempts"] - job.spared in (0, 1)
             job.spared, job.crashes = now["spared_attempts"], now["crashes"]
+        self.model.close([job.chain for job in lost.values()])
 
     @rule(function=st.sampled_from(["reap_jobs", "make_jobs_due", "unblock_stranded_jobs", "promote_stranded_jobs"]))
     def upkeep(self, function: str) -> None:
@@ -438,7 +450,7 @@ class Jobs(RuleBasedStateMachine):
         for job_id, job in self.model.jobs.items():
             row = rows[job_id]
             edges = [
-                [edge.chain, edge.is_closed, None if edge.output is None else json.loads(edge.output)]
+                [edge.chain, edge.is_closed, None if edge.output is None else json.loads(edge.output), edge.end_state]
                 for edge in job.edges
             ]
             found = (

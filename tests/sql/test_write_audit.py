@@ -14,8 +14,17 @@ async def test_what_somebody_is_about_to_do_is_written_down_without_an_end(datab
         "write_audit", "ops", 3, "POST /api/chains/{id}/cancel", detail, "192.0.2.1", "request-1"
     )
     [row] = await database.fetch("select * from leasehold.audit_log")
-    assert (row["id"], row["actor"], row["token_id"], row["action"]) == (audit_id, "ops", 3, "POST /api/chains/{id}/cancel")
-    assert (json.loads(row["detail"]), row["address"], row["request_id"]) == ({"parameters": {"id": 7}}, "192.0.2.1", "request-1")
+    assert (row["id"], row["actor"], row["token_id"], row["action"]) == (
+        audit_id,
+        "ops",
+        3,
+        "POST /api/chains/{id}/cancel",
+    )
+    assert (json.loads(row["detail"]), row["address"], row["request_id"]) == (
+        {"parameters": {"id": 7}},
+        "192.0.2.1",
+        "request-1",
+    )
     assert row["status"] is None
 
 

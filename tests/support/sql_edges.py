@@ -85,7 +85,7 @@ select format('job %s is %s behind an open chain', j.id, j.state) from leasehold
    and exists (select from leasehold.job_blockers b where b.job_id = j.id and b.closed_at is null)
 union all
 select format('edge of job %s to %s is closed and the chain has not completed', b.job_id, b.chain_id)
-  from leasehold.job_blockers b where b.closed_at is not null and not leasehold.is_completed(b.chain_id)
+  from leasehold.job_blockers b where b.closed_at is not null and b.end_state is null and not leasehold.is_over(b.chain_id, null)
 union all
 select format('chain %s ended as completed with %s last jobs', c.chain_id, c.tails)
   from (select chain_id, count(*) filter (where succeeded_by is null) as tails, bool_and(state = 'completed') as is_done
@@ -104,7 +104,7 @@ union all
 select format('job %s is blocked by nothing', j.id) from leasehold.jobs j
  where j.state = 'blocked'
    and not exists (select from leasehold.job_blockers b
-                    where b.job_id = j.id and b.closed_at is null and not leasehold.is_completed(b.chain_id))
+                    where b.job_id = j.id and b.closed_at is null and not leasehold.is_over(b.chain_id, b.until_ended))
 """
 
 

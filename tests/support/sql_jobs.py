@@ -76,7 +76,7 @@ async def empty(caller: Scripted) -> None:
         "delete from leasehold.job_blockers; delete from leasehold.chain_waiters; delete from leasehold.unique_jobs;"
         "delete from leasehold.unique_claims;"
         "delete from leasehold.limits; delete from leasehold.rate_buckets; delete from leasehold.job_progress;"
-        "delete from leasehold.job_logs;"
+        "delete from leasehold.job_logs; delete from leasehold.api_tokens; delete from leasehold.audit_log;"
         "delete from leasehold.rollups; delete from leasehold.rollup_totals; delete from leasehold.rollup_progress;"
         "delete from leasehold.rollup_marks; delete from leasehold.queue_depths; delete from leasehold.depth_counts;"
         "delete from leasehold.schedules; alter sequence leasehold.schedules_id_seq restart;"

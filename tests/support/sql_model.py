@@ -15,9 +15,22 @@ DONE = ("completed", "failed", "cancelled")
 
 
 class ModelEdge(msgspec.Struct):
+    """Closed by the completion of the chain, or by any end of it."""
+
     chain: int
     is_closed: bool = False
     output: str | None = None
+    is_any_end: bool = False
+    end_state: str | None = None
+
+    def hear(self, tail: ModelJob) -> None:
+        """How the chain stands now."""
+        if self.is_closed or tail.next is not None:
+            return
+        if tail.state == "completed":
+            self.is_closed, self.output = True, tail.output
+        elif self.is_any_end and tail.state in DONE:
+            self.is_closed, self.end_state = True, tail.state
 
 
 class ModelJob(msgspec.Struct, kw_only=True):
@@ -68,18 +81,19 @@ class Model:
     def tail(self, chain: int) -> ModelJob:
         return max((job for job in self.jobs.values() if job.chain == chain), key=lambda job: job.position)
 
-    def add(self, job: ModelJob, blockers: Iterable[int], delay: int) -> None:
+    def add(self, job: ModelJob, blockers: Iterable[tuple[int, bool]], delay: int) -> None:
         """A new job. Its blockers must be in the model, or it waits for itself."""
         self.jobs[job.id] = job
         job.run_at = self.now + delay
         self.add_edges(job, blockers)
         self.settle_into(job)
 
-    def add_edges(self, job: ModelJob, blockers: Iterable[int]) -> None:
-        for chain in blockers:
-            tail = self.tail(chain)
-            is_done = tail.state == "completed" and tail.next is None
-            job.edges.append(ModelEdge(chain, is_done, tail.output if is_done else None))
+    def add_edges(self, job: ModelJob, blockers: Iterable[tuple[int, bool]]) -> None:
+        """Blockers are chains, and whether any end of them will do."""
+        for chain, is_any_end in blockers:
+            edge = ModelEdge(chain, is_any_end=is_any_end)
+            edge.hear(self.tail(chain))
+            job.edges.append(edge)
 
     def settle_into(self, job: ModelJob) -> None:
         """Blocked, scheduled or ready, as its edges and its time say; nobody holds it."""
@@ -101,15 +115,13 @@ class Model:
         job.state, job.holder, job.output, job.next = state, None, output, following
 
     def close(self, chains: Sequence[int]) -> None:
-        """What the end of these chains means for others, where they have completed."""
+        """What the end of these chains means for others."""
         for chain in chains:
             tail = self.tail(chain)
-            if tail.state != "completed":
-                continue
             for job in self.jobs.values():
                 for edge in job.edges:
-                    if edge.chain == chain and not edge.is_closed:
-                        edge.is_closed, edge.output = True, tail.output
+                    if edge.chain == chain:
+                        edge.hear(tail)
         for job in self.of("blocked"):
             if all(edge.is_closed for edge in job.edges):
                 job.run_at = max(job.run_at, self.now)

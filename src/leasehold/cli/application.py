@@ -49,6 +49,14 @@ from leasehold.cli.tokens import tokens_create, tokens_list, tokens_log, tokens_
 from leasehold.cli.top import top
 from leasehold.cli.up import up
 from leasehold.cli.wake import wake
+from leasehold.cli.workers_change import (
+    workers_cancel_job,
+    workers_decommission,
+    workers_pause,
+    workers_resume,
+    workers_scale,
+)
+from leasehold.cli.workers_read import workers_list, workers_show, workers_stacks
 
 Command = Callable[..., Coroutine[Any, Any, object]]
 
@@ -93,6 +101,14 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "schedules trigger": schedules_trigger,
         "schedules generate": schedules_generate,
         "schedules delete": schedules_delete,
+        "workers list": workers_list,
+        "workers show": workers_show,
+        "workers stacks": workers_stacks,
+        "workers decommission": workers_decommission,
+        "workers pause": workers_pause,
+        "workers resume": workers_resume,
+        "workers scale": workers_scale,
+        "workers cancel-job": workers_cancel_job,
         "wake": wake,
         "reap": reap,
         "audit": audit,
@@ -109,6 +125,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
 PARENTS = {
     "jobs": "List jobs, look at one, ask why it does not run, cancel and retry.",
     "chains": "List chains, look at one, wait for it, end it from outside.",
+    "workers": "List workers, look at one, pause and scale them, see where their handlers are.",
     "queues": "Pause, resume and limit queues.",
     "schedules": "Make jobs by the clock: look at schedules, change them, fire them.",
     "tokens": "Make, rotate, list and revoke the gateway's bearer tokens; read what was done with them.",

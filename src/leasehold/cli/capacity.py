@@ -27,9 +27,11 @@ async def capacity(
     target_wait: Annotated[str, Parameter(help="Within which time 95 of 100 jobs ought to start.")] = "30s",
     context: Annotated[Context, INJECTED],
 ) -> CapacityReport | QueueCapacity:
-    """Show what queues have, do and can do; of one queue also what it needs, and how long jobs will wait.
+    """Show what queues have, do and can do, and what one of them needs.
 
-    Rates are those of the last hour, arrivals of the last ten minutes. The forecast is a queueing model, see docs/capacity.md.
+    Rates are those of the last hour, arrivals of the last ten minutes. Of one queue it is also told how long jobs will wait: 95
+    of 100 wait less than p95 wait on the long run, and than "next hour" over the backlog and all that comes in an hour. That is a
+    queueing model, see docs/capacity.md.
 
     Example:
       leasehold capacity

@@ -54,7 +54,7 @@ async def grants(
     prefix: Annotated[str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")] = None,
     context: Annotated[Context, INJECTED],
 ) -> GrantsReport | Outcome | None:
-    """Show, print or apply the Postgres roles of leasehold: who may call which function.
+    """Show, print or apply the Postgres roles: who may call which function.
 
     Without a flag it compares the database with what should be, and ends with 7 where they differ. A producer then can
     enqueue and nothing else; only the owner has rights on tables. Applying needs a superuser, or whoever owns the schema

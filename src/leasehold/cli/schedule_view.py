@@ -24,15 +24,17 @@ from leasehold.cli.schedule_words import (
 )
 from leasehold.cli.schedules_read import PreviewReport, ScheduleReport
 from leasehold.cli.text import ago, ahead, fields_table, plain, show_instant, table
-from leasehold.schedule_records import NextTick, ScheduleRecord, TickRecord
+from leasehold.schedule_records import FiredTick, NextTick, ScheduleRecord, TickRecord
 
+NAMED = 20
+UNPLANNED = ", waits for a scheduler: leasehold run scheduler"
 OUTCOMES = {"fired": "green", "skipped": "yellow", "failed": "bold red"}
 STANDINGS = {"disabled": "dim", "over": "dim", "broken": "bold red"}
 ORIGINS = {"orphaned": "bold yellow", "code, changed": "yellow"}
 NOTES = {
-    "moved": "the clocks skip its time: moved",
-    "repeated": "the clocks show this time twice: the first",
-    "repeated_again": "the clocks show this time twice: the second",
+    "moved": "its time is skipped: moved",
+    "repeated": "its time comes twice: the first",
+    "repeated_again": "its time comes twice: the second",
 }
 
 
@@ -60,7 +62,7 @@ def view_schedule(report: ScheduleReport, now: datetime) -> Sequence[RenderableT
             "schedule": Text.assemble(plain(each.name), (f"  id {each.id}, revision {each.revision}", "dim")),
             "description": each.description,
             "when": _timing(each),
-            "next": _next(each, now),
+            "next": _next(each, now).append(UNPLANNED if standing_of(each) == "unplanned" else "", "dim"),
             "last": _last(each, now),
             "error": None if each.last_error is None else plain(each.last_error, "red"),
             "jobs": describe_jobs(each),
@@ -93,6 +95,14 @@ def view_preview(report: PreviewReport, now: datetime) -> Sequence[RenderableTyp
     if not report.ticks:
         return [head, Text("no ticks to come")]
     return [head, Text(), _tick_table(report.ticks, now), *view_months(report.days)]
+
+
+def view_fired(tick: FiredTick, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    named = ", ".join(str(each) for each in tick.job_ids[:NAMED]) + (", …" if tick.job_count > NAMED else "")
+    count = f"{tick.job_count} job{'' if tick.job_count == 1 else 's'}"
+    verb = "made" if tick.is_new else "had made already"
+    return [plain(f"schedule {tick.schedule} {verb} {count}" + (f": {named}" if named else ""))]
 
 
 def view_history(ticks: list[TickRecord], now: datetime) -> Sequence[RenderableType]:
@@ -143,29 +153,25 @@ def _origin(schedule: ScheduleRecord) -> Text:
 
 
 def _tick_table(ticks: Sequence[NextTick], now: datetime) -> Table:
+    clock = "%H:%M:%S" if any(tick.local.second for tick in ticks) else "%H:%M"
     rows = [
         [
-            Text(f"{tick.local:%a %Y-%m-%d %H:%M:%S}", "dim" if tick.skipped else ""),
-            Text(_offset(tick), "dim"),
+            Text(f"{tick.local:%a %Y-%m-%d {clock}}", "dim" if tick.skipped else ""),
+            Text(f"{tick.local:%z}"[:3] + ":" + f"{tick.local:%z}"[3:5], "dim"),
             Text(ahead(tick.at, now), "dim" if tick.skipped else ""),
             Text(", ").join(_tick_notes(tick)),
         ]
         for tick in ticks
     ]
-    return table(["local time", "UTC offset", "", "note"], rows)
-
-
-def _offset(tick: NextTick) -> str:
-    text = f"{tick.local:%z}"
-    return f"{text[:3]}:{text[3:5]}"
+    return table(["local time", "offset", "", "note"], rows)
 
 
 def _tick_notes(tick: NextTick) -> Iterator[Text]:
     if tick.skipped is not None:
         yield Text(f"skipped: {tick.skipped}", "red")
     if tick.clock_change:
-        way = "on" if tick.clock_change > 0 else "back"
-        yield Text(f"the clocks went {way} {show_span(abs(tick.clock_change))}", "yellow")
+        sign = "+" if tick.clock_change > 0 else "-"
+        yield Text(f"clocks {sign}{show_span(abs(tick.clock_change))}", "yellow")
     if tick.note is not None:
         yield Text(NOTES[tick.note], "yellow")
 

@@ -19,7 +19,7 @@ Standing = Literal["enabled", "disabled", "over", "broken", "unplanned"]
 def describe_timing(schedule: Mapping[str, Any]) -> str:
     """`every 4h`, `0 3 * * * Europe/Berlin`, `once`: from a definition or the fields of a record."""
     if schedule.get("every") is not None:
-        return f"every {show_span(float(schedule['every']))}"
+        return f"every {show_span(float(schedule['every'])).replace('.0s', 's')}"
     if schedule.get("at") is not None:
         at: datetime | str = schedule["at"]
         return f"once, {show_instant(datetime.fromisoformat(at) if isinstance(at, str) else at)}"

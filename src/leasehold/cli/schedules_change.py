@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from cyclopts import Parameter
@@ -58,7 +58,12 @@ async def schedules_create(
       leasehold schedules create nightly clean_up '{"days": 30}' --cron "0 3 * * *" --zone Europe/Berlin
       leasehold schedules create crawl-all crawl --every 4h --query "select id as shop from shops" --stagger 30m
     """
-    given: dict[str, Any] = {"name": name, "kind": kind, "args": parse_object("args", args), **read_flags(timing, policy)}
+    given: dict[str, Any] = {
+        "name": name,
+        "kind": kind,
+        "args": parse_object("args", args),
+        **read_flags(timing, policy),
+    }
     given |= {"enabled": False} if disabled else {}
     place = context.settings.app
     async with context.client(load_app(place) if place else None) as client:
@@ -103,7 +108,7 @@ async def schedules_update(
     async with context.client(load_app(place) if place else None) as client:
         if reset:
             return await client.schedules.reset(name)
-        return await client.schedules.update(name, revision=revision, **changes)
+        return await client.schedules.update(name, revision=revision, **cast("Any", changes))
 
 
 async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ScheduleChange:

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
-from rich.console import RenderableType
 
 from leasehold.cli.context import Context
 from leasehold.cli.options import AN_INTEGER, INJECTED
 from leasehold.cli.schedule_options import ScheduleName
-from leasehold.cli.text import plain
 from leasehold.errors import BadInput
 from leasehold.schedule_records import FiredTick
 
-NAMED = 20
 
-
-class FiredReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Jobs that a schedule has made by hand."""
-
-    tick: FiredTick
-
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        tick = self.tick
-        named = ", ".join(str(each) for each in tick.job_ids[:NAMED]) + (", …" if tick.job_count > NAMED else "")
-        count = f"{tick.job_count} job{'' if tick.job_count == 1 else 's'}"
-        verb = "made" if tick.is_new else "had made already"
-        return [plain(f"schedule {tick.schedule} {verb} {count}" + (f": {named}" if named else ""))]
-
-
-async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> FiredReport:
+async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> FiredTick:
     """Fire a schedule now, enabled or not.
 
     Its overlap policy is not asked, and its next tick stays where it is.
@@ -43,7 +23,7 @@ async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context
       leasehold schedules trigger nightly
     """
     async with context.client() as client:
-        return FiredReport(tick=await client.schedules.trigger(name))
+        return await client.schedules.trigger(name)
 
 
 async def schedules_generate(
@@ -55,7 +35,7 @@ async def schedules_generate(
         int | None, Parameter(help="Spread the jobs over the day, or the stagger, in so many batches."), AN_INTEGER
     ] = None,
     context: Annotated[Context, INJECTED],
-) -> FiredReport:
+) -> FiredTick:
     """Make a schedule's jobs of one day, spread over it.
 
     Doing so again for the same day makes nothing: it answers with the jobs that are there.
@@ -65,7 +45,7 @@ async def schedules_generate(
     """
     day = None if date is None else parse_date(date)
     async with context.client() as client:
-        return FiredReport(tick=await client.schedules.generate(name, batches=batches, date=day))
+        return await client.schedules.generate(name, batches=batches, date=day)
 
 
 def parse_date(text: str) -> date:

@@ -58,9 +58,7 @@ async def schedules_list(
       leasehold schedules list --no-enabled
     """
     async with context.client() as client:
-        found = await client.schedules.list(
-            enabled=enabled, kind=kind, queue=queue, after_name=after, page_size=limit
-        )
+        found = await client.schedules.list(enabled=enabled, kind=kind, queue=queue, after_name=after, page_size=limit)
     if len(found) == limit:
         context.say(f"more: --after {found[-1].name}")
     return found

@@ -25,7 +25,11 @@ STATE_STYLES = {
     "failed": "bold red",
     "cancelled": "dim",
     "ready": "green",
+    "paused": "yellow",
     "draining": "yellow",
+    "received": "cyan",
+    "done": "green",
+    "expired": "dim",
     "stale": "bold red",
     "stopped": "dim",
 }

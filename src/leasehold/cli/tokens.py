@@ -113,7 +113,7 @@ async def tokens_rotate(
     expires_in: Annotated[str | None, EXPIRES] = None,
     context: Annotated[Context, INJECTED],
 ) -> MadeToken:
-    """Make a second token like the newest one of this name, with its scopes and its rate.
+    """Make a second token with the scopes and the rate of the newest of this name.
 
     Both work until the old one is revoked: give the new one to whoever uses it, then revoke the old one by its number.
 
@@ -181,7 +181,9 @@ async def tokens_log(
     limit: Annotated[int, Parameter(help="How many at the most, 1 to 1000.")] = 50,
     context: Annotated[Context, INJECTED],
 ) -> AuditLog:
-    """Show what was done through the gateway with the scopes operate and admin, and with tokens, the newest first.
+    """Show what was done through the gateway and with tokens, the newest first.
+
+    That is every request but GET that needs the scope operate or admin, and each token made or revoked.
 
     Example:
       leasehold tokens log --actor ops

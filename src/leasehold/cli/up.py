@@ -133,6 +133,9 @@ def child_environment(
     if settings.database_url:
         environ[environment_name("database_url")] = settings.database_url
     environ[environment_name("log_format")] = "text" if as_text else "json"
+    environ.pop(environment_name("probe_port"), None)  # one port cannot serve all of them
+    if settings.direct_database_url is None:
+        environ.pop(environment_name("direct_database_url"), None)
     return environ
 
 

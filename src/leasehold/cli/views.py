@@ -25,12 +25,14 @@ from leasehold.cli.job_view import view_job, view_jobs
 from leasehold.cli.jobs_edit import view_errors
 from leasehold.cli.jobs_why import WhyReport, view_why
 from leasehold.cli.log_view import view_logs
-from leasehold.cli.schedule_view import view_history, view_preview, view_schedule, view_schedules
+from leasehold.cli.schedule_view import view_fired, view_history, view_preview, view_schedule, view_schedules
 from leasehold.cli.schedules_read import PreviewReport, ScheduleReport
 from leasehold.cli.status_view import view_status
 from leasehold.cli.text import fields_table, plain, state_text, table
-from leasehold.records import AttemptError, ChainRecord, ChangedJob, Fault, JobRecord, LogLine
-from leasehold.schedule_records import ScheduleRecord, TickRecord
+from leasehold.cli.worker_view import view_worker, view_workers
+from leasehold.cli.workers_read import WorkerReport
+from leasehold.records import AttemptError, ChainRecord, ChangedJob, Fault, JobRecord, LogLine, WorkerRecord
+from leasehold.schedule_records import FiredTick, ScheduleRecord, TickRecord
 from leasehold.settings import ExplainedSetting
 
 VERDICTS = {"ok": "green", "advice": "yellow", "problem": "bold red", "skipped": "dim"}
@@ -159,8 +161,11 @@ VIEWS: dict[type, View] = {
     ChainReport: view_chain,
     ChainRecord: lambda chain, now: view_chains([chain], now),
     ScheduleReport: view_schedule,
+    FiredTick: view_fired,
     ScheduleRecord: lambda schedule, now: view_schedules([schedule], now),
     PreviewReport: view_preview,
+    WorkerReport: view_worker,
+    WorkerRecord: lambda worker, now: view_workers([worker], now),
     results.QueueChange: view_queue_change,
     results.WakeReport: view_wake,
     results.ReapReport: view_reap,
@@ -174,6 +179,7 @@ LIST_VIEWS: dict[type, View] = {
     ScheduleRecord: view_schedules,
     TickRecord: view_history,
     Fault: view_faults,
+    WorkerRecord: view_workers,
     Change: view_events,
     ExplainedSetting: view_settings,
     results.JobChange: view_changes,

@@ -12,8 +12,8 @@ from leasehold.client.section import Section
 from leasehold.enqueueing import enqueue_within, events_of, tell_after_commit
 from leasehold.errors import BadInput
 from leasehold.hooks import Hooks
-from leasehold.new_job import Blocker, NewJob
-from leasehold.new_jobs import encode_document, encode_jobs, flatten
+from leasehold.new_job import Blocker, NewJob, begins_chain
+from leasehold.new_jobs import encode_document, encode_jobs, flatten, with_positions
 from leasehold.records import EnqueuedJob, KeyedJob, from_row
 from leasehold.unique import Unique
 
@@ -131,10 +131,10 @@ class Enqueues(Section):
         if (
             job.key is not None
             or job.idempotency_key is not None
-            or any(isinstance(each, NewJob) for each in job.blockers or ())
+            or any(begins_chain(each) for each in job.blockers or ())
         ):
             raise BadInput("a job for each key has no key, no idempotency_key and no new jobs as blockers of its own")
-        checked = self._checked(job)
+        checked = with_positions(self._checked(job), [], lambda new: new)
         encoded = encode_document(checked)
         about = None if metadata is None else encode_args(metadata, "metadata").decode()
         names = None if keys is None else [*keys]

@@ -64,13 +64,14 @@ class Feed:
 
     async def read(self) -> list[Change]:
         """What has happened since the last look, or, at the first, nothing. Raises DatabaseUnavailable."""
-        (horizon,) = await self._caller.call("get_horizon")
+        is_due = self._settled is None or monotonic() >= self._audited + self._audit_pause
+        (horizon,) = await self._caller.call("get_horizon", is_due)
         now: datetime = horizon["at"]
         if self._from is None or self._settled is None:
-            self._from, self._settled = await self._begin(horizon)
+            self._from, self._settled = await self._begin(now)
         changes = await self._read_changes(now, self._from)
         changes += await self._read_arrivals(now)
-        if monotonic() >= self._audited + self._audit_pause:
+        if is_due:
             changes += await self.audit(horizon)
         changes.sort(key=lambda change: change.at)
         self.cursor = microseconds_of(min(self._settled.at, self._from[0]))
@@ -82,13 +83,10 @@ class Feed:
         self.is_behind = False
         await self.read()
 
-    async def _begin(self, horizon: Row) -> tuple[tuple[datetime, int], Settled]:
-        now: datetime = horizon["at"]
+    async def _begin(self, now: datetime) -> tuple[tuple[datetime, int], Settled]:
         before = now - BEFORE_START
         self._told.accept(counts_from_rows(await self._caller.call("count_changes", before, now)))
-        settled = Settled(before, LONGEST)
-        settled.look(now, horizon["oldest_xid"], horizon["next_xid"])
-        return (now, 0), settled
+        return (now, 0), Settled(before, LONGEST)
 
     async def _read_changes(self, now: datetime, start: tuple[datetime, int]) -> list[Change]:
         rows = await self._caller.call("list_changes", start[0], None, start[1], PAGE)
@@ -128,7 +126,7 @@ class Feed:
         assert self._settled is not None
         began = monotonic()
         start = self._settled.at - BEFORE_SETTLED
-        self._settled.look(horizon["at"], horizon["oldest_xid"], horizon["next_xid"])
+        self._settled.look(horizon["at"], horizon["oldest_xid"], horizon["mark_xid"])
         first, last = _second(start), _second(self._from[0])
         counts = counts_from_rows(await self._caller.call("count_changes", first, last))
         changes: list[Change] = []

@@ -60,7 +60,7 @@ class Told:
 class Settled:
     """The moment before which nothing can appear any more, since every transaction of that time has ended.
 
-    A look is remembered with the number of the next transaction: once the oldest one that is open has come that far, all
+    A look is marked with the number of a transaction that began with it: once the oldest one that is open is younger, all
     that was open at that look has ended.
 
     Args:
@@ -73,10 +73,10 @@ class Settled:
         self._longest = longest
         self._marks: deque[tuple[datetime, int]] = deque(maxlen=MOST_MARKS)
 
-    def look(self, now: datetime, oldest_xid: int, next_xid: int) -> None:
+    def look(self, now: datetime, oldest_xid: int, mark_xid: int) -> None:
         """Remember a look, and move on as far as it allows."""
-        self._marks.append((now, next_xid))
-        while self._marks and self._marks[0][1] <= oldest_xid:
+        self._marks.append((now, mark_xid))
+        while self._marks and self._marks[0][1] < oldest_xid:
             self.at = max(self.at, self._marks.popleft()[0])
         self.at = max(self.at, now - self._longest)
 

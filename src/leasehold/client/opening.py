@@ -19,8 +19,8 @@ from leasehold.client.limits import Limits
 from leasehold.client.measures import Measures
 from leasehold.client.progress import Progress
 from leasehold.client.queues import Queues
-from leasehold.client.schedules import Schedules
 from leasehold.client.removals import Removals
+from leasehold.client.schedules import Schedules
 from leasehold.client.tokens import Tokens
 from leasehold.client.transactions import Transactions
 from leasehold.client.waits import Waits

@@ -61,7 +61,8 @@ class Schedules(Section):
             BadInput: an option is wrong. InvalidArgs, UnknownKind: the client's app does not take such a job.
             WrongState: the name is taken.
         """
-        return await self.create_from(define(job, name, options), by=by)
+        kind = None if self._app is None else self._app.find(job.kind)
+        return await self.create_from(define(job, name, options, kind), by=by)
 
     async def create_from(self, definition: Mapping[str, Any], *, by: str | None = None) -> ScheduleRecord:
         """As `create`, from the fields of a `ScheduleDefinition`; with a `query`, each tick makes a job for each row of it.
@@ -170,7 +171,9 @@ class Schedules(Section):
         self, *, count: int = 10, after: datetime | None = None, **options: Unpack[ScheduleOptions]
     ) -> builtins.list[NextTick]:
         """As `preview`, for a schedule that is not there yet: what these options would mean. Raises BadInput."""
-        return await self.check({"name": "preview", "kind": "preview", **options}, count=count, after=after, any_kind=True)
+        return await self.check(
+            {"name": "preview", "kind": "preview", **options}, count=count, after=after, any_kind=True
+        )
 
     async def check(
         self, definition: Mapping[str, Any], *, count: int = 10, after: datetime | None = None, any_kind: bool = False

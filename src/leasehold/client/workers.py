@@ -12,7 +12,7 @@ import msgspec
 from leasehold.client.ids import checked_before, checked_id
 from leasehold.client.section import Section
 from leasehold.database import Row
-from leasehold.errors import NotFound, WaitTimeout
+from leasehold.errors import UnknownCommand, WaitTimeout
 from leasehold.notify.moment import new_moment
 from leasehold.records import CommandRecord, WorkerRecord, from_row
 
@@ -56,10 +56,10 @@ class Workers(Section):
         return int(rows[0][0])
 
     async def command(self, command_id: int) -> CommandRecord:
-        """How a command stands. Raises NotFound."""
+        """How a command stands. Raises UnknownCommand."""
         rows = await self._database.call("get_command", checked_id(command_id))
         if not rows:
-            raise NotFound(f"there is no command {command_id}")
+            raise UnknownCommand(f"there is no command {command_id}")
         return _command(rows[0])
 
     async def commands(
@@ -73,7 +73,7 @@ class Workers(Section):
         return [_command(row) for row in rows]
 
     async def answer_of(self, command_id: int, *, timeout: float = 10.0) -> CommandRecord:
-        """Wait until a command is done, has failed or has expired. Raises NotFound; WaitTimeout after `timeout` seconds, when
+        """Wait until a command is done, has failed or has expired. Raises UnknownCommand; WaitTimeout after `timeout` seconds, when
         the command goes on."""
         until, pause = monotonic() + timeout, FIRST_LOOK_SECONDS
         while (found := await self.command(command_id)).state not in ENDED:

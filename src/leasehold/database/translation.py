@@ -22,7 +22,11 @@ OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
 }
 
 # LH002 with the name of a table says what is missing; without, it is a job or a chain.
-MISSING_THINGS: dict[str, type[errors.NotFound]] = {"schedules": errors.UnknownSchedule, "workers": errors.UnknownWorker}
+MISSING_THINGS: dict[str, type[errors.NotFound]] = {
+    "schedules": errors.UnknownSchedule,
+    "workers": errors.UnknownWorker,
+    "api_tokens": errors.UnknownToken,
+}
 
 # Connection trouble, shutdown and start-up, too many connections, serialization and deadlock, lock and statement
 # timeouts, a server that turned read-only under a failover.

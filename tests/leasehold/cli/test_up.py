@@ -41,7 +41,7 @@ def test_each_actor_and_each_worker_is_a_process() -> None:
 
 
 def test_children_get_flags_and_database_by_their_environment() -> None:
-    environ = {"PATH": "/bin", "LEASEHOLD_SLOTS": "2"}
+    environ = {"PATH": "/bin", "LEASEHOLD_SLOTS": "2", "LEASEHOLD_PROBE_PORT": "8081"}
     terminal = Terminal(io.StringIO(), io.StringIO(), io.StringIO(), environ)
     context = Context(terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack())
     settings = Settings(database_url="postgresql://a/b")
@@ -56,7 +56,7 @@ def test_children_get_flags_and_database_by_their_environment() -> None:
         "LEASEHOLD_CONFIG": "/x.toml",
         "LEASEHOLD_DATABASE_URL": "postgresql://a/b",
     }
-    assert environ == {"PATH": "/bin", "LEASEHOLD_SLOTS": "2"}
+    assert environ == {"PATH": "/bin", "LEASEHOLD_SLOTS": "2", "LEASEHOLD_PROBE_PORT": "8081"}
 
 
 def test_lines_stand_after_the_name_of_their_process_in_its_colour() -> None:

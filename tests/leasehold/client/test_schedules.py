@@ -163,7 +163,9 @@ def test_a_client_with_an_app_refuses_what_the_handlers_do_not_take(under: Under
         with pytest.raises(InvalidArgs, match="missing required field `shop`"):
             await schedules.check({"name": "s", "kind": "crawl", "every": 60})
         with pytest.raises(InvalidArgs, match="not depth"):
-            await schedules.check({"name": "s", "kind": "crawl", "args": {"depth": 1}, "every": 60, "query": "select 1"})
+            await schedules.check(
+                {"name": "s", "kind": "crawl", "args": {"depth": 1}, "every": 60, "query": "select 1"}
+            )
         made = await schedules.create(clean_up.new(), name="s", every=60)
         with pytest.raises(InvalidArgs, match=r"Expected `int`"):
             await schedules.update("s", args={"days": "many"})

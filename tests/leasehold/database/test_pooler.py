@@ -12,6 +12,7 @@ from leasehold.database.pooler import Pooler
 from leasehold.errors import ListenerDeaf
 from leasehold.job import NewJob
 from tests.support.pgbouncer import pgbouncer
+from tests.support.tracking_pooler import tracking_pooler
 
 
 @pytest.fixture
@@ -31,6 +32,17 @@ async def test_a_pooler_that_forgets_prepared_statements_is_found(pooled_url: st
     async with open_database(pooled_url) as database:
         await database.fetch("select 1")
         assert database.pooler is Pooler.BLIND
+
+
+async def test_a_pooler_that_keeps_track_of_prepared_statements_gets_them_by_name(database_url: str) -> None:
+    async with tracking_pooler(database_url) as dsn, open_database(dsn, pool_size=1) as database:
+        for number in range(3):
+            assert (await database.fetch("select $1::int as number", number))[0]["number"] == number
+        assert database.pooler is Pooler.TRACKING
+        kept = await database.fetch(
+            "select name from pg_prepared_statements where statement = 'select $1::int as number'"
+        )
+        assert [row["name"].startswith("POOLER_") for row in kept] == [True]
 
 
 async def test_many_callers_share_two_server_connections_without_mixing_up_their_statements(pooled_url: str) -> None:

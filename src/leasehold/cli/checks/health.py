@@ -12,7 +12,7 @@ from leasehold.cli.durations import show_span
 from leasehold.cli.results import Check
 
 if TYPE_CHECKING:
-    from leasehold.database import Database
+    from leasehold.database import Caller
 
 LONGEST_NAPTIME = 15
 PINNED_SECONDS = 300
@@ -70,7 +70,7 @@ select relname::text as name, n_dead_tup as dead, n_live_tup as live,
 """
 
 
-async def check_durability(database: Database) -> Check:
+async def check_durability(database: Caller) -> Check:
     """What was acknowledged survives a crash."""
     found = {row["name"]: row["setting"] for row in await database.fetch(DURABILITY)}
     lossy = [name for name in ("fsync", "full_page_writes") if found[name] == "off"]
@@ -83,7 +83,7 @@ async def check_durability(database: Database) -> Check:
     return ok("durability", f"commits reach the disk (synchronous_commit = {found['synchronous_commit']})")
 
 
-async def check_autovacuum(database: Database) -> Check:
+async def check_autovacuum(database: Caller) -> Check:
     """Autovacuum looks often enough for a table that changes as fast as `jobs`."""
     [row] = await database.fetch(AUTOVACUUM)
     if not row["is_on"]:
@@ -99,7 +99,7 @@ async def check_autovacuum(database: Database) -> Check:
     return advise("autovacuum", f"looks every {seconds} s", advice)
 
 
-async def check_horizon(database: Database, longest: float = PINNED_SECONDS) -> Check:
+async def check_horizon(database: Caller, longest: float = PINNED_SECONDS) -> Check:
     """No old transaction keeps vacuum from removing dead rows; if one does, it is named."""
     [right] = await database.fetch(MAY_SEE_OTHERS)
     if not right["may_see"]:
@@ -126,7 +126,7 @@ def judge_pins(pins: Sequence[Any], longest: float) -> Check:
     return problem("horizon", detail, CURES[worst["kind"]].format(id=worst["id"]))
 
 
-async def check_bloat(database: Database, most: int = MOST_DEAD) -> Check:
+async def check_bloat(database: Caller, most: int = MOST_DEAD) -> Check:
     """Dead rows do not outnumber the living."""
     rows = await database.fetch(DEAD, most)
     if not rows:

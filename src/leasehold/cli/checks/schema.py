@@ -64,7 +64,7 @@ def judge_drift(drift: Drift) -> Check:
 
 def _name(objects: Sequence[str]) -> str:
     more = f" and {len(objects) - MOST_NAMED} more" if len(objects) > MOST_NAMED else ""
-    return ", ".join(objects[:MOST_NAMED]) + more
+    return ", ".join(name.partition("(")[0] for name in objects[:MOST_NAMED]) + more
 
 
 async def check_partitions(database: Database) -> Check:

@@ -78,19 +78,19 @@ def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool) -> 
     detail = f"{len(alive)} alive"
     if holding := [each for each in dead if each["active_jobs"]]:
         jobs = sum(each["active_jobs"] for each in holding)
-        detail += f"; {_name(holding)} died and still holds {jobs} jobs"
+        detail += f"; died with {jobs} jobs in hand: {_name(holding)}"
         return problem("workers", detail, "is a reaper running? By hand: leasehold reap")
     if is_waited_for and not alive:
         return problem("workers", "none alive, and jobs are pending", "start one: leasehold run worker")
     if dead:
         return advise(
-            "workers", f"{detail}; {_name(dead)} died without a word", "look into its log: out of memory, kill -9?"
+            "workers", f"{detail}; died without a word: {_name(dead)}", "look into its log: out of memory, kill -9?"
         )
     if deaf := [each for each in alive if notify and not each["listening"]]:
-        detail += f"; {_name(deaf)} hears no notifications and polls"
+        detail += f"; deaf to notifications, so polling: {_name(deaf)}"
         return advise("workers", detail, "see `notify` and `pooler` here, and the log of that worker")
     if outdated := [each for each in alive if each["outdated"]]:
-        detail += f"; {_name(outdated)} runs another version than the worker that started last"
+        detail += f"; of another version than the worker that started last: {_name(outdated)}"
         return advise("workers", detail, "fine during a rolling upgrade; else restart it")
     return ok("workers", detail)
 

@@ -76,7 +76,7 @@ def test_a_newer_schema_that_breaks_nothing_can_be_worked_with() -> None:
     ("change", "verdict", "detail"),
     [
         ("select 1", "ok", "every object"),
-        ("alter function leasehold.clock() immutable", "problem", "changed: function clock()"),
+        ("alter function leasehold.clock() immutable", "problem", "changed: function clock"),
         ("drop index leasehold.jobs_held", "problem", "missing: index jobs.jobs_held"),
         ("alter table leasehold.jobs alter priority drop not null", "problem", "changed: column jobs.priority"),
         (

@@ -1,0 +1,172 @@
+"""What a fleet that has nothing to do costs, and how soon all of it stops when a queue is paused."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import psutil
+
+from benchmarks.figures import Figure, Result, Say, Size
+from benchmarks.idle import COMMITS
+from benchmarks.processes import until
+from benchmarks.server import ROOT, Connection, Server, connected
+from leasehold.embedded import embedded_postgres
+
+
+class FleetSize(msgspec.Struct, frozen=True):
+    """How many workers in how many processes; seconds to settle and to watch."""
+
+    workers: int
+    processes: int
+    settle: float
+    seconds: float
+
+
+SIZES = {
+    "full": FleetSize(200, 4, 15.0, 60.0),
+    "quick": FleetSize(200, 4, 15.0, 10.0),
+    "tiny": FleetSize(4, 2, 0.5, 0.5),
+}
+NAP_SECONDS = 1.0
+CONNECTIONS_EACH = 3  # dispatcher, settler, listener
+UPDATES = "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'workers'"
+
+
+class FleetResult(Result, frozen=True, kw_only=True):
+    """`updates` and `hot_updates` are those of the table of workers while nothing was to do."""
+
+    workers: int
+    seconds: float
+    updates: int
+    hot_updates: int
+    started_after_pause: int
+
+
+async def measure(server: Server, size: Size, say: Say) -> FleetResult:
+    """Whole workers, each with its own connections, many to a process."""
+    wanted = SIZES[size]
+    async with AsyncExitStack() as stack:
+        if server.pid is not None and wanted.workers * CONNECTIONS_EACH > 200:
+            say("starting a Postgres with more connections")
+            server = await stack.enter_async_context(_roomy_server(wanted.workers * CONNECTIONS_EACH + 100))
+        admin = await stack.enter_async_context(connected(server.dsn))
+        dsn = await stack.enter_async_context(server.database())
+        crew = await stack.enter_async_context(_crew(dsn, wanted, say))
+        inside = await stack.enter_async_context(connected(dsn))
+        await until(inside, f"select count(*) = {wanted.workers} from leasehold.workers where idle and listening", seconds=180)
+        say(f"waiting {wanted.settle:g} s for the polling to slow down")
+        await asyncio.sleep(wanted.settle)
+        say(f"watching for {wanted.seconds:g} s")
+        figures, updates, hot = await _watch(server, admin, dsn, wanted, crew)
+        say("pausing a queue")
+        pause_ms, late = await _pause(inside, wanted)
+    return FleetResult(
+        figures=[
+            *figures,
+            Figure(name="HOT share of the updates", value=100.0 * hot / updates if updates else 100.0, unit="%", at_least=100),
+            Figure(name="last start after a queue was paused", value=pause_ms, unit="ms", at_most=100),
+        ],
+        workers=wanted.workers,
+        seconds=wanted.seconds,
+        updates=updates,
+        hot_updates=hot,
+        started_after_pause=late,
+    )
+
+
+async def _watch(
+    server: Server, admin: Connection, dsn: str, wanted: FleetSize, crew: list[psutil.Process]
+) -> tuple[list[Figure], int, int]:
+    """Nobody but the fleet is connected to its database meanwhile, or asks it anything."""
+    name = urlsplit(dsn).path.removeprefix("/")
+
+    async def look() -> tuple[float, int, float, float]:
+        cpu = sum(sum(process.cpu_times()[:2]) for process in crew)
+        return time.monotonic(), int(await admin.fetchval(COMMITS, name)), server.cpu_seconds(), cpu
+
+    async with connected(dsn) as inside:
+        updates_before = (await inside.fetch(UPDATES))[0]
+    before = await look()
+    await asyncio.sleep(wanted.seconds)
+    after = await look()
+    async with connected(dsn) as inside:
+        updates_after = (await inside.fetch(UPDATES))[0]
+    seconds, statements, postgres, clients = (now - then for now, then in zip(after, before, strict=True))
+    updates, hot = (now - then for now, then in zip(updates_after, updates_before, strict=True))
+    return (
+        [
+            Figure(name=f"{wanted.workers} idle workers: statements", value=statements / seconds, unit="/s"),
+            Figure(name="statements of each", value=statements / seconds / wanted.workers, unit="/s"),
+            Figure(name="CPU of Postgres", value=postgres / seconds * 100, unit="% of a core"),
+            Figure(name="CPU of each worker", value=clients / seconds * 100 / wanted.workers, unit="% of a core"),
+            Figure(name="heartbeats and other updates of workers", value=updates / seconds, unit="/s"),
+        ],
+        updates,
+        hot,
+    )
+
+
+async def _pause(inside: Connection, wanted: FleetSize) -> tuple[float, int]:
+    """Milliseconds from the commit of a pause to the last start of a job, with all slots at work; and how many started late."""
+    slots = wanted.workers * 3
+    jobs = f"jsonb_build_object('kind', 'nap', 'queue', 'naps', 'args', jsonb_build_object('seconds', {NAP_SECONDS}))"
+    await inside.execute(
+        f"select count(*) from leasehold.enqueue_jobs((select jsonb_agg({jobs}) from generate_series(1, {slots * 10})))"
+    )
+    await until(inside, f"select count(*) > {slots} from leasehold.finished_jobs", seconds=120)
+    await inside.execute("select leasehold.pause_queue('naps')")
+    paused_at = time.time()
+    await until(inside, "select not exists (select from leasehold.jobs where incarnation is not null)", seconds=60)
+    starts = f"select output::float8 - {paused_at!r} as late from leasehold.finished_jobs where kind = 'nap'"
+    [row] = await inside.fetch(f"select max(late) as last, count(*) filter (where late > 0) as late from ({starts}) s")
+    return max(0.0, row["last"] * 1000), int(row["late"])
+
+
+@asynccontextmanager
+async def _crew(dsn: str, wanted: FleetSize, say: Say) -> AsyncGenerator[list[psutil.Process]]:
+    each = wanted.workers // wanted.processes
+    say(f"starting {wanted.processes} processes with {each} workers each")
+    started = [
+        subprocess.Popen([sys.executable, "-m", "benchmarks.crew", dsn, str(each), f"crew{number}"], cwd=ROOT)
+        for number in range(wanted.processes)
+    ]
+    try:
+        yield [psutil.Process(process.pid) for process in started]
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            try:
+                await asyncio.to_thread(process.wait, 30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+@asynccontextmanager
+async def _roomy_server(connections: int) -> AsyncGenerator[Server]:
+    """A Postgres like that of the other benchmarks, with room for more connections."""
+    folder = Path(tempfile.mkdtemp(prefix="leasehold-bench-")).resolve()
+    folder.chmod(0o755)
+    try:
+        with embedded_postgres(folder / "postgres", conf={"max_connections": str(connections)}) as postgres:
+            pid = int((postgres.data_folder / "data" / "postmaster.pid").read_text().split("\n", 1)[0])
+            server = Server(postgres.dsn, pid)
+            template = server.template()
+            # In a thread: it has event loops of its own.
+            await asyncio.to_thread(template.__enter__)
+            try:
+                yield server
+            finally:
+                await asyncio.to_thread(template.__exit__, None, None, None)
+    finally:
+        shutil.rmtree(folder)

@@ -1,0 +1,75 @@
+"""`/metrics` of a gateway with a real database behind it."""
+
+from __future__ import annotations
+
+import http.client
+
+import pytest
+
+from leasehold.errors import LeaseholdError
+from leasehold.gateway import metrics
+from leasehold.metrics import MetricsMissing
+from tests.conftest import Psql
+from tests.gateway.fake_client import FakeClient
+from tests.gateway.running import RunningGateway, running_gateway, running_service
+
+PROMETHEUS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1"
+
+
+def scrape(gateway: RunningGateway) -> dict[str, float]:
+    connection = http.client.HTTPConnection(*gateway.address, timeout=20)
+    connection.request("GET", "/metrics", headers={"Accept": PROMETHEUS})
+    response = connection.getresponse()
+    assert response.status == 200
+    assert response.headers["Content-Type"].startswith("text/plain")
+    lines = response.read().decode().splitlines()
+    connection.close()
+    return {
+        name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if not line.startswith("#"))
+    }
+
+
+def test_it_shows_what_the_database_holds_and_what_the_gateway_did(database_url: str, psql: Psql) -> None:
+    with running_service(database_url) as gateway:
+        for _ in range(3):
+            gateway.call("POST", "/api/jobs", {"kind": "a", "queue": "q"})
+        gateway.call("GET", "/api/jobs/1")
+        gateway.call("GET", "/api/jobs/999")
+        gateway.call("GET", "/what/ever")
+        gateway.call("GET", "/what/else")
+        psql(database_url, "select from leasehold.claim_jobs(gen_random_uuid(), 'w', batch => 1)")
+        found = scrape(gateway)
+    assert found["leasehold_up"] == 1
+    assert found['leasehold_jobs{queue="q",state="pending"}'] == 2
+    assert found["leasehold_jobs_held"] == 1
+    assert found['leasehold_oldest_ready_job_seconds{queue="q"}'] >= 0
+    assert found['leasehold_workers{state="ready"}'] == 0
+    assert found['leasehold_http_requests_total{method="POST",route="/api/jobs",status="201"}'] == 3
+    assert found['leasehold_http_requests_total{method="GET",route="/api/jobs/{id}",status="200"}'] == 1
+    assert found['leasehold_http_requests_total{method="GET",route="/api/jobs/{id}",status="404"}'] == 1
+    assert found['leasehold_http_requests_total{method="GET",route="(none)",status="404"}'] == 2
+    assert found['leasehold_http_request_seconds_count{route="/api/jobs/{id}"}'] == 2
+    assert found["leasehold_http_requests_in_flight"] == 1
+    assert found["leasehold_gateway_coalesced_jobs_total"] == 3
+    assert found["leasehold_streams"] == 0
+    assert sum(name.startswith("leasehold_build_info") for name in found) == 1
+
+
+def test_a_database_that_is_away_is_told_as_such_and_the_rest_is_there() -> None:
+    with running_service("postgresql://user:secret@127.0.0.1:1/nowhere") as gateway:
+        found = scrape(gateway)
+    assert found["leasehold_up"] == 0
+    assert not any(name.startswith("leasehold_jobs") for name in found)
+    assert found["leasehold_http_requests_in_flight"] == 1
+
+
+def test_without_prometheus_client_it_is_not_there_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_values: object) -> tuple[bytes, str]:
+        raise MetricsMissing
+
+    monkeypatch.setattr(metrics, "expose", refuse)
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call("GET", "/metrics")
+    assert (answer.status, answer.body["code"]) == (404, "metrics_missing")
+    assert "pip install 'leasehold[metrics]'" in answer.body["detail"]
+    assert issubclass(MetricsMissing, LeaseholdError)

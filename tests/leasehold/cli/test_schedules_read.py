@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from tests.leasehold.cli.conftest import Cli, Psql, Transcript
+
+SUMMER_ENDS = ("--after", "2030-10-25T00:00:00Z")
+TICKS = """
+insert into leasehold.schedule_ticks
+       (schedule_id, fired_by, origin, fired_at, tick_at, outcome, reason, ticks, job_count, job_ids, error)
+select 1, 'scheduler a:1', 'timer', leasehold.clock(), v.*
+  from (values (timestamptz '2030-01-01T00:00Z', 'skipped', 'missed', 3, 0, null::bigint[], null),
+               ('2030-01-01T01:00Z', 'skipped', 'catch_up_limit', null, 0, null, null),
+               ('2030-01-01T02:00Z', 'failed', null, null, 0, null, E'the query failed: no\\nsuch table'),
+               ('2030-01-01T03:00Z', 'fired', null, null, 2, '{7,8}', null)) v
+"""
+
+
+def lines_of(done: Transcript) -> list[str]:
+    """Instants and spans replaced, and the spaces that their lengths cost with them."""
+    assert done.code == 0, done.err
+    steady = re.sub(r"\bin \d+d( \d+h)?", "in <span>", done.steady)
+    return [re.sub(r" {2,}", "  ", line).rstrip() for line in steady.splitlines()]
+
+
+def create(cli: Cli, name: str = "nightly", *flags: str) -> None:
+    when = flags if {"--every", "--cron", "--at"} & set(flags) else ("--cron", "0 3 * * *", *flags)
+    done = cli("schedules", "create", name, "clean_up", *when)
+    assert done.code == 0, done.err
+
+
+def test_schedules_are_listed_with_when_they_fire_how_they_stand_and_where_they_come_from(
+    cli: Cli, psql: Psql, database_url: str
+) -> None:
+    assert cli("schedules", "list", "--output", "text").err == "none\n"
+    for name in "abcdefg":
+        create(cli, name, "--zone", "Europe/Berlin")
+    create(cli, "once", "--at", "2030-01-31T09:30:00Z")
+    psql(
+        database_url,
+        """
+        update leasehold.schedules set planned_revision = revision, next_run_at = '2190-01-01', declared = '{}' where name <> 'b';
+        update leasehold.schedules set enabled = false where name = 'c';
+        update leasehold.schedules set next_run_at = null, last_error = 'no such zone' where name = 'd';
+        update leasehold.schedules set last_run_at = leasehold.clock(), last_job_count = 1, overridden = '{zone}' where name = 'e';
+        update leasehold.schedules
+           set last_run_at = leasehold.clock(), last_job_count = 2, last_error = 'x', orphaned_at = leasehold.clock()
+         where name = 'f';
+        update leasehold.schedules set next_run_at = null, declared = null where name in ('g', 'once');
+        """,
+    )
+    assert lines_of(cli("schedules", "list", "--output", "text")) == [
+        "schedule  when  kind  next  last  from",
+        "a  0 3 * * * Europe/Berlin  clean_up  in <span>  never  code",
+        "b  0 3 * * * Europe/Berlin  clean_up  unplanned  never  hand",
+        "c  0 3 * * * Europe/Berlin  clean_up  disabled  never  code",
+        "d  0 3 * * * Europe/Berlin  clean_up  broken  failed  code",
+        "e  0 3 * * * Europe/Berlin  clean_up  in <span>  1d ago, 1 job  code, changed",
+        "f  0 3 * * * Europe/Berlin  clean_up  in <span>  1d ago, 2 jobs, failed  orphaned",
+        "g  0 3 * * * Europe/Berlin  clean_up  over  never  hand",
+        "once  once, <instant>  clean_up  over  never  hand",
+    ]
+
+
+def test_lists_have_filters_and_pages(cli: Cli) -> None:
+    for name, flags in (("a", ("--queue", "slow")), ("b", ("--disabled",)), ("c", ())):
+        create(cli, name, *flags)
+
+    def names(*flags: str) -> list[str]:
+        return [each["name"] for each in cast("list[dict[str, Any]]", cli("schedules", "list", *flags).json())]
+
+    assert names() == ["a", "b", "c"]
+    assert names("--no-enabled") == ["b"]
+    assert names("--enabled", "--kind", "clean_up", "--queue", "default") == ["c"]
+    assert names("--queue", "slow") == ["a"]
+    assert cli("schedules", "list", "--limit", "2").err == "more: --after b\n"
+    assert names("--after", "b") == ["c"]
+
+
+def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql, database_url: str) -> None:
+    create(
+        cli, "nightly", "--starts-at", "2190-03-01T00:00:00Z", "--zone", "Europe/Berlin", "--stagger", "30m", "--batches", "4",
+        "--blackout", "sat,sun 00:00-12:00", "--blackout", "2190-12-24T00:00Z/2190-12-27T00:00Z", "--overlap", "skip",
+        "--missed", "catch_up", "--query", "select 1 as  shop", "--priority", "5", "--key-group", "shops", "--timeout", "90s",
+        "--metadata", '{"team": "data"}', "--description", "Cleans \x1b[31mup.",
+    )  # fmt: skip
+    psql(database_url, TICKS)
+    shown = lines_of(cli("schedules", "show", "nightly", "--output", "text"))
+    assert shown == [
+        "schedule  nightly  id 1, revision 1",
+        "description  Cleans \\x1b[31mup.",
+        "when  0 3 * * * Europe/Berlin  At 03:00 every day",
+        "next  unplanned, waits for a scheduler: leasehold run scheduler",
+        "last  never",
+        "jobs  clean_up in queue default, priority 5, key group shops, timeout 1m 30s, one for each row of the query",
+        'metadata  {"team":"data"}',
+        "query  select 1 as shop",
+        "stagger  over 30m in 4 batches",
+        "missed ticks  caught up, 100 at the most; missed is later than 1m",
+        "overlap  skip the tick",
+        "blackouts  sat, sun 00:00-12:00; 2190-12-24T00:00:00+00:00 to 2190-12-27T00:00:00+00:00",
+        "starts at  <instant>",
+        "from  hand",
+        "updated  1d ago by postgres",
+        "",
+        "next ticks",
+        "local time  offset  note",
+        "Mon 2190-03-01 03:00  +01:00  in <span>",
+        "Tue 2190-03-02 03:00  +01:00  in <span>",
+        "Wed 2190-03-03 03:00  +01:00  in <span>",
+        "Thu 2190-03-04 03:00  +01:00  in <span>",
+        "Fri 2190-03-05 03:00  +01:00  in <span>",
+        "",
+        "last ticks",
+        "tick  dealt with  by  outcome  jobs  note",
+        "<instant>  1d ago  timer  fired  2",
+        "<instant>  1d ago  timer  failed  the query failed: no",
+        "<instant>  1d ago  timer  skipped  catch up limit, more than 10000 ticks",
+        "<instant>  1d ago  timer  skipped  missed, 3 ticks",
+    ]
+    report = cast("dict[str, Any]", cli("schedules", "show", "1").json())
+    assert report["schedule"]["blackouts"][0] == {"from": "00:00", "to": "12:00", "days": ["sat", "sun"]}
+    assert (len(report["next_ticks"]), len(report["history"])) == (5, 4)
+
+
+def test_one_that_cannot_be_planned_is_shown_all_the_same(cli: Cli, psql: Psql, database_url: str) -> None:
+    create(cli)
+    psql(
+        database_url,
+        "update leasehold.schedules set zone = 'Mars/Phobos', planned_revision = revision, last_error = 'no zone'",
+    )
+    shown = lines_of(cli("schedules", "show", "nightly", "--output", "text"))
+    assert {"next  broken", "error  no zone"} <= set(shown)
+    assert "next ticks" not in shown
+
+
+def test_the_history_is_listed_newest_first_and_page_by_page(cli: Cli, psql: Psql, database_url: str) -> None:
+    create(cli)
+    create(cli, "other")
+    psql(database_url, TICKS)
+    cli("schedules", "trigger", "other")
+    assert [line.split("  ")[0] for line in lines_of(cli("schedules", "history", "--output", "text"))] == [
+        "schedule", "other", "nightly", "nightly", "nightly", "nightly",
+    ]  # fmt: skip
+    page = cli("schedules", "history", "nightly", "--limit", "2")
+    found = cast("list[dict[str, Any]]", page.json())
+    assert [(each["outcome"], each["job_ids"]) for each in found] == [("fired", [7, 8]), ("failed", None)]
+    assert page.err == f"more: --before {found[-1]['id']}\n"
+    older = cli("schedules", "history", "nightly", "--before", str(found[-1]["id"])).json()
+    assert [each["reason"] for each in cast("list[dict[str, Any]]", older)] == ["catch_up_limit", "missed"]
+    failed = cli("schedules", "history", "--outcome", "failed").json()
+    assert [each["error"] for each in cast("list[dict[str, Any]]", failed)] == ["the query failed: no\nsuch table"]
+
+
+def test_a_preview_marks_what_clocks_and_blackouts_do(cli: Cli) -> None:
+    create(
+        cli, "nightly", "--cron", "30 2 * * *", "--zone", "Europe/Berlin", "--blackout", "mon 00:00-12:00", "--disabled"
+    )
+    shown = cli("schedules", "preview", "nightly", "--count", "4", *SUMMER_ENDS, "--output", "text")
+    assert lines_of(shown)[:7] == [
+        "nightly  30 2 * * * Europe/Berlin  disabled: none of these is going to fire",
+        "",
+        "local time  offset  note",
+        "Fri 2030-10-25 02:30  +02:00  in <span>",
+        "Sat 2030-10-26 02:30  +02:00  in <span>",
+        "Sun 2030-10-27 02:30  +02:00  in <span>  its time comes twice: the first",
+        "Mon 2030-10-28 02:30  +01:00  in <span>  skipped: blackout, clocks -1h",
+    ]
+    assert shown.steady.splitlines()[8:] == [
+        "       October 2030                   November 2030",
+        "Mo  Tu  We  Th  Fr  Sa  Su     Mo  Tu  We  Th  Fr  Sa  Su",
+        "     1   2   3   4   5   6                      1*  2*  3*",
+        " 7   8   9  10  11  12  13      4x  5*  6*  7*  8*  9* 10*",
+        "14  15  16  17  18  19  20     11x 12* 13* 14* 15* 16* 17*",
+        "21  22  23  24  25* 26* 27!    18x 19* 20* 21* 22* 23* 24*",
+        "28x 29* 30* 31*                25x 26* 27* 28* 29* 30*",
+        "* fires   x blackout   ! the clocks change",
+    ]
+
+
+def test_a_preview_needs_no_schedule(cli: Cli) -> None:
+    spring = cli(
+        "schedules", "preview", "--cron", "30 2 * * *", "--zone", "America/New_York", "--count", "2",
+        "--after", "2030-03-09T12:00:00Z",
+    ).json()  # fmt: skip
+    assert [
+        (each["local"], each["note"], each["clock_change"]) for each in cast("dict[str, Any]", spring)["ticks"]
+    ] == [("2030-03-10T03:00:00-04:00", "moved", 3600.0), ("2030-03-11T02:30:00-04:00", None, 0.0)]
+    often = cast("dict[str, Any]", cli("schedules", "preview", "--every", "90s", "--count", "2").json())
+    assert (often["timing"], len(often["ticks"]), often["days"]) == ("every 1m 30s", 2, [])
+    never = cli("schedules", "preview", "--at", "2001-01-01T00:00:00Z", "--output", "text")
+    assert lines_of(never) == ["preview  once, <instant>", "no ticks to come"]
+
+
+def test_a_preview_wants_either_a_name_or_times(cli: Cli) -> None:
+    create(cli)
+    for flags in ((), ("nightly", "--every", "5m"), ("--every", "5m", "--count", "0"), ("nightly", "--count", "1001")):
+        assert cli("schedules", "preview", *flags).code == 2
+    assert "Bad minute" in cli("schedules", "preview", "--cron", "61 * * * *").err
+    assert "no time zone 'Berlin'" in cli("schedules", "preview", "--cron", "@daily", "--zone", "Berlin").err
+
+
+def test_a_schedule_that_is_not_there_is_not_found(cli: Cli) -> None:
+    for command in ("show", "preview", "history", "enable", "disable", "trigger", "generate", "delete"):
+        done = cli("schedules", command, "none")
+        assert (done.code, "there is no schedule 'none'" in done.err) == (3, True), done.err
+    assert cli("schedules", "update", "none", "--every", "5m").code == 3

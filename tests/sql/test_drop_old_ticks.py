@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from tests.support.sql_schedules import create_at, schedule
+from tests.support.sql_waits import freeze
+
+
+async def test_ticks_older_than_what_is_kept_are_forgotten_some_at_a_time(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await create_at(lane, "2030-01-01 12:00Z")
+        for day in range(1, 7):
+            await freeze(lane, f"2030-01-{day:02} 12:00Z")
+            await lane.call("trigger_schedule", "s")
+        assert [await lane.call_value("drop_old_ticks", 2, 2) for _ in range(3)] == [2, 1, 0]
+        assert [row["tick_at"].day for row in await lane.call("list_schedule_ticks")] == [6, 5, 4]
+        assert (await schedule(lane))["last_job_count"] == 1
+
+
+@pytest.mark.parametrize("days", [0, None])
+async def test_a_day_is_kept_at_the_least(database: Database, days: int | None) -> None:
+    with pytest.raises(BadInput, match="keep_days must be 1 or more"):
+        await database.call("drop_old_ticks", days)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from tests.support.sql_books import call_everything_big, close, finish
+from tests.support.sql_waits import freeze
+
+
+@pytest.mark.parametrize("is_big", [False, True], ids=["small", "big"])
+async def test_the_last_ones_of_a_queue_come_first(database: Database, is_big: bool) -> None:
+    async with database.lane("clocked") as lane:
+        for at, queue, state in [
+            ("08:00", "q", "completed"),
+            ("09:00", "q", "failed"),
+            ("09:30", "r", "completed"),
+            ("11:00:10", "q", "cancelled"),
+            ("11:00:20", "q", "completed"),
+            ("11:59:59", "q", "completed"),
+        ]:
+            await finish(lane, f"2026-03-01 {at}Z", queue=queue, state=state)
+        await close(lane, "2026-03-01 11:59:30Z")
+        await freeze(lane, "2026-03-01 12:00Z")
+        if is_big:
+            await call_everything_big(lane)
+
+        async def recent(*args: object) -> list[str]:
+            return [f"{row['finished_at']:%H:%M:%S}" for row in await lane.call("list_recent_jobs", "q", *args)]
+
+        assert await recent() == ["11:59:59", "11:00:20", "11:00:10", "09:00:00", "08:00:00"]
+        assert await recent(None, 2) == ["11:59:59", "11:00:20"]
+        assert await recent("completed", 3) == ["11:59:59", "11:00:20", "08:00:00"]
+        assert await lane.call("list_recent_jobs", "nobody") == []
+
+
+@pytest.mark.parametrize("wrong", [(None, 0), (None, 101), ("pending", 5)])
+async def test_what_is_out_of_range_is_refused(database: Database, wrong: tuple[str | None, int]) -> None:
+    with pytest.raises(BadInput, match="page_size must be from 1 to 100"):
+        await database.call("list_recent_jobs", "q", *wrong)

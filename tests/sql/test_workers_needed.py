@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from tests.support.sql_books import finish
+from tests.support.sql_jobs import pile_up
+from tests.support.sql_waits import freeze
+
+
+@pytest.mark.parametrize(("hours", "workers"), [(1.0, 7), (2.0, 5), (8.0, 4), (1000.0, 4)])
+async def test_as_many_as_get_through_the_backlog_in_time_and_through_what_comes_meanwhile(
+    database: Database, hours: float, workers: int
+) -> None:
+    """A worker of three slots does 2400 jobs an hour; 9600 are there, 7200 come each hour."""
+    async with database.lane("clocked") as lane:
+        await finish(lane, "2026-03-01 11:20Z", run=4.5)
+        await freeze(lane, "2026-03-01 11:55Z")
+        await pile_up(lane, 9600, queue="q")
+        await lane.execute("update leasehold.jobs set created_at = created_at - interval '1 h' where id > 1201")
+        await freeze(lane, "2026-03-01 12:00Z")
+        assert await lane.call_value("workers_needed", "q", hours) == workers
+
+
+async def test_nobody_is_needed_where_nothing_is_to_be_done(database: Database) -> None:
+    assert await database.call_value("workers_needed", "nobody") == 0
+    await finish(database, "2026-03-01 11:40Z")
+    assert await database.call_value("workers_needed", "q") == 0
+
+
+async def test_nobody_knows_before_a_job_has_ended(database: Database) -> None:
+    await pile_up(database, 10, queue="q")
+    assert await database.call_value("workers_needed", "q") is None
+
+
+@pytest.mark.parametrize("hours", [0.0, -1.0, float("nan"), 1e6, None])
+async def test_hours_out_of_range_are_refused(database: Database, hours: float | None) -> None:
+    with pytest.raises(BadInput, match="hours must be above 0"):
+        await database.call("workers_needed", "q", hours)
