@@ -16,9 +16,9 @@ from tests.gateway.running import RunningGateway, running_gateway, running_servi
 PROMETHEUS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1"
 
 
-def scrape(gateway: RunningGateway) -> dict[str, float]:
+def scrape(gateway: RunningGateway, **headers: str) -> dict[str, float]:
     connection = http.client.HTTPConnection(*gateway.address, timeout=20)
-    connection.request("GET", "/metrics", headers={"Accept": PROMETHEUS})
+    connection.request("GET", "/metrics", headers={"Accept": PROMETHEUS, **headers})
     response = connection.getresponse()
     assert response.status == 200
     assert response.headers["Content-Type"].startswith("text/plain")
@@ -56,8 +56,9 @@ def test_it_shows_what_the_database_holds_and_what_the_gateway_did(database_url:
 
 
 def test_a_database_that_is_away_is_told_as_such_and_the_rest_is_there() -> None:
-    with running_service("postgresql://user:secret@127.0.0.1:1/nowhere") as gateway:
-        found = scrape(gateway)
+    token = "0123456789abcdef"  # from the settings, so that nobody has to look it up
+    with running_service("postgresql://user:secret@127.0.0.1:1/nowhere", gateway_token=token) as gateway:
+        found = scrape(gateway, Authorization=f"Bearer {token}")
     assert found["leasehold_up"] == 0
     assert not any(name.startswith("leasehold_jobs") for name in found)
     assert found["leasehold_http_requests_in_flight"] == 1

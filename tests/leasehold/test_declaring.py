@@ -92,7 +92,11 @@ def test_what_belongs_to_one_job_is_refused_unless_only_the_kind_says_it(app: Ap
     @app.kind(deadline=60, unique=Unique())
     async def ring() -> None: ...
 
-    for job in (ring.new().but(delay=5), ring.new().but(unique=Unique()), ring.new().but(deadline=timedelta(seconds=5))):
+    for job in (
+        ring.new().but(delay=5),
+        ring.new().but(unique=Unique()),
+        ring.new().but(deadline=timedelta(seconds=5)),
+    ):
         with pytest.raises(BadInput, match=r"its jobs cannot have \w+, which is about one job that is made now"):
             app.schedule(job, every=60)
     assert app.schedule(ring.new(), every=60) == {"name": "ring", "kind": "ring", "every": 60.0}

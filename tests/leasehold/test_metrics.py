@@ -31,7 +31,7 @@ def test_names_follow_the_rules_of_prometheus(metric: Metric) -> None:
     assert re.fullmatch(r"leasehold_[a-z]+(_[a-z]+)*", metric.name)
     assert (metric.type == "counter") == metric.name.endswith("_total")
     assert not re.search(
-        r"(ms|millis|minutes|hours|kb|percent|_count|_sum|_bucket|gauge|counter|histogram)$", metric.name
+        r"_(ms|millis|minutes|hours|kb|percent|count|sum|bucket|gauge|counter|histogram)$", metric.name
     )
     if metric.type == "histogram":
         assert metric.name.endswith("_seconds")

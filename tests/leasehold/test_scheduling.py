@@ -39,7 +39,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "half a character": ({"name": "a\ud800"}, "it has a character that is none"),
     "args that are no object": ({"args": [1]}, "args: expected `object`"),
     "a zero byte": ({"args": {"a": "\x00"}}, "cannot be kept in Postgres"),
-    "deep args": ({"args": {"a": [[]] * 1, "b": eval("[" * 90 + "]" * 90)}, "metadata": {"x": float("nan")}}, "nan"),
+    "metadata that is no JSON": (
+        {"metadata": {"x": float("nan")}},
+        "metadata of schedule 's'.x: nan is no JSON number",
+    ),
 }
 
 

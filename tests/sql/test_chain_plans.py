@@ -68,7 +68,7 @@ async def use_everything(lane: Lane) -> None:
         await sweep(lane)
         for name in ("chain_tail", "refuse_blocker"):
             await lane.call(name, parts[0])
-    await lane.call("is_over", parts[0], None)
+        await lane.call("is_over", parts[0], None)
         await lane.call("cancel_job", joined)
         await lane.call("retry_job", joined)
         for kind in ("join", "joined", "x"):
