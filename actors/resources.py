@@ -52,9 +52,7 @@ def read_machine() -> Machine:
     # Guests are counted in user time as well.
     busy = times.user + times.system + getattr(times, "nice", 0.0) + getattr(times, "irq", 0.0)
     busy += getattr(times, "softirq", 0.0) + getattr(times, "steal", 0.0)
-    return Machine(
-        Memory(memory.total - memory.available, memory.total), Cpu(busy, float(psutil.cpu_count() or 1))
-    )
+    return Machine(Memory(memory.total - memory.available, memory.total), Cpu(busy, float(psutil.cpu_count() or 1)))
 
 
 class Resources:
@@ -68,7 +66,8 @@ class Resources:
         """What is in use now. Raises OSError and psutil.Error where the machine does not tell."""
         machine = self._machine()
         return Reading(
-            self._cgroup.memory(machine.memory.limit) or machine.memory, self._cgroup.cpu(machine.cpu.limit) or machine.cpu
+            self._cgroup.memory(machine.memory.limit) or machine.memory,
+            self._cgroup.cpu(machine.cpu.limit) or machine.cpu,
         )
 
 
@@ -88,9 +87,7 @@ class Meter:
             share = (cpu.seconds - self._last[1].seconds) / elapsed / cpu.limit
             self._cpu += (min(1.0, max(0.0, share)) - self._cpu) * -math.expm1(-elapsed / SMOOTH_SECONDS)
             self._last = now, cpu
-        return Load(
-            memory=reading.memory.share, memory_limit=reading.memory.limit, cpu=self._cpu, cpu_limit=cpu.limit
-        )
+        return Load(memory=reading.memory.share, memory_limit=reading.memory.limit, cpu=self._cpu, cpu_limit=cpu.limit)
 
 
 def find_strain(load: Load, most_memory: float, most_cpu: float) -> str | None:

@@ -121,7 +121,11 @@ async def _make(
             return [
                 Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds),
                 Ticker(
-                    await lane("ticker"), database, switchboard, settings.poll_seconds, app.schedules,
+                    await lane("ticker"),
+                    database,
+                    switchboard,
+                    settings.poll_seconds,
+                    app.schedules,
                     settings.app or ("app" if app.schedules else None),
                 ),  # fmt: skip
             ]

@@ -104,7 +104,12 @@ class Worker:
         )
         self._is_listening = lambda: switchboard.listening
         self.presence = Presence(
-            database, self.claimer, self._about(settings), settings.heartbeat_seconds, self._vitals, partial(carry_out, self)
+            database,
+            self.claimer,
+            self._about(settings),
+            settings.heartbeat_seconds,
+            self._vitals,
+            partial(carry_out, self),
         )
         self.brake.changed = self.presence.beat_soon
         self._threads = trio.CapacityLimiter(settings.slots)
@@ -269,7 +274,9 @@ class Worker:
         for _ in range(count):
             self._numbered += 1
             # Trio names threads after the task that started them: that is how stacks are found.
-            self._workers.start_soon(self._serve, self._make_slot(), name=f"slot {self._numbered} of {self.claimer.worker_id}")
+            self._workers.start_soon(
+                self._serve, self._make_slot(), name=f"slot {self._numbered} of {self.claimer.worker_id}"
+            )
 
     async def _serve(self, slot: Slot) -> None:
         self._slots[slot] = trio.lowlevel.current_task()

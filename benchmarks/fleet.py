@@ -63,7 +63,9 @@ async def measure(server: Server, size: Size, say: Say) -> FleetResult:
         dsn = await stack.enter_async_context(server.database())
         crew = await stack.enter_async_context(_crew(dsn, wanted, say))
         inside = await stack.enter_async_context(connected(dsn))
-        await until(inside, f"select count(*) = {wanted.workers} from leasehold.workers where idle and listening", seconds=180)
+        await until(
+            inside, f"select count(*) = {wanted.workers} from leasehold.workers where idle and listening", seconds=180
+        )
         say(f"waiting {wanted.settle:g} s for the polling to slow down")
         await asyncio.sleep(wanted.settle)
         say(f"watching for {wanted.seconds:g} s")
@@ -73,7 +75,12 @@ async def measure(server: Server, size: Size, say: Say) -> FleetResult:
     return FleetResult(
         figures=[
             *figures,
-            Figure(name="HOT share of the updates", value=100.0 * hot / updates if updates else 100.0, unit="%", at_least=100),
+            Figure(
+                name="HOT share of the updates",
+                value=100.0 * hot / updates if updates else 100.0,
+                unit="%",
+                at_least=100,
+            ),
             Figure(name="last start after a queue was paused", value=pause_ms, unit="ms", at_most=100),
         ],
         workers=wanted.workers,

@@ -60,7 +60,12 @@ WORKER_ROUTES: tuple[Route, ...] = (
         parameters=WorkerIdParameters,
         request=HeartbeatBody,
         response=HeartbeatAnswer,
-        example={"incarnation": "5f0c6a3e-8a1e-4d7b-9a53-0f0c5f3d9b10", "queues": ["mail"], "kinds": ["send"], "slots": 3},
+        example={
+            "incarnation": "5f0c6a3e-8a1e-4d7b-9a53-0f0c5f3d9b10",
+            "queues": ["mail"],
+            "kinds": ["send"],
+            "slots": 3,
+        },
         errors=(INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.OPERATE,
         tags=TAGS,

@@ -75,7 +75,10 @@ def test_readings_that_make_no_sense_do_no_harm() -> None:
         (load(memory=0.85, cpu=0.90), None),
         (load(memory=0.87), "memory 87 % of 2.0 GiB (limit 85 %)"),
         (load(cpu=0.95), "CPU 95 % of 2 CPUs (limit 90 %)"),
-        (load(memory=1.2, cpu=0.95, cpu_limit=1.0), "memory 120 % of 2.0 GiB (limit 85 %), CPU 95 % of 1 CPU (limit 90 %)"),
+        (
+            load(memory=1.2, cpu=0.95, cpu_limit=1.0),
+            "memory 120 % of 2.0 GiB (limit 85 %), CPU 95 % of 1 CPU (limit 90 %)",
+        ),
     ],
 )
 def test_strain_is_told_with_what_was_measured(now: Load, strain: str | None) -> None:

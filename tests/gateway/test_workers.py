@@ -36,10 +36,17 @@ def test_a_worker_in_another_language_registers_with_its_first_heartbeat_and_is_
     first = beat(gateway, queues=["mail"], kinds=["send"], slots=4, host="box", pid=7, version="go 1", app_version="9",
                  memory_limit=2**30, cpu_limit=2)  # fmt: skip
     assert first["registered"]
-    assert beat(gateway, active_jobs=2, slots=4, memory=0.25, cpu=0.5) == {"registered": False, "name": None, "commands": []}
+    assert beat(gateway, active_jobs=2, slots=4, memory=0.25, cpu=0.5) == {
+        "registered": False,
+        "name": None,
+        "commands": [],
+    }
     [worker] = gateway.call("GET", "/api/workers").body["items"]
     assert worker["name"] == first["name"]
-    shown = {name: worker[name] for name in ("worker_id", "queues", "kinds", "slots", "host", "pid", "version", "app_version")}
+    shown = {
+        name: worker[name]
+        for name in ("worker_id", "queues", "kinds", "slots", "host", "pid", "version", "app_version")
+    }
     assert shown == {
         "worker_id": "go-1", "queues": ["mail"], "kinds": ["send"], "slots": 4, "host": "box", "pid": 7,
         "version": "go 1", "app_version": "9",

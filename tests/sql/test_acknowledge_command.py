@@ -13,7 +13,9 @@ async def test_a_command_is_done_with_its_result_or_has_failed_with_its_error(
 ) -> None:
     await worker.register()
     done, failed = [await command(database, "w1", "dump_stacks") for _ in range(2)]
-    assert await database.call_value("acknowledge_command", worker.incarnation, done, json.dumps({"stacks": []})) is True
+    assert (
+        await database.call_value("acknowledge_command", worker.incarnation, done, json.dumps({"stacks": []})) is True
+    )
     await database.call("acknowledge_command", worker.incarnation, failed, error="no such job")
     rows = await database.call("list_commands", "w1")
     assert [(row["id"], row["state"], row["result"], row["error"]) for row in rows] == [

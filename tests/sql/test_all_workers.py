@@ -30,7 +30,13 @@ async def test_active_jobs_are_those_it_holds_running_ones_first_and_no_more_tha
 
 @pytest.mark.parametrize(
     ("queues", "kinds", "missing"),
-    [((), ("a",), ["b", "c"]), (("q",), ("a",), ["b"]), (("q",), ("a", "b"), []), ((), (), []), (("other",), ("a",), [])],
+    [
+        ((), ("a",), ["b", "c"]),
+        (("q",), ("a",), ["b"]),
+        (("q",), ("a", "b"), []),
+        ((), (), []),
+        (("other",), ("a",), []),
+    ],
 )
 async def test_pending_kinds_of_its_queues_that_it_has_no_handler_for(
     database: Database, worker: SqlWorker, queues: Sequence[str], kinds: Sequence[str], missing: list[str]

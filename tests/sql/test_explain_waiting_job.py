@@ -100,7 +100,9 @@ async def test_workers_that_are_all_paused(database: Database, worker: SqlWorker
     await worker.register()
     await database.call("heartbeat_worker", worker.incarnation, 0, "paused", True)
     await enqueue(database)
-    assert (await because(database, 1, "paused_workers"))["explanation"] == "the 1 live worker(s) that serve it are paused"
+    assert (await because(database, 1, "paused_workers"))[
+        "explanation"
+    ] == "the 1 live worker(s) that serve it are paused"
     await SqlWorker(database, "w2").register()
     assert "paused_workers" not in await reasons(database, 1)
 

@@ -13,7 +13,14 @@ async def test_by_its_id_its_name_its_incarnation_or_the_beginning_of_one(databa
     await worker.register()
     await SqlWorker(database, "node").register()
     (row,) = await database.fetch("select name from leasehold.workers where worker_id = 'pod-17'")
-    for called in ("pod-17", "pod", row["name"], row["name"][:-1], str(worker.incarnation), str(worker.incarnation)[:8]):
+    for called in (
+        "pod-17",
+        "pod",
+        row["name"],
+        row["name"][:-1],
+        str(worker.incarnation),
+        str(worker.incarnation)[:8],
+    ):
         assert await database.call_value("find_worker", called) == worker.incarnation, called
 
 

@@ -36,7 +36,13 @@ async def test_what_a_worker_says_of_its_memory_and_why_it_holds_back_is_shown(
     assert (row["backoff_until"] - row["heartbeat_at"]).total_seconds() == 10
     await database.call(*beat)
     row = await worker_row(database, "w1")
-    assert (row["slots"], row["memory"], row["cpu"], row["backoff"], row["backoff_until"]) == (5, None, None, None, None)
+    assert (row["slots"], row["memory"], row["cpu"], row["backoff"], row["backoff_until"]) == (
+        5,
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 async def test_heartbeats_of_a_whole_fleet_are_heap_only(fresh_database: Database) -> None:

@@ -35,7 +35,20 @@ async def test_a_worker_has_the_name_it_gives_itself_or_one_made_from_its_id(dat
         worker = SqlWorker(database, f"w{len(names)}")
         names.append(
             await database.call_value(
-                "register_worker", worker.incarnation, worker.name, "host", 1, "0", [], [], 3, True, name, "app 7", 2**31, 1.5
+                "register_worker",
+                worker.incarnation,
+                worker.name,
+                "host",
+                1,
+                "0",
+                [],
+                [],
+                3,
+                True,
+                name,
+                "app 7",
+                2**31,
+                1.5,
             )
         )
     assert names == [await database.call_value("name_worker", f"w{number}") for number in (0, 1)] + ["ada lovelace"]

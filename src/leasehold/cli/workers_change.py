@@ -134,7 +134,11 @@ async def _has_ended(context: Context, answer: CommandRecord, patience: float) -
 def _report(answer: CommandRecord, state: str | None = None) -> CommandReport:
     result = answer.result if state is None else {**answer.result, "state": state}
     return CommandReport(
-        worker_id=answer.worker_id or "?", command=answer.command, command_id=answer.id, state=answer.state, result=result
+        worker_id=answer.worker_id or "?",
+        command=answer.command,
+        command_id=answer.id,
+        state=answer.state,
+        result=result,
     )
 
 

@@ -62,9 +62,7 @@ class Workers(Section):
             raise UnknownCommand(f"there is no command {command_id}")
         return _command(rows[0])
 
-    async def commands(
-        self, worker: str, *, before_id: int | None = None, page_size: int = 50
-    ) -> list[CommandRecord]:
+    async def commands(self, worker: str, *, before_id: int | None = None, page_size: int = 50) -> list[CommandRecord]:
         """What a worker was told to do, newest first; pass the last id as `before_id` for the next page.
 
         Raises UnknownWorker, BadInput.

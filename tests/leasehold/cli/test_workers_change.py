@@ -42,7 +42,12 @@ def test_a_worker_does_what_it_is_told_and_says_so(cli: Cli, process: LeaseholdP
     assert told("stacks", "ada") == "worker w1 runs nothing\n"
     assert told("decommission", "ada", "--wait", "30s") == "worker w1 has ended\n"
     assert process.wait() == 0
-    for line in ("told to pause", "told to set concurrency slots 5", "told to cancel job job_id 1", "worker w1 stopped"):
+    for line in (
+        "told to pause",
+        "told to set concurrency slots 5",
+        "told to cancel job job_id 1",
+        "worker w1 stopped",
+    ):
         process.wait_for_line(line)
     commands = cli("workers", "show", "w1", "--output", "text").out
     assert [line.split()[1] for line in re.findall(r"^\d+ .*$", commands, re.MULTILINE)] == [

@@ -1,0 +1,49 @@
+"""Writes the tables of docs/security.md: the scopes from the route table, the roles from the table of roles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from leasehold.gateway.identities import Scope
+from leasehold.gateway.table import ROUTES
+from leasehold.grants import DEFAULT_PREFIX
+from leasehold.roles import FUNCTIONS, INCLUDES, PURPOSES, ROLE_NAMES
+
+TARGET = Path(__file__).parent.parent / "docs" / "security.md"
+
+
+def render(page: str) -> str:
+    """The page with its tables made anew."""
+    for name, lines in (("scopes", scopes()), ("roles", roles())):
+        block = re.compile(rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- /{name} -->)", re.DOTALL)
+        page = block.sub(lambda found, lines=lines: found[1] + "\n".join(lines) + "\n" + found[2], page)
+    return page
+
+
+def scopes() -> Iterable[str]:
+    """One row for each scope: what it opens beside what the scopes that it includes open."""
+    yield "| scope | opens |"
+    yield "|---|---|"
+    for scope in (*Scope, None):
+        opened: dict[str, list[str]] = {}
+        for route in ROUTES:
+            if route.scope is scope and route.alias_of is None:
+                opened.setdefault(route.path, []).append(route.method)
+        listed = " · ".join(f"{','.join(methods)} `{path}`" for path, methods in sorted(opened.items()))
+        yield f"| {scope.value if scope else 'none: open to everybody'} | {listed} |"
+
+
+def roles() -> Iterable[str]:
+    """One row for each role."""
+    yield "| role | for | includes | functions of its own |"
+    yield "|---|---|---|---|"
+    for role in ROLE_NAMES:
+        included = ", ".join(INCLUDES.get(role, ()))
+        own = " ".join(f"`{name}`" for name in sorted(FUNCTIONS.get(role, ())))
+        yield f"| `{DEFAULT_PREFIX}{role}` | {PURPOSES[role]} | {included} | {own} |"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(TARGET.read_text()))
