@@ -56,7 +56,7 @@ class Accountant:
                 raise
             except LeaseholdError as error:
                 self._counts["failed"] += 1
-                log.error("the books could not be kept, again in %.0f s: %s", ROUND_SECONDS, error)
+                log.warning("the books could not be kept, again in %.0f s: %s", ROUND_SECONDS, error)
             await self._signal.wait(ROUND_SECONDS)
 
     async def keep(self) -> None:

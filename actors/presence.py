@@ -40,6 +40,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     """What a heartbeat tells. See `leasehold.heartbeat_worker`."""
 
+    state: State
     active_jobs: int
     slots: int
     listening: bool
@@ -71,7 +72,6 @@ class Presence:
     """Keeps `leasehold.workers` true about this process.
 
     Attributes:
-        state: what the row shows; set it with `show`.
         worker_name: the friendly name; empty before `register`.
     """
 
@@ -89,7 +89,6 @@ class Presence:
         self._carry_out = carry_out
         self._answers: dict[int, Answer] = {}
         self._soon = Signal()
-        self.state: State = "ready"
         self.worker_name = ""
 
     async def register(self) -> None:
@@ -116,7 +115,7 @@ class Presence:
         """One heartbeat; registers again where the row is gone. Returns the commands that are not acknowledged."""
         now = self._vitals()
         [row] = await self._caller.call(
-            "heartbeat_worker", self._claimer.incarnation, now.active_jobs, self.state, now.listening, now.slots,
+            "heartbeat_worker", self._claimer.incarnation, now.active_jobs, now.state, now.listening, now.slots,
             now.memory, now.cpu, now.backoff, now.backoff_for,
         )  # fmt: skip
         if not row["is_known"]:
@@ -126,11 +125,6 @@ class Presence:
     def beat_soon(self) -> None:
         """Something that the row shows has changed, or there is a command."""
         self._soon.set()
-
-    def show(self, state: State) -> None:
-        """Show the worker in this state."""
-        self.state = state
-        self.beat_soon()
 
     async def leave(self) -> None:
         """Show the worker as stopped. Raises DatabaseUnavailable."""

@@ -72,7 +72,8 @@ def actor_values(actors: Sequence[object]) -> Iterator[tuple[str, Values]]:
 def _worker_values(worker: Worker) -> Iterator[tuple[str, Values]]:
     claims, settled, leases = worker.dispatcher.statistics(), worker.settler.statistics(), worker.keeper.statistics()
     yield "leasehold_worker_slots_configured", single(worker.dispatcher.slots)
-    yield "leasehold_worker_slots_busy", single(sum(1 for _ in worker.running()))
+    held = list(worker.holdings.values())
+    yield "leasehold_worker_slots_busy", single(sum(each.started is not None and not each.settling for each in held))
     found = claims.claims - claims.empty_claims
     yield "leasehold_worker_claims_total", {("found",): found, ("empty",): claims.empty_claims}
     yield "leasehold_worker_jobs_claimed_total", single(claims.claimed)

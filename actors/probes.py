@@ -22,7 +22,7 @@ from leasehold.settings import Settings
 log = logging.getLogger("leasehold.probes")
 
 BEAT_SECONDS = 0.5
-ASK_SECONDS = 5.0
+ASK_SECONDS = 2.5
 ANSWER_SECONDS = 2.0
 STUCK_SECONDS = 90.0  # more than a statement and a back-off take
 
@@ -87,7 +87,7 @@ class Probes:
     def look(self) -> None:
         """One beat: look at every actor."""
         health = self.health
-        health.is_draining = self._is_draining() or any(each.presence.state == "draining" for each in self._workers)
+        health.is_draining = self._is_draining() or any(each.is_draining for each in self._workers)
         health.has_started = all(each.presence.worker_name for each in self._workers)
         now = monotonic()
         watched = [] if health.is_draining or not health.has_started else self._watched
@@ -100,6 +100,7 @@ class Probes:
                 await self._lane.fetch("select 1", timeout=ANSWER_SECONDS)
                 self.health.database_answered()
             except DatabaseError as error:
+                self.health.database_failed()
                 log.debug("the database does not answer: %s", error)
             await trio.sleep(ASK_SECONDS)
 

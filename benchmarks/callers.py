@@ -26,7 +26,7 @@ def by_sql(connection: Connection, delay: float | None = None) -> Enqueue:
 @asynccontextmanager
 async def all_callers(dsn: str, connection: Connection) -> AsyncGenerator[Mapping[str, Enqueue]]:
     """Name → enqueue one job and return its id when it is committed."""
-    port = _free_port()
+    port = free_port()
     async with (
         open_client(dsn, pool_size=1) as client,
         running_gateway(dsn, port) as url,
@@ -41,7 +41,8 @@ async def all_callers(dsn: str, connection: Connection) -> AsyncGenerator[Mappin
         yield {"SQL": by_sql(connection), "the Python client": lambda: client.enqueue(KIND), "HTTP": by_http}
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody has just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

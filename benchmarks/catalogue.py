@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from benchmarks import backlog, drain, enqueue, fleet, idle, memory, pickup, ticks
+from benchmarks import backlog, drain, enqueue, fleet, http, idle, memory, pickup, ticks
 from benchmarks.figures import Result, Say, Size
 from benchmarks.server import Server
 
@@ -15,6 +15,7 @@ BENCHMARKS: Mapping[str, Measure] = {
     "drain": drain.measure,
     "enqueue": enqueue.measure,
     "pickup": pickup.measure,
+    "http": http.measure,
     "idle": idle.measure,
     "fleet": fleet.measure,
     "backlog": backlog.measure,

@@ -23,9 +23,9 @@ class CapacityParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     """Which queue, and what to reckon with."""
 
     queue: Name
-    hours: Annotated[
-        list[Hours], Meta(max_length=24, description="In which times to be through: hours=1&hours=8.")
-    ] = msgspec.field(default_factory=lambda: [1.0, 4.0, 8.0])
+    hours: Annotated[list[Hours], Meta(max_length=24, description="In which times to be through: hours=1&hours=8.")] = (
+        msgspec.field(default_factory=lambda: [1.0, 4.0, 8.0])
+    )
     target_wait: TargetWait = 30.0
     more: Annotated[
         float, Meta(gt=-1, le=1000, description="By which share arrivals might grow: 0.5 is half as many again.")

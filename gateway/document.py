@@ -30,8 +30,12 @@ TAGS: Mapping[str, str] = {
     "chains": "Jobs that continue one another, and jobs that wait for others.",
     "queues": "Pause, resume, limit.",
     "schedules": "Jobs by the clock.",
-    "health": "Probes and metrics.",
+    "schedules": "Jobs by the clock.",
+    "workers": "The fleet, and what it is told to do.",
+    "capacity": "What queues have, do and can do.",
     "events": "What happens, as it happens.",
+    "health": "Probes and metrics.",
+    "access": "Tokens, and what was done with them.",
     "documents": "This document.",
     "aliases": "Paths of other systems' documents: the same handlers, kept so that their clients go on working.",
 }
@@ -216,6 +220,6 @@ def _refer(*names: str) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _place_of_tag(tag: str) -> tuple[bool, int | str]:
+def _place_of_tag(tag: str) -> tuple[int, str]:
     known = list(TAGS)
-    return (tag == "aliases", known.index(tag) if tag in known else len(known))
+    return (known.index(tag) if tag in known else -1, tag)

@@ -78,7 +78,9 @@ class GenerateParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """Which schedule, for which day."""
 
     schedule: ScheduleName
-    date: Annotated[datetime.date, Meta(description="The day in the schedule's zone; today if not given.")] | None = None
+    date: Annotated[datetime.date, Meta(description="The day in the schedule's zone; today if not given.")] | None = (
+        None
+    )
     batches: Annotated[int, Meta(ge=1, le=100_000, description="Spread the jobs in so many batches.")] | None = None
 
 

@@ -65,6 +65,7 @@ class Ping(msgspec.Struct, frozen=True):
     token: str
 
 
+WITH_TEXT = {"ping": Ping, "pause": Pause, "command": Command}
 Notice = Wake | Reap | Tick | Lost | Pause | Command | Closed | Ping
 
 
@@ -76,12 +77,8 @@ def parse_notice(payload: str) -> Notice | None:
             return Wake(rest or None) if rest or payload == "wake" else None
         case "reap" | "tick" if not rest:
             return Reap() if word == "reap" else Tick()
-        case "ping" if rest:
-            return Ping(rest)
-        case "pause" if rest:
-            return Pause(rest)
-        case "command" if rest:
-            return Command(rest)
+        case "ping" | "pause" | "command" if rest:
+            return WITH_TEXT[word](rest)
         case "lost":
             return _parse_lost(rest)
         case "closed" if _is_number(rest):

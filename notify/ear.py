@@ -10,13 +10,15 @@ from typing import Any
 
 from leasehold.database import AsyncioDatabase
 from leasehold.database.pooler import close_connection
-from leasehold.errors import LeaseholdError
+from leasehold.errors import LeaseholdError, ListenerDeaf
 from leasehold.notify.channel import CHANNEL
 
 log = logging.getLogger("leasehold.listener")
 
 SHORTEST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0
+# Behind a pooler that keeps notifications away; it may have been set up anew since.
+DEAF_PAUSE = 300.0
 
 
 class Ear:
@@ -66,6 +68,8 @@ class Ear:
             try:
                 connection: Any = await self._database.open_listening(self._channel, self._hear, lost.set)
             except LeaseholdError as error:
+                if isinstance(error, ListenerDeaf):
+                    pause = DEAF_PAUSE
                 log.debug("cannot listen on %s, polling: %s", self._channel, error)
             else:
                 pause = SHORTEST_PAUSE

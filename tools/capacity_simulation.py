@@ -14,10 +14,11 @@ import heapq
 import random
 import sys
 from collections.abc import Callable, Iterator
-from math import log, sqrt
+from math import sqrt
 from pathlib import Path
 
 import msgspec
+from capacity_picture import Point, picture
 
 from leasehold.forecast import SHARE, Load, desired_slots, forecast
 
@@ -34,7 +35,14 @@ STEADY = [
     for busy in (0.5, 0.8, 0.95)
     for variation in (0.0, 1.0, 4.0)
 ]  # fmt: skip
-BACKLOGS = [(3, 0.5, 1.0, 300), (10, 0.8, 1.0, 1000), (10, 0.8, 4.0, 200), (50, 0.9, 0.0, 5000), (10, 1.2, 1.0, 0), (10, 1.2, 1.0, 500)]
+BACKLOGS = [
+    (3, 0.5, 1.0, 300),
+    (10, 0.8, 1.0, 1000),
+    (10, 0.8, 4.0, 200),
+    (50, 0.9, 0.0, 5000),
+    (10, 1.2, 1.0, 0),
+    (10, 1.2, 1.0, 500),
+]
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -94,14 +102,36 @@ def steady(slots: int, busy: float, variation: float, jobs: int = STEADY_JOBS) -
     jobs *= 10 if busy > 0.9 else 1  # a busy queue forgets slowly: with fewer, the simulation itself would be 10% off
     found = list(waits(load, slots, random.Random(f"{slots} {busy} {variation}"), jobs, None))[jobs // 10 :]
     said = forecast(load, slots)
-    return Case("steady", slots, busy, variation, 0, said.average_wait, sum(found) / len(found), said.p95_wait or 0.0, percentile(found))
+    return Case(
+        "steady",
+        slots,
+        busy,
+        variation,
+        0,
+        said.average_wait,
+        sum(found) / len(found),
+        said.p95_wait or 0.0,
+        percentile(found),
+    )
 
 
 def ahead(slots: int, busy: float, variation: float, backlog: int, repeats: int = REPEATS) -> Case:
     """The next hour, with jobs of ten seconds, behind a backlog."""
-    load = Load(arrivals_per_second=busy * slots / 10, run_seconds=10.0, run_variation=variation, backlog=backlog, held=slots)
+    load = Load(
+        arrivals_per_second=busy * slots / 10, run_seconds=10.0, run_variation=variation, backlog=backlog, held=slots
+    )
     found = [wait for n in range(repeats) for wait in waits(load, slots, random.Random(n), None, HORIZON)]
-    return Case("ahead", slots, busy, variation, backlog, None, None, forecast(load, slots).p95_wait_ahead or 0.0, percentile(found))
+    return Case(
+        "ahead",
+        slots,
+        busy,
+        variation,
+        backlog,
+        None,
+        None,
+        forecast(load, slots).p95_wait_ahead or 0.0,
+        percentile(found),
+    )
 
 
 def targets(jobs: int = STEADY_JOBS) -> list[tuple[float, float, float, int, float]]:
@@ -128,8 +158,8 @@ def tables(cases: list[Case], reached: list[tuple[float, float, float, int, floa
     for each in cases:
         if each.name == "steady":
             lines.append(
-                f"| {each.slots} | {each.busy:.0%} | {each.variation:g} | {each.predicted_average:.3f} | {each.measured_average:.3f} "
-                f"| {each.predicted:.2f} | {each.measured:.2f} | {error(each)} |"
+                f"| {each.slots} | {each.busy:.0%} | {each.variation:g} | {each.predicted_average:.3f} "
+                f"| {each.measured_average:.3f} | {each.predicted:.2f} | {each.measured:.2f} | {error(each)} |"
             )
     lines += [
         "",
@@ -141,11 +171,13 @@ def tables(cases: list[Case], reached: list[tuple[float, float, float, int, floa
     for each in cases:
         if each.name == "ahead":
             lines.append(
-                f"| {each.slots} | {each.busy:.0%} | {each.variation:g} | {each.backlog:,} | {each.predicted:.0f} s | {each.measured:.0f} s | {error(each)} |"
+                f"| {each.slots} | {each.busy:.0%} | {each.variation:g} | {each.backlog:,} "
+                f"| {each.predicted:.0f} s | {each.measured:.0f} s | {error(each)} |"
             )
     lines += [
         "",
-        "How many jobs start in time with as many slots as `desired_slots` asks for so that 95 of 100 do (patience in multiples of the run time):",
+        "How many jobs start in time with as many slots as `desired_slots` asks for, so that 95 of 100 do; patience in",
+        "multiples of the run time:",
         "",
         "| busy slots | variation | patience | desired slots | in time |",
         "|--:|--:|--:|--:|--:|",
@@ -161,56 +193,6 @@ def error(each: Case) -> str:
     return f"{each.predicted / each.measured - 1:+.0%}" if each.measured else "-"
 
 
-def picture(cases: list[Case]) -> str:
-    """Model over simulation, both in logarithmic scale: what lies on the diagonal is right."""
-    size, edge = 420, 50
-    points = [each for each in cases if each.predicted > 0.05 and each.measured > 0.05]
-    low, high = 0.05, 3000.0
-
-    def at(value: float) -> float:
-        return edge + (size - 2 * edge) * log(value / low) / log(high / low)
-
-    colours = {0.0: "#1b7f5c", 1.0: "#2b5fa8", 4.0: "#b3441e"}
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" font-family="sans-serif" font-size="11">',
-        "<title>p95 wait: model over simulation</title>",
-        f'<rect width="{size}" height="{size}" fill="#ffffff"/>',
-    ]
-    for value in (0.1, 1, 10, 100, 1000):
-        parts += [
-            f'<line x1="{at(value):.1f}" y1="{edge}" x2="{at(value):.1f}" y2="{size - edge}" stroke="#e3e3e3"/>',
-            f'<line x1="{edge}" y1="{size - at(value):.1f}" x2="{size - edge}" y2="{size - at(value):.1f}" stroke="#e3e3e3"/>',
-            f'<text x="{at(value):.1f}" y="{size - edge + 15}" text-anchor="middle">{value:g}</text>',
-            f'<text x="{edge - 6}" y="{size - at(value) + 4:.1f}" text-anchor="end">{value:g}</text>',
-        ]
-    for factor, dash in ((1.0, ""), (1.25, ' stroke-dasharray="3 3"'), (0.8, ' stroke-dasharray="3 3"')):
-        first, last = max(low, low / factor), min(high, high / factor)
-        parts.append(
-            f'<line x1="{at(first):.1f}" y1="{size - at(first * factor):.1f}" x2="{at(last):.1f}" y2="{size - at(last * factor):.1f}" stroke="#999999"{dash}/>'
-        )
-    for each in points:
-        x, y, colour = at(each.measured), size - at(each.predicted), colours[each.variation]
-        if each.name == "steady":
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}" fill-opacity="0.75"/>')
-        else:
-            parts.append(f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" fill="none" stroke="{colour}" stroke-width="2"/>')
-    parts += [
-        f'<text x="{size / 2}" y="{size - 14}" text-anchor="middle">p95 wait, simulated (run times, or seconds behind a backlog)</text>',
-        f'<text x="16" y="{size / 2}" text-anchor="middle" transform="rotate(-90 16 {size / 2})">p95 wait, model</text>',
-    ]
-    legend = [("variation 0", colours[0.0], 4), ("variation 1", colours[1.0], 4), ("variation 4", colours[4.0], 4)]
-    for n, (text, colour, radius) in enumerate(legend):
-        parts.append(f'<circle cx="{edge + 12}" cy="{edge + 14 + 16 * n}" r="{radius}" fill="{colour}"/>')
-        parts.append(f'<text x="{edge + 22}" y="{edge + 18 + 16 * n}">{text}</text>')
-    parts += [
-        f'<rect x="{edge + 8}" y="{edge + 58}" width="8" height="8" fill="none" stroke="#444444" stroke-width="2"/>',
-        f'<text x="{edge + 22}" y="{edge + 66}">behind a backlog</text>',
-        f'<text x="{edge + 8}" y="{edge + 84}" fill="#777777">dashed: 25% off</text>',
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
-
-
 def main() -> None:
     """Write the comparison, or with --check look whether it is still about so."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -221,7 +203,9 @@ def main() -> None:
         return
     cases = [steady(*each) for each in STEADY] + [ahead(*each) for each in BACKLOGS]
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(picture(cases))
+    PICTURE.write_text(
+        picture([Point(each.predicted, each.measured, each.variation, each.name == "ahead") for each in cases])
+    )
     page = DOCS / "capacity.md"
     before, _, rest = page.read_text().partition(BEGIN)
     page.write_text(f"{before}{BEGIN}\n{tables(cases, targets())}\n{END}{rest.partition(END)[2]}")

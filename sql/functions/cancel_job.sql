@@ -15,7 +15,8 @@ declare
 begin
     select * into v_job from leasehold.finish_jobs(
         array[cancel_job.job_id], 'cancelled',
-        array[jsonb_build_object('type', 'Cancelled', 'message', coalesce(cancel_job.reason, 'cancelled by hand'))], null, null, null, v_now);
+        array[jsonb_strip_nulls(jsonb_build_object('type', 'Cancelled', 'message', coalesce(cancel_job.reason, 'cancelled by hand'),
+                                                  'by', nullif(current_setting('leasehold.actor', true), '')))], null, null, null, v_now);
     if not found then
         perform leasehold.refuse_finished_job(cancel_job.job_id, 'cancelled');
     end if;

@@ -45,7 +45,8 @@ begin
           into v_done
           from leasehold.finish_jobs(
                    v_ids, 'cancelled',
-                   array_fill(jsonb_build_object('type', 'Cancelled', 'message', coalesce(cancel_jobs.reason, 'cancelled by hand')), array[cardinality(v_ids)]),
+                   array_fill(jsonb_strip_nulls(jsonb_build_object('type', 'Cancelled', 'message', coalesce(cancel_jobs.reason, 'cancelled by hand'),
+                                                                   'by', nullif(current_setting('leasehold.actor', true), ''))), array[cardinality(v_ids)]),
                    null, null, null, leasehold.clock()) f;
         if v_done.ids is not null then
             v_keys := v_done.keys || leasehold.close_chains(v_done.chains, false);

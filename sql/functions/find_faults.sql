@@ -70,6 +70,13 @@ select 'unmarked_limit', j.id, 'job ' || j.id, format('it is held in queue %L, w
  where j.incarnation is not null and j.limited is not true
    and exists (select from leasehold.limits l where l.queue = j.queue)
 union all
+select 'tick_overdue', null, 'schedule ' || s.name, format('its tick of %s has not fired; its last error: %s', date_trunc('second', s.next_run_at), coalesce(s.last_error, 'none'))
+  from leasehold.schedules s, now where s.enabled and s.planned_revision = s.revision and s.next_run_at < now.at - find_faults.grace
+union all
+select 'schedule_unplanned', null, 'schedule ' || s.name, format('it was changed at %s and no scheduler has planned its next tick', date_trunc('second', s.updated_at))
+  from leasehold.schedules s, now
+ where s.enabled and s.planned_revision is distinct from s.revision and s.updated_at < now.at - find_faults.grace
+union all
 select 'partition_missing', null, d.name, format('table %s, the partition for %s, does not exist', d.name, d.day)
   from (select p.parent || '_' || to_char(p.day, 'YYYYMMDD') as name, p.day
           from (select parent, (now.at + make_interval(days => ahead))::date as day

@@ -23,10 +23,11 @@ begin
          where f.id = any (reopen_jobs.job_ids) and f.state in ('failed', 'cancelled') and (v_refused is null or f.id <> all (v_refused))
         returning f.*
     ), noted as (
-        insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
-        select p.id, p.finished_at, p.state, p.attempt, p.claimed_at, p.started_at, p.worker_id, p.error ->> 'message', p.error from past p
+        insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail, actor)
+        select p.id, p.finished_at, p.state, p.attempt, p.claimed_at, p.started_at, p.worker_id, p.error ->> 'message', p.error,
+               case p.state when 'cancelled' then p.error ->> 'by' end from past p
         union all
-        select p.id, v_now, 'retried', p.attempt, null, null, null, reopen_jobs.note, null from past p
+        select p.id, v_now, 'retried', p.attempt, null, null, null, reopen_jobs.note, null, nullif(current_setting('leasehold.actor', true), '') from past p
     ), again as (
         insert into leasehold.jobs (id, created_at, run_at, priority, attempt, spared_attempts, max_attempts, state, kind, queue, key,
                args, metadata, error, chain_id, chain_position, key_group, timeout, traceparent)

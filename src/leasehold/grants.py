@@ -88,9 +88,9 @@ def emit_rights(prefix: str = DEFAULT_PREFIX, functions: Collection[str] | None 
     parts += [f"alter default privileges for role {owner} revoke execute on functions from public;"]
     parts += [f"grant usage on schema leasehold to {everybody};"]
     parts += [f"grant select on leasehold.schema_migrations, leasehold.schema_repeatables to {everybody};"]
-    parts += _grant_functions(prefix, there)
     parts += _run_as_owner(there)
     parts += _give_to_query(prefix, sorted(QUERY_FUNCTIONS & there))
+    parts += _grant_functions(prefix, there)
     return "\n".join([*parts, _let_read(prefix)])
 
 
@@ -119,8 +119,6 @@ def _give_to_query(prefix: str, names: Iterable[str]) -> Iterable[str]:
         yield f"grant create on schema leasehold to {query};"
         yield f"alter function leasehold.{name} owner to {query};"
         yield f"revoke create on schema leasehold from {query};"
-        yield f"alter function leasehold.{name} security definer;"
-        yield f"revoke all on function leasehold.{name} from public;"
         yield f"grant execute on function leasehold.{name} to {prefix}owner;"
 
 

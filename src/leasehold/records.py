@@ -139,7 +139,7 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened to a job."""
+    """One thing that happened to a job. `actor` is the name of the token of whoever caused it through the gateway."""
 
     at: datetime
     event: str
@@ -147,6 +147,7 @@ class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
     worker_id: str | None
     message: str | None
     detail: Any
+    actor: str | None = None
 
 
 class AttemptError(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,22 +39,23 @@ EVERYBODY = frozenset({"clock"})
 """What every role may call; it runs with the caller's rights."""
 
 QUERY_FUNCTIONS = frozenset({"read_schedule_rows"})
-"""What the role `query` owns, so that it runs with that role's rights."""
+"""What the role `query` owns, so that it runs with that role's rights, whoever calls."""
 
 FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "producer": names("""
         enqueue_job enqueue_jobs wake_idle_workers watch_chains
     """),
     "worker": names("""
-        acknowledge_command assert_lease block_jobs claim_jobs complete_job complete_jobs continue_jobs fail_jobs
-        get_job_blockers get_job_timeline heartbeat_worker held_jobs list_unblocked_jobs next_look_in
+        acknowledge_command assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs continue_jobs
+        fail_jobs get_job_blockers get_job_timeline heartbeat_worker held_jobs list_unblocked_jobs next_look_in
         register_worker release_jobs renew_leases report_progress reschedule_jobs start_jobs stop_worker
         write_job_logs
     """),
     "maintainer": names("""
-        close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_ticks
-        ensure_partitions expire_jobs fire_schedules list_due_schedules make_jobs_due measure_depths next_due_in
-        next_expiry_in next_tick_in orphan_schedules plan_schedules reap_jobs unblock_stranded_jobs
+        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups
+        drop_old_ticks ensure_partitions expire_jobs fire_schedules list_due_schedules lock_schedule_query
+        make_jobs_due measure_depths next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules
+        promote_stranded_jobs read_schedule_rows reap_jobs unblock_stranded_jobs
     """),
     "reader": names("""
         audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job
@@ -67,10 +68,11 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         workers_needed
     """),
     "operator": names("""
-        cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain create_schedule create_token
-        declare_schedule delete_chain delete_job delete_jobs delete_schedule disable_schedule drop_limit edit_job
-        enable_schedule enqueue_for_keys find_token generate_jobs list_audit list_tokens pause_queue
-        recover_stale_jobs repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token set_limit
+        acknowledge_command cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain
+        create_schedule create_token declare_schedule delete_chain delete_job delete_jobs delete_schedule
+        disable_schedule drop_limit edit_job enable_schedule enqueue_for_keys find_token generate_jobs
+        heartbeat_worker list_audit list_tokens pause_queue read_schedule_rows recover_stale_jobs register_worker
+        repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token set_ageing set_limit stop_worker
         trigger_job trigger_jobs trigger_schedule update_schedule wake write_audit
     """),
     "scaler": names("""
@@ -84,9 +86,9 @@ INTERNAL = names("""
     count_jobs_ahead describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job
     explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers
     find_worker finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small
-    isolate_suspects key_lock limit_lanes list_open_groups lock_chains lock_queue lock_schedule_query
+    isolate_suspects key_lock limit_lanes list_open_groups lock_chains lock_queue
     make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes name_job
-    name_refusals name_unique_key promote_stranded_jobs promote_waiting_jobs queue_lock reclaim_unique_jobs
+    name_refusals name_unique_key promote_waiting_jobs queue_lock reclaim_unique_jobs
     refuse_blackouts refuse_blocker refuse_chain refuse_continuation refuse_finished_job refuse_job refuse_schedule
     refuse_unique reopen_jobs retry_delay return_jobs return_tokens run_schedule set_schedule settle_buckets
     share_batch share_limit spend_tokens unblock_jobs wait_for_queue wake_limited_queues write_minutes
@@ -104,5 +106,5 @@ def functions_of(role: RoleName) -> frozenset[str]:
 
 
 def public_functions() -> frozenset[str]:
-    """Those that run with the rights of the owner, whoever calls."""
+    """Those that run with the rights of their owner, whoever calls."""
     return frozenset[str]().union(*FUNCTIONS.values())

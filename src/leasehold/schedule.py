@@ -18,6 +18,7 @@ Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 LONGEST_TIME = 3_155_760_000  # a hundred years
 YEAR = 31_557_600
+FIRST_YEAR, LAST_YEAR = 1900, 8999
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f]+$"
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
 Key = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -70,6 +71,8 @@ def _instant(text: str) -> datetime:
         ) from None
     if instant.tzinfo is None:
         raise RefusedBlackout(f"{text!r} needs its offset from UTC, or Z")
+    if not FIRST_YEAR <= instant.year <= LAST_YEAR:
+        raise RefusedBlackout(f"a blackout lies between the years {FIRST_YEAR} and {LAST_YEAR}, {text!r} does not")
     return instant
 
 

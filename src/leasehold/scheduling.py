@@ -14,7 +14,7 @@ import msgspec
 from leasehold.arguments import encode_args
 from leasehold.errors import BadInput
 from leasehold.new_job import NewJob
-from leasehold.schedule import FIELDS, Day, Missed, Overlap, ScheduleChange, ScheduleDefinition
+from leasehold.schedule import FIELDS, FIRST_YEAR, LAST_YEAR, Day, Missed, Overlap, ScheduleChange, ScheduleDefinition
 from leasehold.timetable import Timetable
 from leasehold.unique import UniqueByDefault
 
@@ -96,13 +96,28 @@ def fitted(definition: Mapping[str, Any], kind: Kind[..., Any]) -> Definition:
 
 
 def _check_times(definition: Mapping[str, Any], what: str) -> None:
+    moments = {
+        name: checked_moment(definition.get(name), f"{name} of {what}") for name in ("at", "starts_at", "ends_at")
+    }
     try:
         Timetable.of(definition, now=SOME_MOMENT)
     except BadInput as error:
         raise BadInput(f"{what}: {error}") from error
-    start, end = (definition.get(name) for name in ("starts_at", "ends_at"))
-    if start is not None and end is not None and datetime.fromisoformat(start) >= datetime.fromisoformat(end):
-        raise BadInput(f"{what}: starts_at must be before ends_at, {start} is not")
+    start, end = moments["starts_at"], moments["ends_at"]
+    if start is not None and end is not None and start >= end:
+        raise BadInput(f"{what}: starts_at must be before ends_at, {start.isoformat()} is not")
+
+
+def checked_moment(given: datetime | str | None, what: str) -> datetime | None:
+    """A time that arithmetic with time zones cannot take beyond the calendar. Raises BadInput."""
+    if given is None:
+        return None
+    moment = datetime.fromisoformat(given) if isinstance(given, str) else given
+    if moment.tzinfo is None:
+        raise BadInput(f"{what} must have a time zone, not {moment.isoformat()}; use datetime.now(UTC)")
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise BadInput(f"{what} must be from the year {FIRST_YEAR} to {LAST_YEAR}, not {moment.isoformat()}")
+    return moment
 
 
 def _convert(given: Mapping[str, Any], into: type[msgspec.Struct], what: str) -> Definition:

@@ -11,9 +11,7 @@ import trio
 
 from leasehold import App, Job, checkpoint
 from leasehold.actors import brake
-from leasehold.actors.commands import carry_out
-from leasehold.actors.presence import Command
-from leasehold.errors import BadInput, WrongState
+from leasehold.errors import WrongState
 from leasehold.records import CommandRecord, WorkerRecord
 from tests.support.machines import FakeResources
 from tests.support.process_app import app as process_app
@@ -112,7 +110,7 @@ async def test_slots_come_and_go(database_url: str, stage: Stage) -> None:
         stage.go.set()
         for job in jobs:
             assert (await running.finished(job)).state == "completed"
-        await until(lambda: sum(1 for _ in running.worker.slots) == 1)
+        await until(lambda: len(running.worker.crew.slots) == 1)
         stage.go = trio.Event()
         jobs = [await running.client.enqueue("act") for _ in range(3)]
         await until(lambda: len(stage.running) == 1)
@@ -176,13 +174,10 @@ async def test_stacks_tell_where_handlers_are_in_every_flavour(database_url: str
         await asyncio.sleep(600)
 
     async with working(database_url, app, slots=6, lease_seconds=60.0, renew_seconds=10.0) as running:
+        places = {"place": str(tmp_path / "here"), "then": str(tmp_path / "never")}
         kinds: dict[str, dict[str, Any]] = {
-            "in_trio": {},
-            "in_asyncio": {},
-            "in_a_thread": {},
-            "wait_for": {"place": str(tmp_path / "here"), "then": str(tmp_path / "never")},
-            "beside": {},
-        }
+            "in_trio": {}, "in_asyncio": {}, "in_a_thread": {}, "wait_for": places, "beside": {},
+        }  # fmt: skip
         jobs = {kind: await running.client.enqueue(kind, args) for kind, args in kinds.items()}
 
         async def seen() -> dict[str, str] | None:
@@ -260,13 +255,13 @@ async def test_a_paused_queue_is_left_by_every_worker_and_what_had_not_begun_is_
         stage.go.set()
 
 
-class Nobody:
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(name)
-
-
-async def test_a_command_that_this_version_does_not_know_is_refused() -> None:
-    with pytest.raises(BadInput, match="knows no command dance"):
-        await carry_out(Nobody(), Command(1, "dance", {}))
-    with pytest.raises(BadInput, match="knows no command set_concurrency with args"):
-        await carry_out(Nobody(), Command(1, "set_concurrency", {"slots": "many"}))
+async def test_a_command_that_this_version_does_not_know_is_refused(database_url: str, stage: Stage) -> None:
+    async with working(database_url, stage.app) as running:
+        await running.ready()
+        await running.database.execute(
+            "insert into leasehold.worker_commands (incarnation, command, args, created_at, expires_at) "
+            "select incarnation, 'dance', '{\"steps\": 3}', now(), now() + interval '1 hour' from leasehold.workers"
+        )
+        running.worker.presence.beat_soon()
+        answer = await running.client.answer_of(1)
+        assert (answer.state, answer.error) == ("failed", "this worker knows no command dance with args {'steps': 3}")

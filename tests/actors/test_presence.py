@@ -1,21 +1,26 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import uuid4
 
+import msgspec
 import trio
 
 from leasehold.actors.dispatcher import Claimer
-from leasehold.actors.presence import About, Presence, Vitals, package_version
+from leasehold.actors.presence import About, Command, Presence, Vitals, package_version
 from leasehold.actors.supervisor import supervise
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.records import WorkerRecord
+from tests.support.callers import FragileCaller
 from tests.support.waiting import eventually
 
+READY = Vitals(state="ready", active_jobs=2, slots=4, listening=True, memory=0.5, cpu=0.25)
+DRAINING = msgspec.structs.replace(READY, state="draining")
 
-def presence_of(database: Database, claimer: Claimer, seconds: float = 60.0) -> Presence:
-    vitals = Vitals(active_jobs=2, slots=4, listening=True, memory=0.5, cpu=0.25)
-    return Presence(database, claimer, About(kinds=["echo"], host="here"), seconds, lambda: vitals)
+
+def presence_of(database: Database, claimer: Claimer, vitals: Callable[[], Vitals] = lambda: READY) -> Presence:
+    return Presence(database, claimer, About(kinds=["echo"], host="here"), 60.0, vitals)
 
 
 def a_claimer() -> Claimer:
@@ -24,7 +29,8 @@ def a_claimer() -> Claimer:
 
 async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -> None:
     client, claimer = Client(database), a_claimer()
-    presence = presence_of(database, claimer)
+    shows = [READY]
+    presence = presence_of(database, claimer, lambda: shows[-1])
     await presence.register()
     [shown] = await client.workers()
     assert (shown.worker_id, shown.incarnation, shown.queues, shown.kinds) == (
@@ -43,7 +49,8 @@ async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -
             return now if now.heartbeat_at > shown.heartbeat_at and (now.memory, now.cpu) == (0.5, 0.25) else None
 
         await eventually(beaten)
-        presence.show("draining")
+        shows.append(DRAINING)
+        presence.beat_soon()
 
         async def draining() -> bool:
             return [worker.state for worker in await client.workers()] == ["draining"]
@@ -69,3 +76,29 @@ async def test_two_starts_under_one_name_are_two_workers(database: Database) -> 
     shown = await Client(database).workers()
     assert [worker.worker_id for worker in shown] == ["w1", "w1"]
     assert len({worker.incarnation for worker in shown}) == 2
+
+
+async def test_a_command_whose_acknowledgement_got_lost_is_carried_out_once(database: Database) -> None:
+    client, claimer = Client(database), a_claimer()
+    caller = FragileCaller(database)
+    done: list[int] = []
+
+    async def carry_out(command: Command) -> object:
+        done.append(command.id)
+        if command.command == "resume":
+            raise ZeroDivisionError("by nothing")
+        return {"n": len(done)}
+
+    presence = Presence(caller, claimer, About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
+    await presence.register()
+    numbers = [await client.command_worker("w1", name) for name in ("pause", "resume")]
+    caller.lose_request.add("acknowledge_command")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+        answers = [await client.answer_of(number) for number in numbers]
+        nursery.cancel_scope.cancel()
+    assert done == numbers
+    assert [(each.state, each.result, each.error) for each in answers] == [
+        ("done", {"n": 1}, None),
+        ("failed", None, "ZeroDivisionError: by nothing"),
+    ]

@@ -204,8 +204,9 @@ async def running(database: Database) -> bool:
 
 async def test_what_others_run_is_left_to_them_without_asking_all_the_time(database: Database) -> None:
     await set_plan(database, await create(database, every=60, query="select 1 as n"), PAST)
+    row = await schedule(database)
     async with database.transaction() as other:
-        await other.call("lock_schedule_query", 1, (await schedule(database))["next_run_at"], 30.0)
+        assert await other.call_value("lock_schedule_query", row["id"], row["next_run_at"], 30.0)
         async with ticking(database) as bundle:
             await until(lambda: bundle.lane.calls.count("next_tick_in") >= 2)
             await trio.testing.wait_all_tasks_blocked(0.05)

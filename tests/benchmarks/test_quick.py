@@ -31,7 +31,7 @@ EXPECTED = {
         "a job in the future, after its time, p99",
     ),
     "idle": ("idle: statements of all three", "idle, notifications off: CPU of the worker"),
-    "fleet": ("4 idle workers: statements", "CPU of Postgres", "HOT share of the updates", "last start after a queue was paused"),
+    "fleet": ("4 idle workers: statements", "CPU of Postgres", "HOT share of the updates", "last claim after a queue was paused"),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
     "memory": ("idle worker", "peak over 2,000 jobs"),
     "ticks": ("ticks fired", "ticks fired twice", "ticks missing", "after the tick, p99"),

@@ -12,8 +12,8 @@ from leasehold.gateway.table import ROUTES
 from leasehold.settings import Settings
 from tests.deploy.files import Manifest, containers, from_kubernetes, manifests, pod_of, rendered
 
-# From the oldest that is still looked after by its makers to the newest that the validator knows.
-VERSIONS = ["1.33", "1.35", "1.37"]
+# The oldest that is still looked after, and the newest that the validator knows.
+OLDEST, NEWEST = "1.33", "1.37"
 WITHOUT_SCHEMA = {"ScaledObject", "TriggerAuthentication"}
 PATHS = {"/livez", "/readyz", "/startupz"}
 
@@ -28,20 +28,17 @@ def named(objects: list[Manifest], kind: str) -> dict[str, Manifest]:
     return {each["metadata"]["name"]: each for each in objects if each["kind"] == kind}
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_every_object_fits_the_schema_of_kubernetes(version: str) -> None:
+def test_every_object_fits_the_schema_of_an_old_kubernetes() -> None:
     for each in manifests():
         if each["kind"] not in WITHOUT_SCHEMA:
-            kubernetes_validate.validate(each, version, strict=True)
+            kubernetes_validate.validate(each, OLDEST, strict=True)
 
 
-@pytest.mark.parametrize("folder", ["base", "keda", "pgbouncer", "example"])
-def test_what_kustomize_makes_of_it_fits_too(folder: str) -> None:
-    objects = rendered(folder)
-    assert objects
-    for each in objects:
+def test_what_kustomize_makes_of_them_fits_the_schema_of_a_new_one(example: list[Manifest]) -> None:
+    assert len(example) > len(WITHOUT_SCHEMA)
+    for each in example:
         if each["kind"] not in WITHOUT_SCHEMA:
-            kubernetes_validate.validate(each, VERSIONS[-1], strict=True)
+            kubernetes_validate.validate(each, NEWEST, strict=True)
 
 
 def test_selectors_find_the_pods_they_are_for(example: list[Manifest]) -> None:

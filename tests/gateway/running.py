@@ -94,6 +94,16 @@ class RunningGateway:
         finally:
             connection.close()
 
+    def fetch(self, path: str) -> Answer:
+        """The text at a path, which need not be JSON."""
+        connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.headers), response.read().decode())
+        finally:
+            connection.close()
+
     def connect(self) -> socket.socket:
         """A raw connection."""
         return socket.create_connection(self.address, timeout=PATIENCE)

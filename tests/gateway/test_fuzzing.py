@@ -37,7 +37,15 @@ def url(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
 
 def send(url: str, folder: Path, *options: str) -> tuple[int, str]:
     """The exit code and what schemathesis says. It keeps what it finds in `folder`."""
-    program = (sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIGURATION), "run", f"{url}/openapi.json")
+    program = (
+        sys.executable,
+        "-m",
+        "schemathesis.cli",
+        "--config-file",
+        str(CONFIGURATION),
+        "run",
+        f"{url}/openapi.json",
+    )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCHEMATHESIS_HOOKS": "tests.gateway.fuzzing.hooks"}
     found = subprocess.run(
         [*program, "--no-color", "--checks", "all", "--generation-deterministic", "--request-timeout", "60", *options],

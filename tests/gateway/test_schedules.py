@@ -10,6 +10,7 @@ import pytest
 
 from leasehold.app import App
 from tests.gateway.running import RunningGateway, running_service
+from tests.gateway.test_auditing import call, prepare
 
 NIGHTLY = {"name": "nightly", "kind": "clean_up", "args": {"days": 30}, "cron": "0 3 * * *", "zone": "Europe/Berlin"}
 
@@ -182,3 +183,28 @@ def test_a_gateway_with_an_app_asks_it_about_the_jobs(database_url: str) -> None
         assert refused(gateway, "PATCH", "/api/schedules/nightly", {"kind": "none"})[:2] == (422, "unknown_kind")
         assert refused(gateway, "PATCH", "/api/schedules/nightly", {})[:2] == (422, "invalid_input")
         assert clean_up.name == "clean_up"
+
+
+def test_a_query_needs_more_than_the_scope_that_operates(database_url: str) -> None:
+    tokens = prepare(database_url)
+
+    def status(scope: str, method: str, path: str, body: object = None) -> int:
+        return call(gateway, tokens[scope], method, path, body)
+
+    asking = {**NIGHTLY, "name": "all", "query": "select 1 as shop"}
+    with running_service(database_url) as gateway:
+        assert status("read", "POST", "/api/schedules", NIGHTLY) == 403
+        assert status("operate", "POST", "/api/schedules", NIGHTLY) == 201
+        assert status("operate", "PATCH", "/api/schedules/nightly", {"queue": "slow"}) == 200
+        for method, path, body in (
+            ("POST", "/api/schedules", asking),
+            ("POST", "/api/schedules/preview", asking),
+            ("PUT", "/api/schedules/all", asking),
+            ("PATCH", "/api/schedules/nightly", {"query": "select 1"}),
+        ):
+            assert status("operate", method, path, body) == 403
+        assert status("admin", "PUT", "/api/schedules/all", asking) == 200
+        assert status("operate", "POST", "/api/schedules/all/trigger") == 200
+        assert status("read", "POST", "/api/schedules/preview", NIGHTLY) == 200
+        assert status("enqueue", "GET", "/api/schedules") == 403
+        assert status("read", "POST", "/api/jobs/generate/all") == 403

@@ -20,7 +20,15 @@ LOADS = st.builds(
 
 @pytest.mark.parametrize(
     ("slots", "offered", "waiting"),
-    [(1, 0.5, 0.5), (2, 1.0, 1 / 3), (10, 8.0, 0.4092), (100, 90.0, 0.2169), (3, 0.0, 0.0), (3, 3.0, 1.0), (0, 1.0, 1.0)],
+    [
+        (1, 0.5, 0.5),
+        (2, 1.0, 1 / 3),
+        (10, 8.0, 0.4092),
+        (100, 90.0, 0.2169),
+        (3, 0.0, 0.0),
+        (3, 3.0, 1.0),
+        (0, 1.0, 1.0),
+    ],
 )
 def test_erlang_c_is_as_in_the_tables(slots: int, offered: float, waiting: float) -> None:
     assert erlang_c(slots, offered) == pytest.approx(waiting, abs=1e-4)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,7 @@ from leasehold.database import Database, open_database
 from leasehold.errors import BadInput, LeaseholdError, QueryRefused
 from leasehold.grants import emit_grants
 from leasehold.migrations import apply_grants, grants_state, migrate
+from leasehold.migrations.description import compare, describe, read_committed
 from leasehold.roles import (
     EVERYBODY,
     FUNCTIONS,
@@ -23,9 +27,11 @@ from leasehold.roles import (
 )
 from leasehold.sql import read_folder
 from tests.conftest import Psql
+from tests.support.processes import StartProcess
 from tests.support.roles import Roles, database_with_roles
 from tests.support.servers import Server
 
+ROOT = Path(__file__).parents[2]
 REFUSED = "42501"
 TRADES: tuple[RoleName, ...] = tuple(each for each in ROLE_NAMES if each not in ("owner", "query"))
 # Postgres never gets as far as a strict function whose arguments are all null; those are asked about instead.
@@ -56,7 +62,7 @@ async def refused() -> AsyncGenerator[None]:
 
 
 def test_every_function_stands_in_the_table_of_roles() -> None:
-    known = public_functions() | INTERNAL | EVERYBODY | QUERY_FUNCTIONS
+    known = public_functions() | INTERNAL | EVERYBODY
     missing, surplus = sorted(set(read_folder("functions")) - known), sorted(known - set(read_folder("functions")))
     assert not missing, (
         f"{', '.join(missing)}: add each to the rows of src/leasehold/roles.py of those who may call it, "
@@ -66,8 +72,36 @@ def test_every_function_stands_in_the_table_of_roles() -> None:
 
 
 def test_a_function_is_internal_or_somebody_s_but_not_both() -> None:
-    assert not INTERNAL & (public_functions() | EVERYBODY | QUERY_FUNCTIONS)
-    assert not QUERY_FUNCTIONS & public_functions()
+    assert not INTERNAL & (public_functions() | EVERYBODY)
+    assert public_functions() >= QUERY_FUNCTIONS
+
+
+MAINTAINERS = {"accountant", "janitor", "reaper", "scheduler", "ticker"}
+# Words that are no calls.
+WORDS = {("channel", "wake")}
+CALLERS: list[tuple[Path, RoleName]] = [
+    *((file, "maintainer" if file.stem in MAINTAINERS else "worker") for file in ROOT.glob("actors/**/*.py")),
+    *((file, "producer") for file in ROOT.glob("notify/*.py")),
+    *((file, "operator") for room in ("gateway", "src/leasehold/client") for file in ROOT.glob(f"{room}/*.py")),
+]
+
+
+def names_in(file: Path) -> set[str]:
+    """The SQL functions that a module names in its text constants."""
+    functions = read_folder("functions").keys()
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return {name for text in texts for name in (text, *re.findall(r"leasehold\.(\w+)\(", text)) if name in functions}
+
+
+def test_what_our_own_programs_call_their_role_may_call() -> None:
+    for file, role in CALLERS:
+        called = {name for name in names_in(file) if (file.stem, name) not in WORDS}
+        lacking = sorted(called - functions_of(role))
+        assert not lacking, f"{file.name} calls {', '.join(lacking)}: add it to {role} in src/leasehold/roles.py"
 
 
 @pytest.mark.parametrize("role", [*TRADES, "stranger"])
@@ -214,6 +248,9 @@ async def test_migrating_again_keeps_the_roles_in_force(roles: Roles, psql: Psql
     assert "enqueue_job" in report.functions
     state = await grants_state(roles.owner_dsn)
     assert (state.prefix, state.differing) == (roles.prefix, ())
+    async with open_database(roles.owner_dsn) as database:
+        drift = compare(read_committed(), await describe(database))
+    assert not [each for each in drift.changed if each.startswith("function")]
 
 
 async def test_what_was_changed_by_hand_is_told_and_put_right(roles: Roles, psql: Psql) -> None:
@@ -248,3 +285,23 @@ def test_the_script_is_the_same_every_time_and_names_its_roles() -> None:
     assert script == emit_grants("shop_")
     assert "leasehold_owner" not in script
     assert "@" not in script
+
+
+@pytest.mark.acceptance
+def test_our_own_processes_work_as_members_of_their_roles(
+    roles: Roles, psql: Psql, start_process: StartProcess
+) -> None:
+    """Three processes start here, which takes its seconds: what they say to the database is nowhere else said in full."""
+    processes = [
+        start_process(args, {"LEASEHOLD_DATABASE_URL": roles.dsn(role)})
+        for role, args in [
+            ("worker", ["run", "worker", "--queues", "at-work"]),
+            ("maintainer", ["run", "scheduler", "reaper"]),
+            ("operator", ["gateway", "--port", "0"]),
+        ]
+    ]
+    processes[2].wait_for_line("gateway serves")
+    processes[1].wait_for_line("running scheduler")
+    psql(roles.dsn("producer"), "select leasehold.enqueue_job('echo', queue => 'at-work', delay => '0.2 s')")
+    processes[0].wait_for_line("completed job")
+    assert [process.terminate() for process in processes] == [0, 0, 0]

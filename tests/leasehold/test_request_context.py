@@ -4,6 +4,7 @@ import io
 import json
 import logging
 
+from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.logs import install_logging, uninstall_logging
 from leasehold.request_context import acting_as, answering, current_actor, request_fields
@@ -41,3 +42,18 @@ def test_events_have_the_name_of_whoever_acts_and_the_next_user_of_the_connectio
             return [(row["event"], row["actor"]) for row in rows]
 
     assert run(main()) == [("edited", "ops"), ("edited", None)]
+
+
+def test_the_timeline_tells_who_cancelled_and_who_retried(database_url: str) -> None:
+    async def main() -> list[tuple[str, str | None]]:
+        async with open_asyncio_database(database_url, pool_size=1) as database:
+            client = Client(database)
+            job_id = await client.enqueue("echo")
+            with acting_as("ada"):
+                await client.cancel(job_id)
+            with acting_as("bob"):
+                await client.retry(job_id)
+            await client.cancel_jobs(job_ids=[job_id], dry_run=False)
+            return [(entry.event, entry.actor) for entry in await client.timeline(job_id)]
+
+    assert run(main()) == [("created", None), ("cancelled", "ada"), ("retried", "bob"), ("cancelled", None)]

@@ -68,7 +68,7 @@ async def test_the_dead_and_the_unknown_are_not_told_anything(database: Database
         await freeze(lane, "2026-03-01 12:04Z")
         with pytest.raises(WrongState, match="worker stopped has ended at 2026-03-01 12:00:00"):
             await command(lane, "stopped", "pause")
-        with pytest.raises(WrongState, match="silent was last heard of at 2026-03-01 12:00:00.* and is probably dead"):
+        with pytest.raises(WrongState, match=r"silent was last heard of at 2026-03-01 12:00:00.* and is probably dead"):
             await command(lane, "silent", "pause")
         with pytest.raises(NotFound, match="there is no worker nobody"):
             await command(lane, "nobody", "pause")

@@ -25,7 +25,7 @@ VERBS = (
     "acknowledge|command|add|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"
     "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
-    "create|declare|disable|enable|fire|generate|plan|read|reset|run|update|"
+    "create|declare|disable|enable|fire|generate|orphan|plan|read|reset|run|update|"
     "resume|retry|return|revoke|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"

@@ -40,7 +40,9 @@ async def test_none_where_nothing_is_to_be_done(lane: Lane) -> None:
     assert await desired(lane, min_workers=2) == 2
 
 
-@pytest.mark.parametrize(("jobs", "wait", "workers"), [(1, "30 s", 1), (150, "30 s", 10), (150, "5 min", 1), (150, "1 s", 50)])
+@pytest.mark.parametrize(
+    ("jobs", "wait", "workers"), [(1, "30 s", 1), (150, "30 s", 10), (150, "5 min", 1), (150, "1 s", 50)]
+)
 async def test_enough_to_start_the_backlog_in_time_and_no_more_slots_than_jobs(
     lane: Lane, jobs: int, wait: str, workers: int
 ) -> None:

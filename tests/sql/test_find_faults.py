@@ -10,6 +10,8 @@ from leasehold.database import Database
 from tests.support.sql_edges import enqueue_blocked, make_circle
 from tests.support.sql_jobs import enqueue, enqueue_many, snapshot
 from tests.support.sql_reasons import faults
+from tests.support.sql_schedules import create as create_schedule
+from tests.support.sql_schedules import set_plan
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
 
@@ -171,6 +173,25 @@ async def test_partitions_dropped_detached_and_missed(fresh_database: Database) 
         ("rows_in_default_partition", "finished_jobs_default"),
         ("rows_in_default_partition", "job_events_default"),
     ]
+
+
+async def test_a_tick_that_no_scheduler_fires(database: Database) -> None:
+    row = await create_schedule(database)
+    await set_plan(database, row, "2999-01-01T00:00:00Z")
+    assert await faults(database) == []
+    await database.execute("update leasehold.schedules set next_run_at = now() - interval '70 s', last_error = 'no table'")
+    assert await faults(database) == [("tick_overdue", "schedule s")]
+    assert "its last error: no table" in await explanation(database)
+    assert [row["is_repaired"] for row in await database.call("audit_jobs", True)] == [False]
+    await database.call("disable_schedule", "s")
+    assert await faults(database) == []
+
+
+async def test_a_schedule_that_no_scheduler_plans(database: Database) -> None:
+    await create_schedule(database)
+    assert await faults(database) == []
+    await database.execute("update leasehold.schedules set updated_at = now() - interval '70 s'")
+    assert await faults(database) == [("schedule_unplanned", "schedule s")]
 
 
 async def test_rows_of_past_days_in_a_default_partition_are_nobodys_fault(

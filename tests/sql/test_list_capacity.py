@@ -6,7 +6,18 @@ from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
-SEED = "pending ready claimed running completed_last_hour failed_last_hour active_workers avg_seconds jobs_per_worker_hour hours_to_drain".split()
+SEED = [
+    "pending",
+    "ready",
+    "claimed",
+    "running",
+    "completed_last_hour",
+    "failed_last_hour",
+    "active_workers",
+    "avg_seconds",
+    "jobs_per_worker_hour",
+    "hours_to_drain",
+]
 
 
 async def test_each_queue_has_the_figures_of_its_jobs_and_of_the_workers_that_serve_it(database: Database) -> None:
@@ -18,7 +29,14 @@ async def test_each_queue_has_the_figures_of_its_jobs_and_of_the_workers_that_se
         await finish(lane, "2026-03-01 11:20Z", 9, run=4.5)
         await finish(lane, "2026-03-01 11:20Z", 1, run=4.5, state="failed")
         await enqueue_many(lane, [{"kind": "a", "queue": "q"}] * 5 + [{"kind": "a", "queue": "q", "delay": 60}])
-        await enqueue_many(lane, [{"kind": "a", "queue": "q", "key": "k"}, {"kind": "a", "queue": "r"}, {"kind": "a", "queue": "q", "key": "k"}])
+        await enqueue_many(
+            lane,
+            [
+                {"kind": "a", "queue": "q", "key": "k"},
+                {"kind": "a", "queue": "r"},
+                {"kind": "a", "queue": "q", "key": "k"},
+            ],
+        )
         jobs = await one.claim(2, queues=["q"])
         await one.start(jobs[:1])
         rows = {row["queue"]: row for row in await lane.call("list_capacity")}

@@ -8,7 +8,9 @@ from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker, ids
 
 
-async def test_the_holder_of_a_key_comes_first_then_those_that_may_be_next(database: Database, worker: SqlWorker) -> None:
+async def test_the_holder_of_a_key_comes_first_then_those_that_may_be_next(
+    database: Database, worker: SqlWorker
+) -> None:
     jobs = await enqueue_many(
         database,
         [

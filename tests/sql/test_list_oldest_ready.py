@@ -6,7 +6,9 @@ from tests.support.sql_waits import freeze
 from tests.support.sql_work import measured
 
 
-async def test_the_oldest_job_that_might_run_is_found_behind_whatever_kind_group_and_priority(database: Database) -> None:
+async def test_the_oldest_job_that_might_run_is_found_behind_whatever_kind_group_and_priority(
+    database: Database,
+) -> None:
     async with database.lane("clocked") as lane:
         assert await lane.call("list_oldest_ready") == []
         for at, job in [

@@ -8,7 +8,8 @@ from tests.support.sql_work import measured
 
 SINCE = datetime(2026, 3, 1, 11, 4, tzinfo=UTC)
 FILL = """
-insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, finished_at, priority, attempt, spared_attempts, max_attempts, state,
+insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, finished_at, priority,
+       attempt, spared_attempts, max_attempts, state,
        kind, queue, args)
 select n, at, at, at, at, 0, 1, 0, 1, 'completed', 'k', 'q', jsonb_build_object('text', repeat('x', 200))
   from (select n, timestamptz '2026-03-01 00:00Z' + n * interval '1 s' as at from generate_series(1, 40000) n) made

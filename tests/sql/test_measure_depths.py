@@ -7,7 +7,9 @@ from tests.support.sql_waits import freeze, open_transaction
 
 
 async def counted(lane: Lane) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in await lane.fetch("select queue, state, jobs from leasehold.queue_depths order by 1, 2")]
+    return [
+        tuple(row) for row in await lane.fetch("select queue, state, jobs from leasehold.queue_depths order by 1, 2")
+    ]
 
 
 async def test_a_big_table_is_counted_so_seldom_that_it_takes_a_hundredth_of_the_time(database: Database) -> None:

@@ -6,9 +6,10 @@ from leasehold.database import Caller, Lane, Row
 from tests.support.sql_waits import freeze
 
 FINISH = """
-insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, finished_at, priority, attempt, spared_attempts,
-       max_attempts, state, kind, queue, args)
-select nextval('leasehold.jobs_id_seq'), t.ready_at, t.ready_at, t.started_at, t.started_at, t.ended_at, 0, 1, 0, 1, $4, 'k', $3, '{}'
+insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, finished_at, priority,
+       attempt, spared_attempts, max_attempts, state, kind, queue, args)
+select nextval('leasehold.jobs_id_seq'), t.ready_at, t.ready_at, t.started_at, t.started_at, t.ended_at,
+       0, 1, 0, 1, $4, 'k', $3, '{}'
   from (select e.at as ended_at, e.at - make_interval(secs => $6) as started_at, e.at - make_interval(secs => $5 + $6) as ready_at
           from (select $1::text::timestamptz as at) e) t
  cross join generate_series(1, $2::int)

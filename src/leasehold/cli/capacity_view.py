@@ -12,9 +12,31 @@ from leasehold.capacity import CapacityPlan, CapacityRecord, Scenario
 from leasehold.cli.durations import show_span
 from leasehold.cli.text import fields_table, plain, table
 
-HEADS = ["queue", "pending", "ready", "held", "done/h", "failed/h", "workers", "slots", "average", "per worker/h", "drained in"]
+HEADS = [
+    "queue",
+    "pending",
+    "ready",
+    "held",
+    "done/h",
+    "failed/h",
+    "workers",
+    "slots",
+    "average",
+    "per worker/h",
+    "drained in",
+]
 # The wait of 95 of 100 jobs: p95 wait on the long run, next hour over the backlog and all that comes within an hour.
-SCENARIO_HEADS = ["what if", "workers", "arrivals", "busy", "waiting", "mean wait", "p95 wait", "next hour", "drained in"]
+SCENARIO_HEADS = [
+    "what if",
+    "workers",
+    "arrivals",
+    "busy",
+    "waiting",
+    "mean wait",
+    "p95 wait",
+    "next hour",
+    "drained in",
+]
 
 
 class CapacityReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leasehold.cli.checks import connection, health, schema, work
+from leasehold.cli.checks import connection, grants, health, schema, work
 from leasehold.cli.checks.verdicts import skipped
 from leasehold.cli.results import Check
 
@@ -27,6 +27,7 @@ async def check_all(
         await connection.check_pooler(database, settings),
         of_schema,
         await _inside("drift", fits and state.status == "same", lambda: schema.check_drift(database)),
+        await _inside("grants", fits and state.status == "same", lambda: grants.check_grants(database)),
         await _inside("partitions", fits, lambda: schema.check_partitions(database)),
         await _inside("jobs", fits, lambda: work.check_jobs(database)),
         await _inside("workers", fits and not state.differing, lambda: work.check_workers(database, settings)),

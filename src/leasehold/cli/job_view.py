@@ -112,7 +112,7 @@ def _timeline(entries: list[TimelineEntry]) -> list[RenderableType]:
             f"+{show_span((entry.at - first).total_seconds())}",
             state_text(entry.event),
             str(entry.attempt or ""),
-            plain(entry.worker_id or ""),
+            plain(f"by {entry.actor}" if entry.actor else entry.worker_id or ""),
             plain(entry.message or ""),
         ]
         for entry in entries

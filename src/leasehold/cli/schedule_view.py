@@ -92,9 +92,15 @@ def view_preview(report: PreviewReport, now: datetime) -> Sequence[RenderableTyp
     head = Text.assemble((report.schedule or "preview", "bold"), "  ", plain(report.timing))
     if not report.enabled:
         head.append("  disabled: none of these is going to fire", "yellow")
-    if not report.ticks:
-        return [head, Text("no ticks to come")]
-    return [head, Text(), _tick_table(report.ticks, now), *view_months(report.days)]
+    parts: list[RenderableType] = [head]
+    if report.ticks:
+        parts += [Text(), _tick_table(report.ticks, now), *view_months(report.days)]
+    else:
+        parts.append(Text("no ticks to come"))
+    if report.rows:
+        rows = [plain("  " + msgspec.json.encode(row).decode()) for row in report.rows]
+        parts += [Text(), Text("its query gives now", "bold"), *rows]
+    return parts
 
 
 def view_fired(tick: FiredTick, _now: datetime) -> Sequence[RenderableType]:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from cronsim.explain import Expression  # pyright: ignore[reportMissingTypeStubs]
-
 from leasehold.cli.durations import show_span
 from leasehold.cli.text import show_instant
 from leasehold.cron import parse_cron
@@ -28,6 +26,8 @@ def describe_timing(schedule: Mapping[str, Any]) -> str:
 
 def explain_cron(expression: str) -> str:
     """`At 03:00 every day`."""
+    from cronsim.explain import Expression  # noqa: PLC0415
+
     parts = parse_cron(expression).upper().split()
     return str(Expression(parts if len(parts) == 6 else ["0", *parts]).explain())
 

@@ -32,7 +32,8 @@ class ScheduleReport(msgspec.Struct, frozen=True, kw_only=True):
 class PreviewReport(msgspec.Struct, frozen=True, kw_only=True):
     """Ticks that are to come, and what each day of this month and the next has.
 
-    `enabled`: whether they are going to fire. `days` is empty where there are too many ticks to count them.
+    `enabled`: whether they are going to fire. `days` is empty where there are too many ticks to count them. `rows`: the first
+    ones of the query, where they were asked for.
     """
 
     schedule: str | None
@@ -40,6 +41,7 @@ class PreviewReport(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool
     ticks: list[NextTick]
     days: list[Day]
+    rows: list[dict[str, Any]] = []
 
 
 async def schedules_list(
@@ -86,6 +88,7 @@ async def schedules_preview(
     *,
     count: Annotated[int, Parameter(help="How many ticks, up to 1000.")] = 10,
     after: Annotated[str | None, Parameter(help="Ticks after this instant; else after now.")] = None,
+    rows: Annotated[int, Parameter(help="Also run its query, read only, and show so many rows.")] = 0,
     timing: Annotated[TimingFlags, Parameter(name="*")] = TIMING,
     context: Annotated[Context, INJECTED],
 ) -> PreviewReport:
@@ -96,18 +99,22 @@ async def schedules_preview(
 
     Example:
       leasehold schedules preview nightly --count 30
+      leasehold schedules preview crawl-all --rows 5
       leasehold schedules preview --cron "30 2 * * *" --zone Europe/Berlin --after 2030-03-28T00:00:00Z
     """
     given = read_flags(timing)
     if (name is None) == (not given):
         raise BadInput("name a schedule, or say when with --every, --cron or --at; not both")
+    if rows and name is None:
+        raise BadInput("--rows is for a schedule that is there")
     start = None if after is None else parse_instant(after)
     async with context.client() as client:
         schedules = client.schedules
         if name is not None:
             one = await schedules.get(name)
             ticks = await schedules.preview(name, count=MOST_TICKS, after=start)
-            return preview_report(one.name, msgspec.structs.asdict(one), ticks, count)
+            report = preview_report(one.name, msgspec.structs.asdict(one), ticks, count)
+            return msgspec.structs.replace(report, rows=await schedules.rows(name, limit=rows)) if rows else report
         return preview_report(None, given, await schedules.preview_of(count=MOST_TICKS, after=start, **given), count)
 
 

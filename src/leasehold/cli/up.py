@@ -96,14 +96,13 @@ class Told:
 
     async def url(self) -> str:
         """Of the gateway, once it serves. Where its log is too quiet to say so, it is tried out."""
+        if self._settings.log_level in {"debug", "info"}:
+            await self._serving.wait()
         while not self._serving.is_set():
-            with trio.move_on_after(PROBE_SECONDS):
-                await self._serving.wait()
-                break
             with suppress(OSError):
-                host, port = self._settings.gateway_host, self._settings.gateway_port
-                await (await trio.open_tcp_stream(host, port)).aclose()
+                await (await trio.open_tcp_stream(self._settings.gateway_host, self._settings.gateway_port)).aclose()
                 self._serving.set()
+            await trio.sleep(PROBE_SECONDS)
         return self._url
 
 

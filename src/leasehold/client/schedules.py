@@ -11,16 +11,17 @@ import msgspec
 
 from leasehold.client.ids import checked_before
 from leasehold.client.section import Section
-from leasehold.errors import UnknownSchedule
+from leasehold.errors import BadInput, UnknownSchedule
 from leasehold.new_job import NewJob
 from leasehold.records import decode_json, decoded, from_row
 from leasehold.schedule import FIELDS, ScheduleChanges, ScheduleOptions
 from leasehold.schedule_records import FiredTick, NextTick, ScheduleRecord, TickOutcome, TickRecord
-from leasehold.scheduling import Definition, checked_changes, checked_definition, define, fitted
+from leasehold.scheduling import Definition, checked_changes, checked_definition, checked_moment, define, fitted
 from leasehold.upcoming import next_ticks
 
 # What the network and the inserts may take beside the query.
 EXTRA_SECONDS = 30.0
+MOST_ROWS = 1000
 
 
 class Schedules(Section):
@@ -165,7 +166,7 @@ class Schedules(Section):
         """
         [row] = await self._database.call("get_schedule", name)
         now = await self._now()
-        return next_ticks(decoded(row), after or now, count, now)
+        return next_ticks(decoded(row), checked_moment(after, "after") or now, count, now)
 
     async def preview_of(
         self, *, count: int = 10, after: datetime | None = None, **options: Unpack[ScheduleOptions]
@@ -190,15 +191,26 @@ class Schedules(Section):
         made = checked_definition(definition)
         if not any_kind:
             self._fitted(made)
+        whole = await self._database.call_value("complete_schedule", _json(made))
+        if complaint := await self._database.call_value("refuse_schedule", whole):
+            raise BadInput(str(complaint))
         if made.get("query") is not None:
             await self._database.call("read_schedule_rows", made["query"], 1, True)
         now = await self._now()
-        return next_ticks(made, after or now, count, now)
+        return next_ticks(made, checked_moment(after, "after") or now, count, now)
 
-    async def rows(self, query: str, *, limit: int = 10) -> builtins.list[dict[str, Any]]:
-        """The first rows that the query of a schedule gives now, read only and undone; each would be a job. Raises BadInput."""
-        text = f"select * from ({query}\n) q limit {limit:d}"
-        rows = await self._database.call("read_schedule_rows", text, limit, timeout=EXTRA_SECONDS)
+    async def rows(self, name: str, *, limit: int = 10) -> builtins.list[dict[str, Any]]:
+        """The first rows that a schedule's query gives now, read only; each would be a job.
+
+        Raises UnknownSchedule; BadInput: it has no query, the query fails, or `limit` is not from 1 to 1000.
+        """
+        if not 1 <= limit <= MOST_ROWS:
+            raise BadInput(f"limit must be from 1 to {MOST_ROWS}, not {limit}")
+        one = await self.get(name)
+        if one.query is None:
+            raise BadInput(f"schedule {one.name!r} has no query: each of its ticks makes one job")
+        text = f"select * from ({one.query}\n) q limit {limit:d}"
+        rows = await self._database.call("read_schedule_rows", text, limit, timeout=one.query_timeout)
         return [decode_json(row[0]) for row in rows]
 
     async def history(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from leasehold import grants
-from leasehold.database import Transaction
+from leasehold.database import Caller, Transaction
 from leasehold.grants import emit_rights, emit_roles
 from leasehold.migrations.catalogue import Catalogue
 from leasehold.roles import QUERY_FUNCTIONS, ROLE_NAMES, RoleName, functions_of, public_functions
@@ -30,7 +30,7 @@ async def apply_grants(session: Transaction, prefix: str) -> None:
     await session.execute(emit_rights(prefix))
 
 
-async def find_prefix(session: Transaction) -> str | None:
+async def find_prefix(session: Caller) -> str | None:
     """The prefix of the roles that are in force in this database; None where none are."""
     rows = await session.fetch(grants.find_prefix())
     return rows[0]["prefix"] if rows else None
@@ -43,7 +43,7 @@ async def keep_rights(session: Transaction, catalogue: Catalogue) -> None:
         await session.execute(emit_rights(prefix, {item.name for item in catalogue.repeatables if item.kind == "function"}))
 
 
-async def grants_state(session: Transaction) -> GrantsState:
+async def grants_state(session: Caller) -> GrantsState:
     """Compare the rights to functions in a database with the table in `leasehold.roles`; changes nothing."""
     prefix = await find_prefix(session)
     if prefix is None:
@@ -58,7 +58,7 @@ async def grants_state(session: Transaction) -> GrantsState:
         differing += [f"{role} can call {name}" for role in sorted(found - wanted)]
         if row["is_public"]:
             differing.append(f"everybody can call {name}")
-        if row["as_owner"] != (name in public_functions() | QUERY_FUNCTIONS):
+        if row["as_owner"] != (name in public_functions()):
             differing.append(f"{name} runs with the rights of its {'owner' if row['as_owner'] else 'caller'}")
         owner = prefix + ("query" if name in QUERY_FUNCTIONS else "owner")
         if row["owner"] != owner:

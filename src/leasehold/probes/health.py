@@ -27,7 +27,7 @@ class Health:
     """What the probes of a process answer.
 
     Life: the event loop turns, and no actor is stuck. A restart mends that, and it does not mend a database that is away:
-    life does not ask for it. Ready: it lives, the database answered within a quarter of a minute, it has started and does
+    life does not ask for it. Ready: it lives, the database answered when it was last asked, it has started and does
     not drain. Started: every actor has registered and the database has answered once.
 
     Args:
@@ -44,6 +44,7 @@ class Health:
         self._now = now
         self._turned_at = now()
         self._answered_at: float | None = None
+        self._is_refused = False
         self.stuck: Mapping[str, str | None] = {}
         self.has_started = False
         self.is_draining = False
@@ -55,6 +56,11 @@ class Health:
     def database_answered(self) -> None:
         """The database has answered just now."""
         self._answered_at = self._now()
+        self._is_refused = False
+
+    def database_failed(self) -> None:
+        """The database has not answered just now."""
+        self._is_refused = True
 
     @property
     def lag(self) -> float:
@@ -80,7 +86,8 @@ class Health:
         if self._answered_at is None:
             return Verdict("database", "it has not answered yet")
         silent = self._now() - self._answered_at
-        return Verdict("database", f"no answer for {silent:.0f} s" if silent > DATABASE_SECONDS else None)
+        is_away = self._is_refused or silent > DATABASE_SECONDS
+        return Verdict("database", f"no answer for {silent:.0f} s" if is_away else None)
 
     def _start(self) -> Verdict:
         started = self.has_started and self._answered_at is not None

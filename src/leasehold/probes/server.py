@@ -138,6 +138,10 @@ class _Answer(BaseHTTPRequestHandler):
         except MetricsMissing as error:
             self._say(404, _problem(404, "metrics_missing", str(error), []), PROBLEM)
             return
+        except Exception:
+            log.exception("the metrics could not be told")
+            self._say(500, _problem(500, "internal", "Something went wrong here", []), PROBLEM)
+            return
         self._say(200, text, content_type)
 
     def _say(self, status: int, body: bytes, content_type: str) -> None:

@@ -10,16 +10,20 @@ from tests.leasehold.cli.conftest import Cli, Psql
 
 SEED = """
 do $$begin execute format('alter database %I set leasehold.frozen_clock = %L', current_database(), '2030-01-01 12:00Z'); end$$;
-insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, finished_at, priority, attempt, spared_attempts, max_attempts,
-       state, kind, queue, args)
-select nextval('leasehold.jobs_id_seq'), '2030-01-01 11:30Z', '2030-01-01 11:30Z', '2030-01-01 11:40Z', '2030-01-01 11:40Z', '2030-01-01 11:40:10Z',
+insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, finished_at, priority,
+       attempt, spared_attempts, max_attempts, state, kind, queue, args)
+select nextval('leasehold.jobs_id_seq'), '2030-01-01 11:30Z', '2030-01-01 11:30Z', '2030-01-01 11:40Z',
+       '2030-01-01 11:40Z', '2030-01-01 11:40:10Z',
        0, 1, 0, 1, 'completed', 'k', 'crawl', '{}' from generate_series(1, 10);
 insert into leasehold.jobs (id, created_at, run_at, state, kind, queue, args)
-select nextval('leasehold.jobs_id_seq'), '2030-01-01 11:51Z', '2030-01-01 11:51Z', 'pending', 'k', 'crawl', '{}' from generate_series(1, 60);
+select nextval('leasehold.jobs_id_seq'), '2030-01-01 11:51Z', '2030-01-01 11:51Z', 'pending', 'k', 'crawl', '{}'
+  from generate_series(1, 60);
 insert into leasehold.jobs (id, created_at, run_at, state, kind, queue, args)
 select nextval('leasehold.jobs_id_seq'), '2030-01-01 11:51Z', '2030-01-01 11:51Z', 'pending', 'k', 'mail', '{}';
-insert into leasehold.workers (incarnation, worker_id, host, pid, version, queues, kinds, slots, listening, started_at, heartbeat_at, state)
-values ('00000000-0000-0000-0000-000000000001', 'w', 'host', 1, '0', '{crawl}', '{}', 2, true, '2030-01-01 11:00Z', '2030-01-01 11:59:50Z', 'ready');
+insert into leasehold.workers (incarnation, worker_id, host, pid, version, queues, kinds, slots, listening, started_at,
+       heartbeat_at, state)
+values ('00000000-0000-0000-0000-000000000001', 'w', 'host', 1, '0', '{crawl}', '{}', 2, true, '2030-01-01 11:00Z',
+       '2030-01-01 11:59:50Z', 'ready');
 """
 
 

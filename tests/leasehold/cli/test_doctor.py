@@ -5,7 +5,6 @@ from typing import cast
 
 from leasehold.logs import redact_dsn
 from tests.leasehold.cli.conftest import Cli, Psql
-from tests.support.folders import short_folder
 
 
 def verdicts(done: object) -> dict[str, str]:
@@ -24,14 +23,6 @@ def test_a_database_in_good_order_has_no_findings(run_cli: Cli, durable_database
     assert {name: verdict for name, verdict in found.items() if verdict not in {"ok", "advice"}} == {}
     assert done.code == 0
     assert list(found) == CHECKS
-
-
-def test_embedded_postgres_is_asked_for_its_disk(run_cli: Cli) -> None:
-    with short_folder() as folder:
-        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data")}
-        assert run_cli("migrate", environ=environ).code == 0
-        found = verdicts(run_cli("doctor", environ=environ).json())
-    assert found["disk"] == "ok"
 
 
 def test_it_says_where_the_database_is(cli: Cli, database_url: str) -> None:

@@ -193,6 +193,13 @@ def test_a_preview_needs_no_schedule(cli: Cli) -> None:
     assert lines_of(never) == ["preview  once, <instant>", "no ticks to come"]
 
 
+def test_a_preview_may_run_the_query(cli: Cli) -> None:
+    create(cli, "crawl", "--every", "30d", "--query", "select g as shop from generate_series(1, 3) g")
+    shown = lines_of(cli("schedules", "preview", "crawl", "--rows", "2", "--output", "text"))
+    assert shown[-3:] == ["its query gives now", '  {"shop":1}', '  {"shop":2}']
+    assert cli("schedules", "preview", "--every", "5m", "--rows", "2").code == 2
+
+
 def test_a_preview_wants_either_a_name_or_times(cli: Cli) -> None:
     create(cli)
     for flags in ((), ("nightly", "--every", "5m"), ("--every", "5m", "--count", "0"), ("nightly", "--count", "1001")):

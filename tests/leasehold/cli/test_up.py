@@ -12,12 +12,13 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+import trio
 
 from leasehold.cli.context import Context
 from leasehold.cli.options import CommonOptions
 from leasehold.cli.services import Services
 from leasehold.cli.terminal import Terminal
-from leasehold.cli.up import child_environment, plan_children
+from leasehold.cli.up import Told, child_environment, plan_children
 from leasehold.cli.up_lines import line_writer
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli, FakeTty
@@ -103,18 +104,26 @@ def test_too_many_workers_are_refused(run_cli: Cli) -> None:
 @pytest.mark.acceptance
 def test_one_command_runs_everything_on_embedded_postgres(start_process: StartProcess, run_cli: Cli) -> None:
     with short_folder() as folder:
-        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": str(free_port())}
+        port = str(free_port())
+        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": port}
+        environ["LEASEHOLD_GATEWAY_HOST"] = "0.0.0.0"  # so that it makes a token
         process = start_process(["up", "--log-format", "text"], environ, cwd=folder)
         process.wait_for_line("embedded Postgres")
         process.wait_for_line("schema migrated to version")
         process.wait_for_line("leasehold is up")
+        token = process.wait_for_line("  token lh_").split()[-1]
         process.wait_for_line("starting worker")
         assert run_cli("enqueue", "echo", environ=environ).json() == {"job_id": 1, "is_new": True}
         process.wait_for_line("claimed job 1 of kind echo")
-        with urllib.request.urlopen(
-            f"http://127.0.0.1:{environ['LEASEHOLD_GATEWAY_PORT']}/readyz", timeout=10
-        ) as answer:
-            assert answer.status == 200
+        assert status_of(f"http://127.0.0.1:{port}/readyz") == 200
+        assert status_of(f"http://127.0.0.1:{port}/api/jobs/1") == 401
+        assert status_of(f"http://127.0.0.1:{port}/api/jobs/1", token) == 200
+        [disk] = [
+            check
+            for check in cast("list[dict[str, str]]", run_cli("doctor", environ=environ).json())
+            if check["name"] == "disk"
+        ]
+        assert str(folder / "data") in disk["detail"]
         seen = process.line_count
         [worker] = cast("dict[str, Any]", run_cli("status", environ=environ).json())["workers"]
         os.kill(worker["pid"], signal.SIGKILL)
@@ -124,31 +133,24 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
         assert "stopping: running jobs may finish" in process.stdout
 
 
-@pytest.mark.acceptance
-def test_a_gateway_that_others_reach_gets_a_token_which_stays_the_same(start_process: StartProcess) -> None:
-    with short_folder() as folder:
-        port = str(free_port())
-        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": port}
-        environ |= {"LEASEHOLD_GATEWAY_HOST": "0.0.0.0", "LEASEHOLD_LOG_LEVEL": "warning"}
-        command = ["up", "--workers", "0", "--log-format", "text"]
-        first = start_process(command, environ, cwd=folder)
-        token = first.wait_for_line("  token lh_").split()[-1]
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/api/jobs/1")
-        assert status_of(request) == 401
-        request.add_header("authorization", f"Bearer {token}")
-        assert status_of(request) == 404
-        assert first.terminate() == 0
-        second = start_process(command, environ, cwd=folder)
-        second.wait_for_line(f"with the token $(cat {folder}/data/gateway.token)")
-        assert status_of(request) == 404
-        assert second.terminate() == 0
-        assert token not in second.output
-
-
-def status_of(request: urllib.request.Request) -> int:
+def status_of(url: str, token: str | None = None) -> int:
+    request = urllib.request.Request(url, headers={"authorization": f"Bearer {token}"} if token else {})
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         with error:
             return error.code
+
+
+async def test_where_it_serves_is_read_in_its_log_or_tried_out_where_that_is_too_quiet() -> None:
+    lines: list[str] = []
+    loud = Told(Settings(), lambda _name, line: lines.append(line))
+    loud.show("gateway", '{"message":"gateway serves http://127.0.0.1:4711"}')
+    assert await loud.url() == "http://127.0.0.1:4711"
+    assert len(lines) == 1
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with listener:
+        port = listener.socket.getsockname()[1]
+        quiet = Told(Settings(gateway_port=port, log_level="warning"), lambda _name, _line: None)
+        assert await quiet.url() == f"http://127.0.0.1:{port}"

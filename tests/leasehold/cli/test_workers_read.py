@@ -8,9 +8,12 @@ from tests.leasehold.cli.conftest import Cli, Psql
 
 ONE = "00000000-0000-0000-0000-000000000001"
 WORKER = f"""
-select leasehold.register_worker('{ONE}', 'pod-1', 'host-1', 77, '0.1.0', '{{crawl}}', '{{fetch}}', 3, true, 'brave-otter', '7.1', 2147483648, 2);
+select leasehold.register_worker('{ONE}', 'pod-1', 'host-1', 77, '0.1.0', '{{crawl}}', '{{fetch}}', 3, true,
+                                 'brave-otter', '7.1', 2147483648, 2);
 """
-FULL = f"select leasehold.heartbeat_worker('{ONE}', 1, 'ready', true, 3, 0.87, 0.5, 'memory 87 % of 2.0 GiB (limit 85 %)', 10);"
+FULL = f"""
+select leasehold.heartbeat_worker('{ONE}', 1, 'ready', true, 3, 0.87, 0.5, 'memory 87 % of 2.0 GiB (limit 85 %)', 10);
+"""
 # Every session that begins from now on sees this time.
 NOON = """
 do $$begin execute format('alter database %I set leasehold.frozen_clock = %L', current_database(), '2030-01-01 12:00:20Z'); end$$;

@@ -10,9 +10,10 @@ from tests.conftest import Psql
 from tests.leasehold.client.conftest import Under
 
 SEED = """
-insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, finished_at, priority, attempt, spared_attempts, max_attempts,
-       state, kind, queue, key, args)
-select nextval('leasehold.jobs_id_seq'), t.at - interval '1 min', t.at - interval '1 min', t.at - interval '4 s', t.at - interval '4 s', t.at, 0, 1, 0, 1,
+insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, finished_at, priority,
+       attempt, spared_attempts, max_attempts, state, kind, queue, key, args)
+select nextval('leasehold.jobs_id_seq'), t.at - interval '1 min', t.at - interval '1 min',
+       t.at - interval '4 s', t.at - interval '4 s', t.at, 0, 1, 0, 1,
        'completed', 'k', 'crawl', null, '{}'
   from (select leasehold.clock() - interval '20 minutes' + n * interval '1 s' as at from generate_series(1, 10) n) t;
 select leasehold.enqueue_job('k', queue => 'crawl', key => 'shop 1') from generate_series(1, 2);

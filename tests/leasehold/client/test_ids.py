@@ -29,6 +29,8 @@ async def call(client: Client, method: str, parameter: str, given: object) -> No
     arguments: dict[str, Any] = {parameter: [1, given] if parameter == "job_ids" else given}
     if parameter == "after_id":
         arguments["chain_id"] = 1
+    if method == "commands":
+        arguments["worker"] = "w1"
     if method == "edit":
         arguments["priority"] = 1
     await getattr(client, method)(**arguments)

@@ -132,7 +132,13 @@ def test_firing_by_hand_makes_jobs_and_a_day_is_generated_once(under: Under) -> 
         assert (newest.origin, oldest.origin, oldest.outcome, oldest.job_count) == ("generate", "trigger", "fired", 2)
         assert await client.schedules.history(before_id=newest.id) == [oldest]
         assert await client.schedules.history(outcome="failed") == []
-        assert await client.schedules.rows(query, limit=1) == [{"shop": 1, "deep": False, "key": "shop-1"}]
+        assert await client.schedules.rows("s", limit=1) == [{"shop": 1, "deep": False, "key": "shop-1"}]
+        assert len(await client.schedules.rows("s")) == 2
+        await client.schedules.update("s", query=None, args={"shop": 7})
+        with pytest.raises(BadInput, match="schedule 's' has no query"):
+            await client.schedules.rows("s")
+        with pytest.raises(BadInput, match="limit must be from 1 to 1000, not 0"):
+            await client.schedules.rows("s", limit=0)
 
     under(work, app=app)
 

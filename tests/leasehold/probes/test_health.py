@@ -60,6 +60,14 @@ def test_a_database_that_is_away_is_no_reason_for_a_restart_but_for_not_being_re
     assert wrong(health.ask("startupz")) == []
 
 
+def test_a_database_that_refuses_is_away_at_once() -> None:
+    health, _ = healthy()
+    health.database_failed()
+    assert wrong(health.ask("readyz")) == ["database"]
+    health.database_answered()
+    assert wrong(health.ask("readyz")) == []
+
+
 def test_a_draining_process_lives_and_is_not_ready() -> None:
     health, _ = healthy()
     health.is_draining = True

@@ -82,6 +82,16 @@ def test_without_prometheus_client_the_probes_answer_all_the_same() -> None:
         assert probes.get("/livez")[0] == 200
 
 
+def test_metrics_that_cannot_be_told_are_our_fault_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(accept: str) -> tuple[bytes, str]:
+        raise ZeroDivisionError
+
+    with open_probes("127.0.0.1", 0, Health(30.0), broken) as url:
+        status, _, text = Probes(url, Health(30.0)).get("/metrics")
+    assert (status, json.loads(text)["code"]) == (500, "internal")
+    assert "could not be told" in caplog.text
+
+
 def test_other_addresses_and_methods_are_refused_and_head_has_no_body() -> None:
     with running() as probes:
         assert probes.get("/")[0] == 404

@@ -1,0 +1,109 @@
+"""Making jobs over HTTP with a real database behind it: keys, batches, subjects, and waiting for the result."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from leasehold.gateway.waiting import preferred_wait
+from tests.conftest import Psql
+from tests.gateway.running import RunningGateway, running_service
+
+WAITERS = "select count(*) from leasehold.chain_waiters"
+
+
+@pytest.fixture
+def gateway(database_url: str) -> Generator[RunningGateway]:
+    with running_service(database_url) as gateway:
+        yield gateway
+
+
+def test_the_answer_comes_when_the_result_is_there(gateway: RunningGateway, database_url: str, psql: Psql) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(gateway.call, "POST", "/api/jobs", {"kind": "pay"}, {"Prefer": "respond-async, wait=60"})
+        while psql(database_url, WAITERS) == "0":
+            assert not asking.done()
+        gateway.call("POST", "/api/chains/1/complete", {"output": {"paid": True}})
+        answer = asking.result()
+    assert (answer.status, answer.headers["Preference-Applied"]) == (200, "wait=60")
+    assert answer.body == {
+        "id": 1, "is_new": True, "outcome": "created", "state": "completed", "output": {"paid": True}, "error": None,
+    }  # fmt: skip
+
+
+def test_a_job_that_failed_meanwhile_says_with_what(gateway: RunningGateway) -> None:
+    gateway.call("POST", "/api/jobs", {"kind": "pay", "idempotency_key": "k"})
+    gateway.call("POST", "/api/jobs/1/cancel?reason=no%20money")
+    answer = gateway.call("POST", "/api/jobs", {"kind": "pay", "idempotency_key": "k"}, {"Prefer": "wait=5"})
+    assert (answer.status, answer.body["is_new"], answer.body["state"]) == (200, False, "cancelled")
+    assert answer.body["error"]["message"] == "no money"
+
+
+def test_after_the_time_the_job_is_answered_as_it_stands(gateway: RunningGateway) -> None:
+    for prefer in ("wait=0", 'WAIT = "0"'):
+        answer = gateway.call("POST", "/api/jobs", {"kind": "pay"}, {"Prefer": prefer})
+        assert (answer.status, answer.body["state"]) == (202, "open")
+        assert answer.headers["Location"] == f"/api/jobs/{answer.body['id']}"
+
+
+@pytest.mark.parametrize(
+    ("prefer", "seconds"),
+    [
+        (None, None), ("", None), ("respond-async", None), ("wait", None), ("wait=x", None), ("wait=-1", None),
+        ("await=5", None), ("wait=5", 5), ("Wait=5; foo=bar", 5), ("handling=lenient, wait=7", 7), ("wait=5, wait=7", 5),
+        ("wait=3600", 60), ("wait=1.5", None),
+    ],
+)  # fmt: skip
+def test_what_is_no_wait_is_ignored(prefer: str | None, seconds: int | None) -> None:
+    assert preferred_wait(prefer) == seconds
+
+
+def test_a_repeated_batch_with_one_key_makes_nothing_more(gateway: RunningGateway) -> None:
+    jobs = [{"kind": "a"}, {"kind": "b"}]
+    first = gateway.call("POST", "/api/jobs/batch", jobs, {"Idempotency-Key": "only once"}).body["items"]
+    again = gateway.call("POST", "/api/jobs/batch", jobs, {"Idempotency-Key": "only once"}).body["items"]
+    assert [each["is_new"] for each in first] == [True, True]
+    assert [(each["id"], each["is_new"]) for each in again] == [(each["id"], False) for each in first]
+
+
+@pytest.mark.parametrize("path", ["/api/jobs", "/api/jobs/batch"])
+@pytest.mark.parametrize("key", ["", "x" * 491, "a\tb"])
+def test_a_key_that_postgres_could_not_keep_is_refused(gateway: RunningGateway, path: str, key: str) -> None:
+    body: Any = {"kind": "a"}
+    answer = gateway.call("POST", path, [body] if path.endswith("batch") else body, {"Idempotency-Key": key})
+    assert (answer.status, answer.body["errors"][0]["path"]) == (422, "header.Idempotency-Key")
+
+
+def test_each_subject_of_a_filter_gets_a_job(gateway: RunningGateway) -> None:
+    for key, region in (("a", "AZ"), ("b", "CA"), ("c", "AZ")):
+        gateway.call("POST", "/api/jobs", {"kind": "crawl", "key": key, "metadata": {"region": region}})
+    body: dict[str, Any] = {"job": {"kind": "refresh"}, "filter": {"kind": "crawl", "metadata": {"region": "AZ"}}}
+    would = gateway.call("POST", "/api/jobs/enqueue-state", {**body, "dry_run": True})
+    assert [(each["key"], each["job_id"]) for each in would.body["items"]] == [("a", None), ("c", None)]
+    first = gateway.call("POST", "/api/jobs/enqueue-state", {**body, "limit": 1})
+    assert ([each["key"] for each in first.body["items"]], first.body["next"]) == (["a"], "a")
+    rest = gateway.call("POST", "/api/jobs/enqueue-state", {**body, "after_key": "a"})
+    [made] = rest.body["items"]
+    assert (made["key"], made["is_new"], rest.body["next"]) == ("c", True, None)
+    assert gateway.call("GET", f"/api/jobs/{made['job_id']}").body["kind"] == "refresh"
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "$.job"),
+        ({"job": {"kind": "x", "key": "k"}}, "$.job.key"),
+        ({"job": {"kind": "x", "idempotency_key": "k"}}, "$.job.idempotency_key"),
+        ({"job": {"kind": "x", "args": [1]}}, "$.job.args"),
+        ({"job": {"kind": "x"}, "filter": {"state": "done"}}, "$.filter.state"),
+        ({"job": {"kind": "x"}, "limit": 0}, "$.limit"),
+    ],
+)
+def test_a_job_for_each_subject_that_makes_no_sense_is_refused(
+    gateway: RunningGateway, body: object, path: str
+) -> None:
+    answer = gateway.call("POST", "/api/jobs/enqueue-state", body)
+    assert (answer.status, answer.body["errors"][0]["path"]) == (422, path)

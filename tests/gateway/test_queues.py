@@ -1,0 +1,53 @@
+"""`/api/queues…` with a real database behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from tests.gateway.running import RunningGateway, running_service
+
+
+@pytest.fixture
+def gateway(database_url: str) -> Generator[RunningGateway]:
+    with running_service(database_url) as gateway:
+        yield gateway
+
+
+def test_a_queue_is_paused_and_resumed(gateway: RunningGateway) -> None:
+    gateway.call("POST", "/api/jobs", {"kind": "a", "queue": "q/1"})
+    paused = gateway.call("POST", "/api/queues/q%2F1/pause?reason=they%20asked")
+    assert (paused.status, paused.body) == (200, {"queue": "q/1", "paused": True, "changed": True})
+    [queue] = gateway.call("GET", "/api/queues").body["items"]
+    assert (queue["queue"], queue["pause_reason"], queue["counts"]) == ("q/1", "they asked", {"pending": 1})
+    for changed in (True, False):
+        resumed = gateway.call("POST", "/api/queues/q%2F1/resume")
+        assert resumed.body == {"queue": "q/1", "paused": False, "changed": changed}
+
+
+def test_a_queue_is_limited_and_freed(gateway: RunningGateway) -> None:
+    path = "/api/queues/q/limits"
+    assert gateway.call("PUT", path, {"max_running": 3}).body == {"changed": True}
+    assert gateway.call("PUT", path, {"max_running": 3}).body == {"changed": False}
+    assert gateway.call("PUT", path, {"key_group": "*", "rate": 0.5, "burst": 2}).body == {"changed": True}
+    limits = gateway.call("GET", path).body["items"]
+    assert [(each["key_group"], each["max_running"], each["rate"]) for each in limits] == [
+        ("", 3, None),
+        ("*", None, 0.5),
+    ]
+    assert gateway.call("DELETE", f"{path}?key_group=*").body == {"changed": True}
+    assert gateway.call("DELETE", f"{path}?key_group=*").body == {"changed": False}
+    assert len(gateway.call("GET", path).body["items"]) == 1
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"burst": 3}, {"rate": 0}, {"rate": 1e7}, {"max_running": -1}, {"max_running": 2**31}, {"color": 1}]
+)
+def test_a_limit_that_makes_no_sense_is_refused(gateway: RunningGateway, body: object) -> None:
+    assert gateway.call("PUT", "/api/queues/q/limits", body).status == 422
+
+
+def test_a_name_that_no_queue_can_have_is_not_found(gateway: RunningGateway) -> None:
+    answer = gateway.call("GET", f"/api/queues/{'x' * 201}/limits")
+    assert (answer.status, answer.body["code"]) == (404, "not_found")

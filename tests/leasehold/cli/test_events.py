@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from tests.leasehold.cli.conftest import Cli, Psql
+
+CLAIM = "select from leasehold.claim_jobs('00000000-0000-0000-0000-000000000001', 'pod-1', batch => 1);"
+FAIL = """
+select from leasehold.fail_jobs('00000000-0000-0000-0000-000000000001', '{1}', '{1}',
+    array['{"type": "ValueError", "message": "boom\\u001b[31m", "traceback": ""}']::jsonb[], retry_in => '{0}');
+"""
+COMPLETE = """
+select from leasehold.complete_jobs('00000000-0000-0000-0000-000000000001', '{1}', '{2}', array[null]::jsonb[], '{1}');
+"""
+
+
+def live(cli: Cli, psql: Psql, database_url: str) -> None:
+    """A job that fails once and then completes, and one that is cancelled."""
+    cli("enqueue", "crawl", "--queue", "shops")
+    psql(database_url, CLAIM + FAIL)
+    psql(database_url, CLAIM + COMPLETE)
+    cli("enqueue", "parse")
+    cli("jobs", "cancel", "2", "--reason", "enough")
+
+
+def steady(text: str) -> list[str]:
+    return [re.sub(r"^\d\d:\d\d:\d\d\.\d{3}", "<time>", line) for line in text.splitlines()]
+
+
+def test_what_happened_is_shown_in_its_order(cli: Cli, psql: Psql, database_url: str) -> None:
+    live(cli, psql, database_url)
+    done = cli("events", "--output", "text")
+    assert done.code == 0
+    assert steady(done.out) == [
+        r"<time> job_retried     job 1 #1 crawl@shops on pod-1  boom\x1b[31m",
+        "<time> job_completed   job 1 #2 crawl@shops on pod-1",
+        "<time> job_cancelled   job 2 parse@default  enough",
+    ]
+
+
+def test_as_json_lines_each_change_is_an_object(cli: Cli, psql: Psql, database_url: str) -> None:
+    live(cli, psql, database_url)
+    lines = cli("events", "--output", "jsonl").out.splitlines()
+    found = cast("list[dict[str, Any]]", cli("events").json())
+    assert len(lines) == len(found) == 3
+    assert [(each["event"], each["job_id"]) for each in found] == [
+        ("job_retried", 1),
+        ("job_completed", 1),
+        ("job_cancelled", 2),
+    ]
+
+
+def test_filters_choose_what_is_shown(cli: Cli, psql: Psql, database_url: str) -> None:
+    live(cli, psql, database_url)
+    for words, count in [
+        (("--queue", "shops"), 2),
+        (("--kind", "parse"), 1),
+        (("--event", "job_completed", "--event", "job_retried"), 2),
+        (("--job", "2"), 1),
+        (("--chain", "1"), 2),
+        (("--queue", "other"), 0),
+    ]:
+        assert len(cast("list[object]", cli("events", *words).json())) == count, words
+
+
+def test_nothing_to_show_is_said(cli: Cli) -> None:
+    done = cli("events", "--output", "text")
+    assert (done.code, done.out, done.err) == (0, "", "none\n")
+
+
+def test_a_span_that_is_none_is_refused(cli: Cli) -> None:
+    done = cli("events", "--since", "yesterday")
+    assert done.code == 2
+    assert "'yesterday' is no duration" in done.err

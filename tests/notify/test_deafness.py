@@ -1,0 +1,70 @@
+"""Behind a pooler that keeps notifications away: who listens says so once, and asks again after a pause of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+import trio
+
+from leasehold.database import Database, hearing, open_database
+from leasehold.notify import ear, listener
+from leasehold.notify.switchboard import Switchboard
+from tests.support.pgbouncer import pgbouncer
+from tests.support.waiting import until
+
+HOURS = 10_000.0
+
+
+@pytest.fixture
+def pooled_url(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
+    monkeypatch.setattr(hearing, "HEARING_SECONDS", 0.05)
+    with pgbouncer(database_url) as dsn:
+        yield dsn
+
+
+def count_attempts(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The channels that were listened on, one for each attempt."""
+    asked: list[str] = []
+    listen = database.inner.open_listening
+
+    async def open_listening(channel: str, *heard: Any) -> Any:
+        asked.append(channel)
+        return await listen(channel, *heard)
+
+    monkeypatch.setattr(database.inner, "open_listening", open_listening)
+    return asked
+
+
+async def test_a_listener_says_so_once_and_asks_again(
+    pooled_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(listener, "DEAF_SECONDS", 0.001)
+    async with open_database(pooled_url) as database:
+        asked = count_attempts(database, monkeypatch)
+        switchboard = Switchboard()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(listener.Listener(database, switchboard).run)
+            await until(lambda: len(asked) > 2)
+            nursery.cancel_scope.cancel()
+        assert not switchboard.listening
+    assert caplog.text.count("a pooler before Postgres keeps notifications away") == 1
+
+
+async def test_an_ear_of_a_client_asks_again_after_the_same_pause(
+    pooled_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ear, "SHORTEST_PAUSE", HOURS)
+    monkeypatch.setattr(ear, "DEAF_PAUSE", 0.001)
+    async with open_database(pooled_url) as database:
+        asked = count_attempts(database, monkeypatch)
+        listening = ear.Ear(database.inner, lambda _payload: None, lambda: None)
+
+        async def open_it() -> None:
+            listening.open()
+
+        await database.in_asyncio(open_it)
+        await until(lambda: len(asked) > 2)
+        await database.in_asyncio(listening.close)
+        assert not listening.listening
