@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test check format bench faults test-matrix dist clean
+.PHONY: help setup demo examples test check format generate bench faults test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,12 @@ check: $(INSTALLED) ## style, types and who may import whom
 format: $(INSTALLED) ## put the Python files into their one format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+generate: $(INSTALLED) ## write again what is made from the sources (tests hold it against them)
+	$(BIN)/python tools/schema_description.py
+	$(BIN)/python tools/sql_reference.py
+	$(BIN)/python tools/openapi.py
+	$(BIN)/python tools/security_page.py
 
 bench: $(INSTALLED) ## measure it, with raw asyncpg beside it
 	$(BIN)/python -m benchmarks

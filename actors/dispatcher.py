@@ -268,7 +268,8 @@ def _log_claims(jobs: list[Held], was_rung: bool) -> None:
     if not log.isEnabledFor(logging.INFO):
         return
     for held in jobs:
+        row = held.row
         log.info(
-            "claimed job %s of kind %s for %s (attempt %s)", held.id, held.row["kind"], held.row["key"] or held.row["queue"], held.attempt,
-            extra={"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt, "woken": was_rung},
+            "claimed job %s of kind %s for %s (attempt %s)", held.id, row["kind"], row["key"] or row["queue"], held.attempt,
+            extra={"job_id": held.id, "kind": row["kind"], "attempt": held.attempt, "woken": was_rung},
         )  # fmt: skip

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from leasehold.actors.journal import Journal
 from leasehold.app import App
+from leasehold.desk import Journal
 from leasehold.job_context import running_job
 from leasehold.logs import redact_dsns
 
@@ -48,15 +48,19 @@ def level_name(number: int) -> str:
 @contextmanager
 def keeping_logs(journal: Journal, worker_id: str, app: App) -> Generator[None]:
     """Keep logs while the block lasts, if any kind of the app wants it."""
-    levels = {
-        kind.name: logging.getLevelNamesMapping()[kind.options.keep_logs.upper()]
-        for kind in app
-        if kind.options.keep_logs is not None
-    }
+    levels = {kind.name: kind.options.keep_logs for kind in app if kind.options.keep_logs is not None}
+    with keeping_levels(journal, worker_id, levels):
+        yield
+
+
+@contextmanager
+def keeping_levels(journal: Journal, worker_id: str, levels: Mapping[str, str]) -> Generator[None]:
+    """Keep logs of these kinds from these levels on while the block lasts."""
     if not levels:
         yield
         return
-    keeper = LogKeeper(journal, worker_id, levels)
+    numbers = {kind: logging.getLevelNamesMapping()[level.upper()] for kind, level in levels.items()}
+    keeper = LogKeeper(journal, worker_id, numbers)
     logging.getLogger().addHandler(keeper)
     try:
         yield

@@ -28,7 +28,7 @@ from leasehold.actors.keeper import Keeper, Pulse
 from leasehold.actors.log_keeper import keeping_logs
 from leasehold.actors.onion import Layers
 from leasehold.actors.presence import Presence
-from leasehold.actors.processes.pool import pool_for
+from leasehold.actors.processes.pool import Listening, pool_for
 from leasehold.actors.resources import Resources
 from leasehold.actors.scribe import Scribe
 from leasehold.actors.settler import Settler
@@ -92,7 +92,7 @@ class Worker:
             database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse, announcer
         )
         threads = trio.CapacityLimiter(settings.slots)
-        processes = self._processes = pool_for(app, settings.slots)
+        processes = self._processes = pool_for(app, settings.slots, desk.journal)
         make_slot = partial(
             Slot, incarnation, worker_id, threads, self.settler.put, Layers(app), announcer, processes, desk
         )
@@ -149,7 +149,8 @@ class Worker:
         )  # fmt: skip
         async with trio.open_nursery() as helpers:
             watcher = Watcher(self.crew.running, self._pulse, helpers)
-            for actor in (self.settler, self.scribe, self.keeper, self.presence, watcher):
+            ears = [] if self._processes is None else [Listening(self._processes)]
+            for actor in (self.settler, self.scribe, self.keeper, self.presence, watcher, *ears):
                 helpers.start_soon(supervise, actor, tell)
             handlers = self._desk.open(self._database, max(self.claimer.slots, HANDLER_CONNECTIONS))
             with keeping_logs(self._desk.journal, self.claimer.worker_id, self._app):

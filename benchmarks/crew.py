@@ -29,15 +29,15 @@ async def run(dsn: str, count: int, prefix: str) -> None:
         for worker in workers:
             worker.interrupt()
         with trio.move_on_after(5):
-            while any(not worker.has_stopped for worker in workers):
-                await trio.sleep(0.05)
+            for worker in workers:
+                await worker.ended.wait()
         nursery.cancel_scope.cancel()
 
 
 class CrewWorker(Worker):
     """Knows when it has ended."""
 
-    has_stopped = False
+    ended: trio.Event
 
 
 async def _start(
@@ -50,9 +50,11 @@ async def _start(
     switchboard = Switchboard()
     worker = CrewWorker(database, lanes, settings, app, switchboard, worker_id)
 
+    worker.ended = trio.Event()
+
     async def work() -> None:
         await supervise(worker)
-        worker.has_stopped = True
+        worker.ended.set()
 
     nursery.start_soon(supervise, Listener(database, switchboard))
     nursery.start_soon(work)

@@ -37,7 +37,7 @@ SIZES = {
     "quick": FleetSize(200, 4, 15.0, 10.0),
     "tiny": FleetSize(4, 2, 0.5, 0.5),
 }
-NAP_SECONDS = 1.0
+NAP_SECONDS = 5.0
 STARTS = """
 select max(extract(epoch from f.claimed_at - q.paused_at))::float8 as claim, max(f.output::float8 - $1::float8) as start,
        count(*) filter (where f.output::float8 > $1::float8) as late
@@ -144,7 +144,7 @@ async def _pause(inside: Connection, wanted: FleetSize) -> Stop:
     await inside.execute(
         f"select count(*) from leasehold.enqueue_jobs((select jsonb_agg({jobs}) from generate_series(1, {slots * 10})))"
     )
-    await until(inside, f"select count(*) > {slots} from leasehold.finished_jobs", seconds=120)
+    await until(inside, f"select count(*) > {slots // 2} from leasehold.finished_jobs", seconds=120)
     await inside.execute("select leasehold.pause_queue('naps')")
     paused_at = time.time()
     await until(inside, "select not exists (select from leasehold.jobs where incarnation is not null)", seconds=60)

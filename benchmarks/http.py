@@ -15,8 +15,7 @@ from benchmarks.processes import running_gateway, running_worker, until
 from benchmarks.server import ROOT, Server, connected
 from benchmarks.wrk import Load, find_wrk, load
 
-SIZES = {"full": (10, 3), "quick": (3, 1), "tiny": (1, 1)}
-CONNECTIONS = (1, 10, 50)
+SIZES = {"full": (10, 3, (1, 10, 50)), "quick": (3, 1, (1, 10, 50)), "tiny": (1, 1, (2,))}
 BODY = f'{{"kind": "{KIND}", "queue": "http"}}'
 PICKUPS = """
 select (output #>> '{}')::float8 - extract(epoch from created_at)::float8
@@ -36,16 +35,16 @@ async def measure(server: Server, size: Size, say: Say) -> HttpResult:
     if find_wrk() is None:
         say("skipped: wrk is not installed (apt install wrk)")
         return HttpResult(figures=[], loads={}, pickups={})
-    seconds, rounds = SIZES[size]
+    seconds, rounds, crowds = SIZES[size]
     loads: dict[str, list[Load]] = {"gateway": [], "bare": [], "gateway with a worker": []}
     async with server.database() as dsn, running_gateway(dsn, free_port()) as gateway, bare_handler() as bare:
         for _ in range(rounds):
-            for connections in CONNECTIONS:
+            for connections in crowds:
                 for name, url in (("bare", bare), ("gateway", gateway)):
                     loads[name].append(await load(f"{url}/api/jobs", BODY, connections, seconds))
                     say(f"{name}, {connections} connections: {loads[name][-1].per_second:,.0f}/s")
     pickups: dict[int, Spread] = {}
-    for connections in CONNECTIONS:
+    for connections in crowds:
         async with server.database() as dsn, connected(dsn) as connection, running_gateway(dsn, free_port()) as gateway:
             async with running_worker(dsn):
                 loads["gateway with a worker"].append(await load(f"{gateway}/api/jobs", BODY, connections, seconds))
@@ -77,7 +76,7 @@ async def bare_handler() -> AsyncGenerator[str]:
 
 def _figures(loads: Mapping[str, Sequence[Load]], pickups: Mapping[int, Spread]) -> Sequence[Figure]:
     figures: list[Figure] = []
-    for connections in CONNECTIONS:
+    for connections in pickups:
         ours, bare, worked = (
             [each for each in loads[name] if each.connections == connections]
             for name in ("gateway", "bare", "gateway with a worker")

@@ -17,7 +17,10 @@ from benchmarks.server import Connection, Server, connected
 SIZES = {"full": (10, 2, 200, 60), "quick": (5, 2, 50, 10), "tiny": (3, 1, 10, 3)}
 LEAD_SECONDS = 3.0
 HOUR = 3600
-LIBRARIES = ("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1")
+LIBRARIES = (
+    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+)
 
 CREATE = """
 select count(leasehold.create_schedule(jsonb_build_object(

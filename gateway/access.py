@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from leasehold.errors import SettingsError
+from leasehold.errors import DatabaseUnavailable, SettingsError
 from leasehold.gateway.cors import Cors
 from leasehold.gateway.identities import ANONYMOUS, BOOTSTRAP, Identity, Scope
 from leasehold.gateway.problems import (
@@ -69,14 +69,10 @@ class Guard:
         Raises Refusal: no token or a wrong one, the wrong scope, too often; DatabaseUnavailable where the token is not
         known here yet and the database cannot be asked.
         """
-        given = request.headers.get("Authorization")
-        if given is None:
-            identity = await self._anonymous(request)
-        else:
-            kind, _, token = given.partition(" ")
-            identity = await self._identify(token.strip(), request.remote) if kind.lower() == "bearer" else None
+        token = bearer_of(request)
+        identity = await (self._anonymous(request) if token is None else self._identify(token, request.remote))
         if identity is None:
-            error = "" if given is None else ', error="invalid_token"'
+            error = "" if token is None else ', error="invalid_token"'
             raise Refusal(
                 UNAUTHORIZED,
                 "Send 'Authorization: Bearer TOKEN' with a token that is active.",
@@ -91,6 +87,15 @@ class Guard:
             )
         self._check_rate(request, identity)
         return identity
+
+    async def still_admits(self, request: web.Request, scope: Scope) -> bool:
+        """Whether a request that was admitted would be now; for answers that go on. True where nobody can say."""
+        token = bearer_of(request)
+        try:
+            identity = await (self._anonymous(request) if token is None else self._find(token))
+        except DatabaseUnavailable:
+            return True
+        return identity is not None and scope in identity.scopes
 
     async def _anonymous(self, request: web.Request) -> Identity | None:
         """Without any token, on loopback, everybody is let in, except pages of the web in the user's own browser: one that
@@ -111,19 +116,23 @@ class Guard:
         return origin.partition("://")[2] == host or self._cors.allows(origin)
 
     async def _identify(self, token: str, address: str | None) -> Identity | None:
-        if self._expected is not None and hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._expected):
-            return BOOTSTRAP
-        identity = None
-        if self._store is not None and is_token(token):
-            identity = self._store.recall(token)
-            if identity is None:
-                self._check_failures(address)
-                identity = await self._store.find(token)
-        else:
+        """A token that nobody knows here yet is looked for only where not too many wrong ones came before it."""
+        identity = self._store.recall(token) if self._store is not None and is_token(token) else None
+        if identity is None and not self._is_expected(token):
             self._check_failures(address)
+        identity = identity or await self._find(token)
         if identity is None and self._failures.add(address):
             logger.warning("too many wrong tokens from %s; it has to wait before it may try others", address)
         return identity
+
+    async def _find(self, token: str) -> Identity | None:
+        if self._is_expected(token):
+            return BOOTSTRAP
+        return await self._store.find(token) if self._store is not None and is_token(token) else None
+
+    def _is_expected(self, token: str) -> bool:
+        given = token.encode("utf-8", "surrogateescape")
+        return self._expected is not None and hmac.compare_digest(given, self._expected)
 
     def _check_failures(self, address: str | None) -> None:
         seconds = self._failures.wait_for(address)
@@ -143,6 +152,15 @@ class Guard:
             detail = f"{identity.name} may send {identity.rate:g} requests a second, {identity.burst} at once."
             raise Refusal(RATE_LIMITED, detail, headers=headers)
         request[ANSWER_HEADERS] = headers
+
+
+def bearer_of(request: web.Request) -> str | None:
+    """The token that came with a request; None: no Authorization at all, empty: one of another kind."""
+    given = request.headers.get("Authorization")
+    if given is None:
+        return None
+    kind, _, token = given.partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
 
 
 def check_binding(settings: Settings) -> None:

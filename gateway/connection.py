@@ -6,9 +6,21 @@ import logging
 import uuid
 
 from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
 
 from leasehold.gateway.application import problem_response
-from leasehold.gateway.problems import INTERNAL, MALFORMED_REQUEST, Refusal
+from leasehold.gateway.problems import (
+    ADDRESS_TOO_LONG,
+    HEADER_TOO_LONG,
+    INTERNAL,
+    MALFORMED_REQUEST,
+    ProblemType,
+    Refusal,
+)
+
+# They differ because the error names nothing but the limit.
+LONGEST_LINE = 8192
+LONGEST_FIELD = 8190
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +45,13 @@ class Connection(web.RequestHandler):
             logger.error("request %s failed outside of the application", request_id, exc_info=exc)
         else:
             logger.debug("request %s is no HTTP: %s", request_id, message)
-        response = problem_response(Refusal(INTERNAL if status >= 500 else MALFORMED_REQUEST), request_id)
+        response = problem_response(Refusal(_problem_of(status, exc)), request_id)
         response.headers["X-Request-Id"] = request_id
         response.force_close()
         return response
+
+
+def _problem_of(status: int, error: BaseException | None) -> ProblemType:
+    if isinstance(error, LineTooLong):
+        return ADDRESS_TOO_LONG if error.args[1] == LONGEST_LINE else HEADER_TOO_LONG
+    return INTERNAL if status >= 500 else MALFORMED_REQUEST

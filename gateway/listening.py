@@ -16,7 +16,7 @@ from leasehold.gateway.access import Guard, is_loopback
 from leasehold.gateway.application import DRAIN, build_application
 from leasehold.gateway.auditing import AuditLog
 from leasehold.gateway.coalescer import Coalescer
-from leasehold.gateway.connection import Connection
+from leasehold.gateway.connection import LONGEST_FIELD, LONGEST_LINE, Connection
 from leasehold.gateway.cors import Cors
 from leasehold.gateway.metrics_database import DatabaseMetrics
 from leasehold.gateway.reading import Limits, limits_of
@@ -92,6 +92,8 @@ async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> 
             auto_decompress=False,
             keepalive_timeout=limits.idle_seconds,
             lingering_time=limits.linger_seconds,
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_FIELD,
         )
 
     place = f"{settings.gateway_host}:{settings.gateway_port}"

@@ -6,6 +6,7 @@ A route is data: aiohttp's table, decoding, access and (from the same fields) th
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -15,9 +16,11 @@ from leasehold.gateway.access import Guard, Scope
 from leasehold.gateway.auditing import Act, audited, describe, is_audited
 from leasehold.gateway.identities import ANONYMOUS, Identity
 from leasehold.gateway.problems import (
+    ADDRESS_TOO_LONG,
     BODY_TOO_LARGE,
     DATABASE_UNAVAILABLE,
     FOREIGN_ORIGIN,
+    HEADER_TOO_LONG,
     INSUFFICIENT_SCOPE,
     INTERNAL,
     INVALID_INPUT,
@@ -47,8 +50,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 __all__ = ["Call", "Handler", "NoParameters", "Reply", "Route", "Success", "make_handler"]
 
-ALWAYS_POSSIBLE = (MALFORMED_REQUEST, NOT_ACCEPTABLE, INVALID_INPUT, INTERNAL)
-"""Any request may be no HTTP, ask for another media type or have a query parameter that the route does not know."""
+ALWAYS_POSSIBLE = (
+    MALFORMED_REQUEST, ADDRESS_TOO_LONG, HEADER_TOO_LONG, NOT_ACCEPTABLE, INVALID_INPUT, INTERNAL,
+)  # fmt: skip
+"""Any request may be no HTTP, be too long, ask for another media type or have a query parameter that the route does not know."""
 ACCESS_ERRORS = (
     UNAUTHORIZED,
     INSUFFICIENT_SCOPE,
@@ -62,14 +67,21 @@ ACCESS_ERRORS = (
 BODY_ERRORS = (MALFORMED_JSON, SLOW_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT, TOO_DEEP)
 
 
+async def always() -> bool:
+    """What is open to everybody stays so."""
+    return True
+
+
 class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
-    """One request, decoded."""
+    """One request, decoded. `identity` is who sent it; `is_admitted` tells whether it would be admitted again, for answers
+    that go on for long."""
 
     services: Services
     parameters: Parameters
     body: Body
     headers: dict[str, str]
     identity: Identity = ANONYMOUS
+    is_admitted: Callable[[], Awaitable[bool]] = always
 
 
 class Success(msgspec.Struct, frozen=True, eq=False):
@@ -141,14 +153,15 @@ def make_handler(route: Route, services: Services, guard: Guard, limits: Limits)
     action = f"{route.method} {route.alias_of or route.path}"
 
     async def call_of(request: web.Request) -> Call[Any, Any]:
-        identity = ANONYMOUS
+        identity, is_admitted = ANONYMOUS, always
         if route.scope is not None:
             identity = await guard.admit(request, route.scope)
+            is_admitted = partial(guard.still_admits, request, route.scope)
         check_accept(request, route.media_type)
         parameters = read_parameters(request, route.parameters, route.errors)
         body = None if decoder is None else decode_body(decoder, await read_body(request, limits), limits)
         headers = {name: request.headers[name] for name in route.headers if name in request.headers}
-        return Call(services, parameters, body, headers, identity)
+        return Call(services, parameters, body, headers, identity, is_admitted)
 
     async def handle(request: web.Request) -> object:
         call = await call_of(request)

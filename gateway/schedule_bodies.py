@@ -15,7 +15,7 @@ from leasehold.schedule_records import NextTick, TickOutcome
 
 ScheduleName = Annotated[str, Meta(min_length=1, max_length=200, description="Name of a schedule, or its id.")]
 Revision = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Refuse, if it has another one by now.")]
-Count = Annotated[int, Meta(ge=1, le=1000, description="How many ticks.")]
+Count = Annotated[int, Meta(ge=1, le=366, description="How many ticks.")]
 After = Annotated[datetime.datetime, Meta(tz=True, description="Ticks after this time; after now if not given.")]
 
 

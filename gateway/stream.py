@@ -2,13 +2,13 @@
 
 A stream sends `ready` first; then `changes` (a list of what happened) and `queues` (names of queues whose jobs changed);
 `reset` when it cannot go on where the client was, `overflow` before it ends because the client is too slow, and
-`closing` before it ends because the gateway stops. Comments keep it alive.
+`closing` before it ends because the gateway stops or the token was revoked. Comments keep it alive.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import datetime
 from time import monotonic
 
@@ -63,17 +63,22 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
             await _write(response, first_words())
             async for message in _beginning(hub, box, call.headers.get(LAST_EVENT_ID) or parameters.after):
                 await _write(response, message)
-            await _follow(request, response, box)
+            await _follow(request, response, box, call.is_admitted)
         except (ConnectionError, TimeoutError):
             _hang_up(request)
     return response
 
 
-async def _follow(request: web.Request, response: web.StreamResponse, box: Letterbox) -> None:
-    """Write what comes, until the client has gone or is too slow, or the gateway stops."""
+async def _follow(
+    request: web.Request, response: web.StreamResponse, box: Letterbox, is_admitted: Callable[[], Awaitable[bool]]
+) -> None:
+    """Write what comes, until the client has gone or is too slow, its token was revoked, or the gateway stops."""
     beat_at = monotonic() + HEARTBEAT_SECONDS
     while not _has_gone(request):
         await box.wait(LOOK_SECONDS)
+        if not await is_admitted():
+            await _write(response, StreamMessage("closing", StreamEndBody("revoked")).encode(), LAST_WORDS_SECONDS)
+            return
         if box.is_overfull:
             await _write(response, StreamMessage("overflow", StreamEndBody("too_slow")).encode(), LAST_WORDS_SECONDS)
             return

@@ -44,7 +44,8 @@ class ReadyBody(msgspec.Struct, frozen=True):
 class StreamEndBody(msgspec.Struct, frozen=True):
     """Why the stream ends, or begins anew.
 
-    Of `reset`: unknown_id, too_old, too_much, behind, database_unavailable. Of `overflow`: too_slow. Of `closing`: stopping.
+    Of `reset`: unknown_id, too_old, too_much, behind, database_unavailable. Of `overflow`: too_slow. Of `closing`: stopping,
+    revoked.
     """
 
     reason: str

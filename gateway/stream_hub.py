@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 1.0
 LONGEST_TROUBLE_PAUSE = 10.0
+MOMENTS = 25
+MOST_AT_ONCE = 500
 MOST_LAG = timedelta(seconds=30)
 MOST_BYTES = 1_048_576  # of messages that a client has not taken yet
 WAKE = "wake:"
@@ -128,6 +130,7 @@ class Hub:
         while True:
             try:
                 changes = await feed.read()
+                self._counts["reads"] += 1
                 if feed.lag > MOST_LAG:
                     await self._skip(feed)
             except LeaseholdError as error:
@@ -135,7 +138,7 @@ class Hub:
                 logger.warning("the stream cannot read what happens, again in %g s: %s", pause, error)
                 await asyncio.sleep(pause)
                 continue
-            self._tell(changes, str(feed.cursor))
+            await self._tell_all(changes, str(feed.cursor))
             pause = SHORTEST_PAUSE if changes else min(pause * 2, LONGEST_PAUSE)
             if not feed.is_behind:
                 await self._wait(pause)
@@ -149,14 +152,30 @@ class Hub:
                 async with asyncio.timeout(pause - SHORTEST_PAUSE):
                     await self._hint.wait()
 
+    async def _let_them_take(self) -> None:
+        """In a crowd of changes, give everybody a moment; whoever does not use it overflows soon and holds up nobody."""
+        for _ in range(MOMENTS):
+            if not any(box.is_crowded for box in self._boxes):
+                return
+            await asyncio.sleep(SHORTEST_PAUSE / MOMENTS)
+
     async def _skip(self, feed: Feeder) -> None:
         logger.warning("the stream is %s behind and goes on from now", feed.lag)
         await feed.skip()
         for box in self._boxes:
             box.put(StreamMessage("reset", {"reason": "behind"}).encode())
 
+    async def _tell_all(self, changes: list[Change], cursor: str) -> None:
+        """A part at a time, so that a crowd of changes does not overflow those who take what they get. Only the last part
+        moves the id on."""
+        while len(changes) > MOST_AT_ONCE:
+            self._tell(changes[:MOST_AT_ONCE], self.cursor or cursor)
+            changes = changes[MOST_AT_ONCE:]
+            await self._let_them_take()
+        self._tell(changes, cursor)
+        await self._let_them_take()
+
     def _tell(self, changes: list[Change], cursor: str) -> None:
-        self._counts["reads"] += 1
         self._counts["changes"] += len(changes)
         queues = {change.queue for change in changes if change.queue is not None} | self._hinted
         self._hinted = set()

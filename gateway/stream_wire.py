@@ -103,6 +103,11 @@ class Letterbox:
             self._messages.clear()
         self._filled.set()
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether it is half full, so that whoever fills it had better wait a moment."""
+        return not self.is_overfull and self._size > self._most_bytes // 2
+
     def close(self) -> None:
         """Say that the gateway stops."""
         self.is_closing = True

@@ -85,7 +85,7 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
     client, body = call.services.client, call.body
     args = msgspec.to_builtins(body.args)
     command_id = await client.command_worker(
-        call.parameters.id, body.command, valid_for=timedelta(seconds=body.valid_for), **args
+        call.parameters.id, body.command, args, valid_for=timedelta(seconds=body.valid_for)
     )
     seconds = preferred_wait(call.headers.get(PREFER))
     command = await _answer_within(call.services, command_id, seconds or 0)

@@ -1,7 +1,6 @@
 """How far the forecast is from what happens: simulates queues job by job, and writes the comparison into docs/capacity.md.
 
-    python tools/capacity_simulation.py            # the table and docs/images/capacity-error.svg, a minute or two
-    python tools/capacity_simulation.py --check    # a few cases, nothing written
+    python -m tools.capacity_simulation    # the tables and docs/images/capacity-error.svg, a minute or two
 
 The simulation is the plain definition: jobs come at random, the slot that is free first takes the oldest one. Run times are drawn
 from a gamma distribution (a two-branch hyperexponential one above a variation of 1) with the given mean and variation.
@@ -9,18 +8,16 @@ from a gamma distribution (a two-branch hyperexponential one above a variation o
 
 from __future__ import annotations
 
-import argparse
 import heapq
 import random
-import sys
 from collections.abc import Callable, Iterator
 from math import sqrt
 from pathlib import Path
 
 import msgspec
-from capacity_picture import Point, picture
 
 from leasehold.forecast import SHARE, Load, desired_slots, forecast
+from tools.capacity_picture import Point, picture
 
 DOCS = Path(__file__).parent.parent / "docs"
 PICTURE = DOCS / "images" / "capacity-error.svg"
@@ -194,21 +191,16 @@ def error(each: Case) -> str:
 
 
 def main() -> None:
-    """Write the comparison, or with --check look whether it is still about so."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="a few cases, nothing written")
-    if parser.parse_args().check:
-        for each in (steady(3, 0.8, 1.0, 50_000), steady(10, 0.8, 4.0, 50_000), ahead(10, 0.8, 1.0, 1000, 3)):
-            sys.stdout.write(f"{each}: {error(each)}\n")
-        return
+    """Write the comparison."""
     cases = [steady(*each) for each in STEADY] + [ahead(*each) for each in BACKLOGS]
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_text(
         picture([Point(each.predicted, each.measured, each.variation, each.name == "ahead") for each in cases])
     )
+    text = tables(cases, targets())
     page = DOCS / "capacity.md"
     before, _, rest = page.read_text().partition(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{tables(cases, targets())}\n{END}{rest.partition(END)[2]}")
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
 
 
 if __name__ == "__main__":

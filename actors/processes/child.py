@@ -10,10 +10,11 @@ import signal
 import sys
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from leasehold import retry
 from leasehold.actors.held import Held
+from leasehold.actors.log_keeper import keeping_levels
 from leasehold.actors.outcome import describe, encode_output
 from leasehold.actors.processes.lifeline import die_with_parent
 from leasehold.actors.processes.wire import (
@@ -27,7 +28,9 @@ from leasehold.actors.processes.wire import (
     decode_setup,
     encode,
 )
+from leasehold.actors.processes.words import Speaker
 from leasehold.continuation import ContinueWith, WaitFor
+from leasehold.errors import BadInput
 from leasehold.importing import find_object
 from leasehold.job import Job
 from leasehold.job_context import running_job
@@ -44,6 +47,7 @@ STACK_SIGNAL = signal.SIGUSR1
 
 class _State:
     is_prepared = False
+    words: int | None = None
 
 
 def prepare(setup: bytes) -> int:
@@ -60,6 +64,8 @@ def prepare(setup: bytes) -> int:
         stacks = open(chosen.stack_file, "ab", buffering=0)  # noqa: SIM115  open until the end
         faulthandler.enable(stacks)
         faulthandler.register(STACK_SIGNAL, stacks)
+    if chosen.words_file is not None:
+        _State.words = os.open(chosen.words_file, os.O_WRONLY | os.O_CLOEXEC)
     if chosen.log_level is not None:
         install_logging("info", chosen.log_format, environ=os.environ)
         logging.getLogger().setLevel(chosen.log_level)
@@ -103,14 +109,48 @@ def _respond(request: Request) -> Answer:
 def _call(request: Request) -> Any:
     kind = find_kind(request.module, request.qualname)
     named = kind.decode_args(request.args)
-    args = (_job(request, kind),) if kind.takes_job else ()
-    return kind.function(*args, **named)
+    speaker = Speaker(_State.words)
+    args = (_job(request, kind, speaker),) if kind.takes_job else ()
+    # The row has the name that the job was enqueued under, which may be another than that of the function.
+    levels = {} if kind.options.keep_logs is None else {str(request.row["kind"]): kind.options.keep_logs}
+    with keeping_levels(speaker, request.worker_id, levels):
+        return kind.function(*args, **named)
 
 
-def _job(request: Request, kind: Kind[..., Any]) -> Job:
-    """The job as the handler sees it: its data, and no database behind it."""
+def _job(request: Request, kind: Kind[..., Any], speaker: Speaker) -> Job:
+    """The job as the handler sees it: its data, a line to the worker, and no database behind it."""
     held = Held(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
-    return held.job(request.incarnation, request.worker_id)
+    return held.job(request.incarnation, request.worker_id, ProcessDesk(speaker))
+
+
+class ProcessDesk:
+    """What a job has at hand in a process: it can say something, and that is all."""
+
+    def __init__(self, journal: Speaker) -> None:
+        self.journal = journal
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(None), ())
+
+    def cancel_reason(self, job: Job) -> None:
+        """A process is killed, not told."""
+
+    def work(self, job: Job) -> Any:
+        """Of this attempt."""
+        return ProcessWork(job.id)
+
+
+class ProcessWork:
+    """An attempt in a process: what it says it will return, it returns; all else needs the database and raises BadInput."""
+
+    def __init__(self, job_id: int) -> None:
+        self._job_id = job_id
+
+    def say(self, continuation: ContinueWith[Any]) -> None:
+        """The worker sees it when it is returned."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise BadInput(f"job {self._job_id} has no worker at hand for {name}: it runs in a process of its own")
 
 
 @lru_cache

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from leasehold.actors.journal import Journal
 from leasehold.errors import LeaseholdError
 
 
@@ -53,6 +54,10 @@ class Member(Protocol):
         Raises:
             ProcessDied: it ended before it answered.
         """
+        ...
+
+    def hear(self, journal: Journal) -> None:
+        """Put what the handler has said since the last time into the journal."""
         ...
 
     async def stack(self) -> str:

@@ -16,10 +16,12 @@ from typing import Any
 
 import trio
 
+from leasehold.actors.journal import Journal
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import ProcessDied
 from leasehold.actors.processes.stack_file import StackFile
 from leasehold.actors.processes.wire import Setup, encode
+from leasehold.actors.processes.words import WordsFile
 from leasehold.errors import BadInput
 from leasehold.logs import current_logging
 
@@ -66,25 +68,31 @@ class ParallelMember:
         self._opened = opened
         self._context = context
         self._stack_file = StackFile()
+        self._words = WordsFile()
         self.pid = 0
 
     async def prepare(self) -> None:
         """Make a process that has just started ours."""
         level, log_format = current_logging()
-        with self._stack_file.at_a_path() as path, trio.fail_after(START_SECONDS):
+        with self._stack_file.at_a_path() as stacks, self._words.at_a_path() as words, trio.fail_after(START_SECONDS):
             try:
-                self.pid = await self._run(child.prepare, encode(Setup(level, log_format, path)))
+                self.pid = await self._run(child.prepare, encode(Setup(level, log_format, stacks, words)))
             except ProcessDied as error:
                 error.is_ready = False
                 raise
 
     async def call(self, request: bytes) -> bytes:
         """Have a request answered; see `Member`."""
+        self._words.empty()
         answer = await self._run(child.respond, request)
         while answer is None:  # the process before ended for lack of work
             await self.prepare()
             answer = await self._run(child.respond, request)
         return answer
+
+    def hear(self, journal: Journal) -> None:
+        """Hear what the handler says; see `Member`."""
+        self._words.hear(journal)
 
     async def stack(self) -> str:
         """Where the process is; see `Member`."""
@@ -109,6 +117,7 @@ class ParallelMember:
             log.debug("process %s did not end in good order: %s", self.pid, error)
         finally:
             self._stack_file.close()
+            self._words.close()
 
     async def _run(self, function: Any, argument: bytes) -> Any:
         assert trio_parallel is not None

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import trio
 
+from leasehold.actors.journal import Journal
 from leasehold.actors.processes.member import Member, ProcessDied, Start
 from leasehold.actors.processes.memory import call_within, resident_bytes
 from leasehold.actors.processes.requirements import check_process_kinds
@@ -15,14 +16,16 @@ from leasehold.app import App
 from leasehold.errors import ProcessCrashed, tell
 from leasehold.kind import Kind
 
+HEAR_SECONDS = 0.5
 FRESH_SHARE = 0.5
 """A process that has more than this share of a job's limit already is replaced before the job starts."""
 
 
 class ProcessPool:
-    """Runs requests in at most `size` processes; more wait for their turn."""
+    """Runs requests in at most `size` processes; more wait for their turn. What their handlers say goes into `journal`."""
 
-    def __init__(self, size: int, start: Start | None = None) -> None:
+    def __init__(self, size: int, start: Start | None = None, journal: Journal | None = None) -> None:
+        self._journal = journal or Journal()
         self._start = start or _start_parallel
         self._free: list[Member] = []
         self._busy: dict[trio.lowlevel.Task, Member] = {}
@@ -60,6 +63,7 @@ class ProcessPool:
             try:
                 answer = await (member.call(request) if limit is None else call_within(member, request, kind, limit))
             except BaseException as error:
+                member.hear(self._journal)
                 with trio.CancelScope(shield=True):
                     await member.aclose()
                 if isinstance(error, ProcessDied):
@@ -67,8 +71,14 @@ class ProcessPool:
                 raise
             finally:
                 del self._busy[task]
+            member.hear(self._journal)
             self._free.append(member)
             return answer
+
+    def hear(self) -> None:
+        """Put what the handlers have said into the journal. Those that end are heard anyway."""
+        for member in self._busy.values():
+            member.hear(self._journal)
 
     async def __aenter__(self) -> Self:
         return self
@@ -97,12 +107,27 @@ class ProcessPool:
             raise crashed(kind, error) from None
 
 
-def pool_for(app: App, slots: int) -> ProcessPool | None:
+class Listening:
+    """An actor that hears what processes say while they run."""
+
+    name = "ear of the processes"
+
+    def __init__(self, pool: ProcessPool) -> None:
+        self._pool = pool
+
+    async def run(self) -> None:
+        """Listen until cancelled."""
+        while True:
+            await trio.sleep(HEAR_SECONDS)
+            self._pool.hear()
+
+
+def pool_for(app: App, slots: int, journal: Journal | None = None) -> ProcessPool | None:
     """The pool that a worker needs for this app, or None where no kind runs in a process.
 
     As many processes as slots, but no more than this process may use CPUs. Raises as `check_process_kinds`.
     """
-    return ProcessPool(min(slots, usable_cpus())) if check_process_kinds(app) else None
+    return ProcessPool(min(slots, usable_cpus()), journal=journal) if check_process_kinds(app) else None
 
 
 def usable_cpus() -> int:

@@ -2,7 +2,7 @@
 --             is what lasts.
 -- Parameters  name: its name, or its id
 -- Returns     whether there was one
--- Errors      none
+-- Errors      none: the LH002 of find_schedule becomes false
 -- Tables      schedules, schedule_ticks
 -- Callers     clients, psql
 create or replace function leasehold.delete_schedule(name text) returns boolean language plpgsql

@@ -55,7 +55,8 @@ begin
             end case;
         end loop;
         update leasehold.schedules s
-           set next_run_at = v_fire.next, last_tick_at = coalesce((select max(coalesce(t.last_at, t.at)) from jsonb_to_recordset(v_fire.ticks) t(at timestamptz, last_at timestamptz)), s.last_tick_at),
+           set next_run_at = v_fire.next,
+               last_tick_at = coalesce((select max(coalesce(t.last_at, t.at)) from jsonb_to_recordset(v_fire.ticks) t(at timestamptz, last_at timestamptz)), s.last_tick_at),
                last_run_at = case when fired > 0 then v_now else s.last_run_at end,
                last_job_count = case when fired > 0 then cardinality(v_made) else s.last_job_count end,
                last_error = case when failed > 0 then (select max(t.error) from jsonb_to_recordset(v_fire.ticks) t(error text)) when fired > 0 then null else s.last_error end

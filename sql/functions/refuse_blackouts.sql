@@ -12,11 +12,13 @@ select case when jsonb_array_length(refuse_blackouts.blackouts) > 100 then 'ther
     select format('blackout %s ', b.position) || b.complaint
       from (select w.position, case
                 when jsonb_typeof(w.doc) <> 'object' then 'must be an object with from and to'
-                when w.doc - '{from,to,days}'::text[] <> '{}' then format('has the unknown field %L; known are from, to, days', (select min(k) from jsonb_object_keys(w.doc - '{from,to,days}'::text[]) k))
+                when w.doc - '{from,to,days}'::text[] <> '{}'
+                then format('has the unknown field %L; known are from, to, days', (select min(k) from jsonb_object_keys(w.doc - '{from,to,days}'::text[]) k))
                 when jsonb_typeof(w.doc -> 'from') is distinct from 'string' or jsonb_typeof(w.doc -> 'to') is distinct from 'string' then 'needs from and to, as text'
                 when w.doc ->> 'from' ~ '^([01]\d|2[0-3]):[0-5]\d$' then case
                      when w.doc ->> 'to' !~ '^(([01]\d|2[0-3]):[0-5]\d|24:00)$' then format('must end at a time of day as it begins at one, not at %L', w.doc ->> 'to')
-                     when w.doc ? 'days' and (jsonb_typeof(w.doc -> 'days') <> 'array' or w.doc -> 'days' = '[]' or not w.doc -> 'days' <@ '["mon", "tue", "wed", "thu", "fri", "sat", "sun"]')
+                     when w.doc ? 'days' and (jsonb_typeof(w.doc -> 'days') <> 'array' or w.doc -> 'days' = '[]'
+                                              or not w.doc -> 'days' <@ '["mon", "tue", "wed", "thu", "fri", "sat", "sun"]')
                      then format('must name days as in ["mon", "tue"], not %s', w.doc -> 'days') end
                 when w.doc ? 'days' then 'has days, which only times of day can have'
                 when (w.doc ->> 'from')::timestamptz >= (w.doc ->> 'to')::timestamptz then format('must end after it begins, %s', w.doc ->> 'from')

@@ -1,5 +1,6 @@
 """Background jobs for Python on nothing but Postgres."""
 
+from leasehold.access_records import AuditEntry, NewToken, TokenRecord
 from leasehold.app import App
 from leasehold.attempt import Attempt
 from leasehold.cancel_reason import CancelReason
@@ -43,6 +44,7 @@ __all__ = [
     "App",
     "Attempt",
     "AttemptError",
+    "AuditEntry",
     "Blackout",
     "Blocker",
     "BlockerRecord",
@@ -76,6 +78,7 @@ __all__ = [
     "LogLine",
     "Middleware",
     "NewJob",
+    "NewToken",
     "NextTick",
     "OnConflict",
     "OpenTransaction",
@@ -93,6 +96,7 @@ __all__ = [
     "TickRecord",
     "TimelineEntry",
     "Token",
+    "TokenRecord",
     "Unique",
     "WaitFor",
     "WorkerRecord",

@@ -43,6 +43,10 @@ class KindDecorator(Protocol):
 class App(Declaring):
     """Handlers by kind. A worker runs an app; a client may use it to check what it enqueues.
 
+    Args:
+        middlewares: around the attempts of all kinds, outermost first.
+        version: of your code, for whoever looks at the fleet.
+
     Example:
         >>> app = App()
         >>> @app.kind()

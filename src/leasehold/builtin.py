@@ -34,7 +34,7 @@ def builtin_app() -> App:
 
 def with_builtins(app: App | None) -> App:
     """The handlers of `app`, and `echo` and `dummy` where it has none of these names and no default handler."""
-    served = App()
+    served = App(version=None if app is None else app.version)
     if app is not None:
         served.merge(app)
         served.take_default(app)

@@ -49,7 +49,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         slots: how many.
-        utilisation: share of them that is busy on the long run; 1 or more: they never get through.
+        utilisation: share of them that is busy on the long run; 1 or more: they never get through. None without slots.
         waiting_share: share of the jobs that have to wait, on the long run.
         average_wait, p95_wait: seconds, on the long run; None where they never get through.
         next_wait: seconds that a job enqueued now will wait behind the backlog.
@@ -58,7 +58,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     slots: int
-    utilisation: float
+    utilisation: float | None
     waiting_share: float
     average_wait: float | None
     p95_wait: float | None
@@ -73,7 +73,7 @@ def forecast(load: Load, slots: int, *, horizon: float = 3600.0, share: float = 
     decay = _decay(load, slots)
     return Forecast(
         slots=slots,
-        utilisation=load.offered / slots if slots else inf if load.offered else 0.0,
+        utilisation=load.offered / slots if slots else None,
         waiting_share=waiting,
         average_wait=waiting / decay if decay > 0 else None,
         p95_wait=_percentile(waiting, decay, share) if decay > 0 else None,

@@ -87,8 +87,6 @@ class Kind(Generic[P, R]):
             raise BadInput(f"handler {name}: memory_limit is for runs='process'; this one runs in {self.runs}")
         if self.runs == "process" and options.mode is not None:
             raise BadInput(f"handler {name}: a process has no connection of its own, so it cannot be {options.mode}")
-        if self.runs == "process" and options.keep_logs is not None:
-            raise BadInput(f"handler {name}: what it logs in its process is not within reach of keep_logs")
         self.is_atomic = options.mode == "atomic"
         self.takes_job = takes_job(function)
         self.args_type = args_type(function)

@@ -69,11 +69,11 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     """),
     "operator": names("""
         acknowledge_command cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain
-        create_schedule create_token declare_schedule delete_chain delete_job delete_jobs delete_schedule
-        disable_schedule drop_limit edit_job enable_schedule enqueue_for_keys find_token generate_jobs
-        heartbeat_worker list_audit list_tokens pause_queue read_schedule_rows recover_stale_jobs register_worker
-        repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token set_ageing set_limit stop_worker
-        trigger_job trigger_jobs trigger_schedule update_schedule wake write_audit
+        complete_schedule create_schedule create_token declare_schedule delete_chain delete_job delete_jobs
+        delete_schedule disable_schedule drop_limit edit_job enable_schedule enqueue_for_keys find_token
+        generate_jobs heartbeat_worker list_audit list_tokens pause_queue read_schedule_rows recover_stale_jobs
+        refuse_schedule register_worker repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token
+        set_ageing set_limit stop_worker trigger_job trigger_jobs trigger_schedule update_schedule wake write_audit
     """),
     "scaler": names("""
         desired_workers get_capacity list_capacity list_queue_depths measure_hour workers_needed
@@ -82,16 +82,16 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
 
 INTERNAL = names("""
     add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
-    bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains complete_schedule
-    count_jobs_ahead describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job
-    explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers
-    find_worker finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small
-    isolate_suspects key_lock limit_lanes list_open_groups lock_chains lock_queue
-    make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes name_job
-    name_refusals name_unique_key promote_waiting_jobs queue_lock reclaim_unique_jobs
-    refuse_blackouts refuse_blocker refuse_chain refuse_continuation refuse_finished_job refuse_job refuse_schedule
-    refuse_unique reopen_jobs retry_delay return_jobs return_tokens run_schedule set_schedule settle_buckets
-    share_batch share_limit spend_tokens unblock_jobs wait_for_queue wake_limited_queues write_minutes
+    bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains count_jobs_ahead
+    describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job explain_key
+    explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers find_worker
+    finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small isolate_suspects key_lock
+    limit_lanes list_open_groups lock_chains lock_queue make_histogram make_summaries make_tick_jobs
+    measure_percentile measure_rate most_crashes name_job name_refusals name_unique_key promote_waiting_jobs
+    queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain refuse_continuation
+    refuse_finished_job refuse_job refuse_unique reopen_jobs retry_delay return_jobs return_tokens run_schedule
+    set_schedule settle_buckets share_batch share_limit spend_tokens unblock_jobs wait_for_queue
+    wake_limited_queues write_minutes
 """)  # fmt: skip
 
 SCALER_VIEWS = ("v_worker_capacity",)

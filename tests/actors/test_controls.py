@@ -46,7 +46,7 @@ def stage() -> Stage:
 
 async def told(running: Working, command: str, **args: int) -> CommandRecord:
     """What became of a command to w1."""
-    return await running.client.answer_of(await running.client.command_worker("w1", command, **args))
+    return await running.client.answer_of(await running.client.command_worker("w1", command, args))
 
 
 async def shown(running: Working, **fields: Any) -> WorkerRecord:

@@ -77,7 +77,7 @@ async def test_a_process_may_continue_a_chain_or_wait_for_others(pool: ProcessPo
 
 
 async def test_a_process_has_no_database_behind_its_job(pool: ProcessPool) -> None:
-    with pytest.raises(HandlerFailed, match="BadInput: this job has no worker at hand: it runs in a process"):
+    with pytest.raises(HandlerFailed, match="BadInput: job 1 has no worker at hand for start: it runs in a process"):
         await call_apart(pool, "go_on", how="start")
 
 

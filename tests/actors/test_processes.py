@@ -275,7 +275,7 @@ async def test_a_deadline_kills_the_process(running: Running) -> None:
     assert is_gone(before)
 
 
-async def test_progress_and_logs_are_refused_in_words(running: Running) -> None:
-    failed = await failure(running, "speak")
+async def test_transactions_are_refused_in_words(running: Running) -> None:
+    failed = await failure(running, "prepare_in_a_process")
     assert failed.error["type"] == "BadInput"
-    assert "no worker at hand: it runs in a process of its own" in failed.error["message"]
+    assert "job 7 has no worker at hand for start: it runs in a process of its own" in failed.error["message"]

@@ -88,7 +88,9 @@ async def test_an_interval_goes_on_without_drifting(database: Database) -> None:
 
 async def test_a_change_wakes_it(database: Database) -> None:
     async with ticking(database) as bundle:
-        for n, wake in enumerate((lambda: bundle.switchboard.publish(TickNotice()), bundle.switchboard.publish_reconnect)):
+        for n, wake in enumerate(
+            (lambda: bundle.switchboard.publish(TickNotice()), bundle.switchboard.publish_reconnect)
+        ):
             await bundle.asleep()
             await create(database, f"s{n}", at=PAST)
             wake()
@@ -105,7 +107,11 @@ async def test_without_any_wake_up_the_poll_finds_it(database: Database) -> None
 async def test_at_its_start_it_takes_back_what_is_stale_and_declares_the_schedules_of_the_app(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    declared = [{"name": "good", "kind": "echo", "at": PAST}, {"name": "bad", "kind": "echo"}, {"name": "daily", "kind": "echo", "cron": "@daily"}]
+    declared = [
+        {"name": "good", "kind": "echo", "at": PAST},
+        {"name": "bad", "kind": "echo"},
+        {"name": "daily", "kind": "echo", "cron": "@daily"},
+    ]
     async with ticking(database, declared=declared) as bundle:
         assert await bundle.ticks(1) == [("good", "fired", None, 1)]
         assert bundle.lane.calls[0] == "reap_jobs"
@@ -117,11 +123,15 @@ async def test_at_its_start_it_takes_back_what_is_stale_and_declares_the_schedul
 
 
 async def test_each_row_of_a_query_makes_a_job(database: Database) -> None:
-    await create(database, at=PAST, args={"deep": True}, query="select n as shop, 'k' || n as key from generate_series(1, 3) n")
+    await create(
+        database, at=PAST, args={"deep": True}, query="select n as shop, 'k' || n as key from generate_series(1, 3) n"
+    )
     async with ticking(database) as bundle:
         assert await bundle.ticks(1) == [("s", "fired", None, 3)]
     jobs = await jobs_made(database)
-    assert [(job["key"], json.loads(job["args"])) for job in jobs] == [(f"k{n}", {"deep": True, "shop": n}) for n in (1, 2, 3)]
+    assert [(job["key"], json.loads(job["args"])) for job in jobs] == [
+        (f"k{n}", {"deep": True, "shop": n}) for n in (1, 2, 3)
+    ]
 
 
 async def test_what_goes_wrong_with_one_schedule_is_written_down_and_stops_no_other(database: Database) -> None:
@@ -135,7 +145,12 @@ async def test_what_goes_wrong_with_one_schedule_is_written_down_and_stops_no_ot
     async with ticking(database) as bundle:
         found = {name: (outcome, error) for name, outcome, error, _ in await bundle.ticks(6)}
     assert found["fine"] == found["fine too"] == ("fired", None)
-    words = {"divides": "division by zero", "too many": "more than 2 rows", "too slow": "was cancelled", "no job": "key must be a string"}
+    words = {
+        "divides": "division by zero",
+        "too many": "more than 2 rows",
+        "too slow": "was cancelled",
+        "no job": "key must be a string",
+    }
     for name, word in words.items():
         outcome, error = found[name]
         assert outcome == "failed"
@@ -198,7 +213,9 @@ async def test_it_ends_although_a_query_runs_and_leaves_the_tick_to_others(datab
 
 
 async def running(database: Database) -> bool:
-    rows = await database.fetch("select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()")
+    rows = await database.fetch(
+        "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
+    )
     return rows[0][0] > 0
 
 
@@ -220,5 +237,10 @@ def test_ticks_are_fired_in_portions() -> None:
         return Firing(id=count, revision=1, expected=None, next=None, ticks=ticks)  # pyright: ignore[reportArgumentType]
 
     sizes = [500, 500, 1, 5000, 3]
-    assert [[each.id for each in some] for some in portions([firing(size) for size in sizes])] == [[500, 500], [1], [5000], [3]]
+    assert [[each.id for each in some] for some in portions([firing(size) for size in sizes])] == [
+        [500, 500],
+        [1],
+        [5000],
+        [3],
+    ]
     assert list(portions([])) == []

@@ -59,7 +59,10 @@ def test_missed_ticks_are_skipped() -> None:
 
 def test_missed_ticks_are_caught_up_with_as_far_as_the_limit_goes() -> None:
     assert decided(3.5 * MINUTE, missed="catch_up") == (["+0", "+1", "+2", "+3"], NOON + 4 * MINUTE)
-    assert decided(10.5 * MINUTE, missed="catch_up") == (["0..6 catch_up_limit 7", "+7", "+8", "+9", "+10"], NOON + 11 * MINUTE)
+    assert decided(10.5 * MINUTE, missed="catch_up") == (
+        ["0..6 catch_up_limit 7", "+7", "+8", "+9", "+10"],
+        NOON + 11 * MINUTE,
+    )
 
 
 def test_missed_ticks_become_one() -> None:
@@ -98,13 +101,22 @@ def test_the_last_tick_has_none_after_it() -> None:
 
 def test_a_tick_that_our_time_zones_do_not_know_is_dealt_with_all_the_same() -> None:
     odd = NOON + timedelta(seconds=17)
-    firing = decide(due(timedelta(hours=1), next_run_at=odd, missed="catch_up", grace=3590.0), Timetable.of({"cron": "0 0 * * *"}))
+    firing = decide(
+        due(timedelta(hours=1), next_run_at=odd, missed="catch_up", grace=3590.0), Timetable.of({"cron": "0 0 * * *"})
+    )
     assert firing is not None
     assert [tick.at for tick in firing.ticks] == [odd]
 
 
-@given(late=some.integers(0, 3 * 10**9), grace=some.floats(0, 600), missed=some.sampled_from(["skip", "catch_up", "coalesce"]), limit=some.integers(1, 10))
-def test_every_tick_until_now_is_dealt_with_once_and_none_after(late: int, grace: float, missed: str, limit: int) -> None:
+@given(
+    late=some.integers(0, 3 * 10**9),
+    grace=some.floats(0, 600),
+    missed=some.sampled_from(["skip", "catch_up", "coalesce"]),
+    limit=some.integers(1, 10),
+)
+def test_every_tick_until_now_is_dealt_with_once_and_none_after(
+    late: int, grace: float, missed: str, limit: int
+) -> None:
     item = due(timedelta(microseconds=late), grace=grace, missed=missed, catch_up_limit=limit)
     firing = decide(item, EVERY_MINUTE)
     assert firing is not None

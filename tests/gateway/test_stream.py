@@ -150,6 +150,17 @@ def test_a_stopping_gateway_says_so_and_ends_its_streams(database_url: str) -> N
         assert time.monotonic() - began < 20  # far below drain_seconds
 
 
+def test_a_stream_ends_when_its_token_is_revoked(database_url: str) -> None:
+    admin = {"Authorization": "Bearer an-admin-token-of-decent-length"}
+    with running_service(database_url, gateway_token="an-admin-token-of-decent-length") as gateway:
+        made = gateway.call("POST", "/api/tokens", {"name": "page", "scopes": ["read"]}, admin).body
+        with streaming(gateway, headers={"Authorization": f"Bearer {made['secret']}"}) as events:
+            events.until("ready")
+            gateway.call("DELETE", f"/api/tokens/{made['token_id']}", headers=admin)
+            assert events.until("closing").data == {"reason": "revoked"}
+            assert events.next() is None
+
+
 def test_a_quiet_stream_has_heartbeats_that_carry_the_id(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.01)
     with running_service(database_url) as gateway, streaming(gateway) as events:

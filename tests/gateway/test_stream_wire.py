@@ -51,7 +51,9 @@ async def test_a_letterbox_gives_what_is_in_it_once() -> None:
 async def test_a_letterbox_that_is_full_throws_everything_away_and_takes_no_more() -> None:
     box = Letterbox(Wanted(), 5, None)
     box.put(b"four")
+    assert box.is_crowded
     box.put(b"more")
+    assert not box.is_crowded
     assert box.is_overfull
     box.put(b"x")
     assert box.take() == b""

@@ -70,7 +70,7 @@ def test_commands_come_with_the_heartbeat_until_they_are_acknowledged(gateway: R
     beat(gateway)
     pause, scale = tell(gateway, "pause"), tell(gateway, "set_concurrency", slots=5)
     assert (pause["state"], pause["worker_id"]) == ("pending", "go-1")
-    given = [
+    given: list[dict[str, Any]] = [
         {"id": pause["id"], "command": "pause", "args": {}},
         {"id": scale["id"], "command": "set_concurrency", "args": {"slots": 5}},
     ]

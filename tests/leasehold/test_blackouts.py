@@ -59,12 +59,25 @@ def test_a_stretch_is_from_one_moment_until_another() -> None:
     assert end(christmas, datetime(2026, 12, 27, 1)) is None
 
 
-@pytest.mark.parametrize("document", [{}, {"from": "22:00"}, {"from": "xx:yy", "to": "06:00"}, {**NIGHT, "days": ["x"]}, {"from": "soon", "to": "late"}, "x", 3])
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"from": "22:00"},
+        {"from": "xx:yy", "to": "06:00"},
+        {**NIGHT, "days": ["x"]},
+        {"from": "soon", "to": "late"},
+        "x",
+        3,
+    ],
+)
 def test_what_cannot_be_read_is_refused(document: Any) -> None:
     with pytest.raises(BadInput, match="blackouts cannot be read"):
         parse_blackouts([document])
 
 
 def test_times_without_a_zone_are_utc() -> None:
-    assert read_time("2026-01-01T10:00:00") == read_time(datetime(2026, 1, 1, 10)) == datetime(2026, 1, 1, 10, tzinfo=UTC)
+    assert (
+        read_time("2026-01-01T10:00:00") == read_time(datetime(2026, 1, 1, 10)) == datetime(2026, 1, 1, 10, tzinfo=UTC)
+    )
     assert read_time("2026-01-01T10:00:00+02:00").hour == 8

@@ -53,3 +53,8 @@ async def test_dummy_fails_as_often_as_it_is_told() -> None:
         with pytest.raises(RuntimeError, match=f"attempt {attempt}"):
             await dummy(a_job(attempt), fail_attempts=2)
     assert await dummy(a_job(3), fail_attempts=2) == "dummy 7 done"
+
+
+def test_the_version_of_the_app_is_kept() -> None:
+    assert with_builtins(App(version="7.1")).version == "7.1"
+    assert with_builtins(None).version is None

@@ -62,7 +62,11 @@ def test_in_the_hour_that_is_left_out_a_fixed_time_fires_right_after_it() -> Non
 
 
 def test_two_fixed_times_in_that_hour_fire_once() -> None:
-    assert local_ticks("0,30 2 * * *", BERLIN, datetime(2026, 3, 28, 12), 3) == ["29 03:00+02", "30 02:00+02", "30 02:30+02"]
+    assert local_ticks("0,30 2 * * *", BERLIN, datetime(2026, 3, 28, 12), 3) == [
+        "29 03:00+02",
+        "30 02:00+02",
+        "30 02:30+02",
+    ]
 
 
 def test_in_the_hour_that_comes_twice_a_fixed_time_fires_the_first_time() -> None:

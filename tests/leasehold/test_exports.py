@@ -8,7 +8,7 @@ import leasehold
 PUBLIC = {
     "Blackout", "FiredTick", "NextTick", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions", "ScheduleRecord",
     "TickRecord", "ANY_STATE", "App", "Attempt", "AttemptError", "Blocker", "BlockerRecord", "CallNext", "CancelReason", "CapacityPlan", "CapacityRecord", "QueueRates",
-    "ChainRecord",
+    "AuditEntry", "NewToken", "TokenRecord", "ChainRecord",
     "ChangedJob", "Client", "Completion", "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "EnqueueMiddleware",
     "EnqueueNext", "EnqueuedJob", "Explanation", "Fault", "Hooks", "Job", "JobProgress", "JobRecord", "JobTransaction",
     "Kind", "LeaseholdError", "LimitRecord", "LogLine", "Middleware", "NewJob", "OnConflict", "OpenTransaction", "QUEUED",

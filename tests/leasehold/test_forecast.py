@@ -70,7 +70,7 @@ def test_free_slots_take_the_first_of_a_backlog_at_once() -> None:
 
 def test_nothing_at_all_needs_nobody() -> None:
     found = forecast(Load(arrivals_per_second=0, run_seconds=0), 0)
-    assert (found.utilisation, found.p95_wait_ahead, found.next_wait) == (0.0, None, None)
+    assert (found.utilisation, found.p95_wait_ahead, found.next_wait) == (None, None, None)
     assert desired_slots(Load(arrivals_per_second=0, run_seconds=5), 1.0) == 0
 
 

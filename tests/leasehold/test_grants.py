@@ -14,7 +14,7 @@ from leasehold.database import Database, open_database
 from leasehold.errors import BadInput, LeaseholdError, QueryRefused
 from leasehold.grants import emit_grants
 from leasehold.migrations import apply_grants, grants_state, migrate
-from leasehold.migrations.description import compare, describe, read_committed
+from leasehold.migrations.description import Drift, compare, describe
 from leasehold.roles import (
     EVERYBODY,
     FUNCTIONS,
@@ -31,6 +31,8 @@ from tests.support.processes import StartProcess
 from tests.support.roles import Roles, database_with_roles
 from tests.support.servers import Server
 
+# One process of pytest-xdist takes them all: the database with its roles is made once.
+pytestmark = pytest.mark.xdist_group("roles")
 ROOT = Path(__file__).parents[2]
 REFUSED = "42501"
 TRADES: tuple[RoleName, ...] = tuple(each for each in ROLE_NAMES if each not in ("owner", "query"))
@@ -74,6 +76,12 @@ def test_every_function_stands_in_the_table_of_roles() -> None:
 def test_a_function_is_internal_or_somebody_s_but_not_both() -> None:
     assert not INTERNAL & (public_functions() | EVERYBODY)
     assert public_functions() >= QUERY_FUNCTIONS
+
+
+def test_what_runs_with_the_rights_of_its_owner_looks_names_up_in_a_fixed_place() -> None:
+    files = read_folder("functions")
+    for name in public_functions():
+        assert "set search_path = leasehold, pg_catalog, pg_temp" in files[name], f"{name} would be open to its callers"
 
 
 MAINTAINERS = {"accountant", "janitor", "reaper", "scheduler", "ticker"}
@@ -248,9 +256,11 @@ async def test_migrating_again_keeps_the_roles_in_force(roles: Roles, psql: Psql
     assert "enqueue_job" in report.functions
     state = await grants_state(roles.owner_dsn)
     assert (state.prefix, state.differing) == (roles.prefix, ())
-    async with open_database(roles.owner_dsn) as database:
-        drift = compare(read_committed(), await describe(database))
-    assert not [each for each in drift.changed if each.startswith("function")]
+
+
+async def test_the_roles_are_no_drift_of_the_schema(roles: Roles, database_url: str) -> None:
+    async with open_database(roles.owner_dsn) as with_roles, open_database(database_url) as without:
+        assert compare(await describe(without), await describe(with_roles)) == Drift()
 
 
 async def test_what_was_changed_by_hand_is_told_and_put_right(roles: Roles, psql: Psql) -> None:

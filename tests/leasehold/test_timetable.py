@@ -80,7 +80,14 @@ def test_a_preview_shows_blackouts_and_changes_of_the_clock() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"cron": "x"}, {"cron": "* * * * *", "zone": "Mars"}, {"at": "soon"}, {"every": 1e30}, {"every": 5, "anchor": None}, {"every": 5, "blackouts": [3]}],
+    [
+        {"cron": "x"},
+        {"cron": "* * * * *", "zone": "Mars"},
+        {"at": "soon"},
+        {"every": 1e30},
+        {"every": 5, "anchor": None},
+        {"every": 5, "blackouts": [3]},
+    ],
     ids=str,
 )
 def test_what_cannot_be_read_is_refused(fields: dict[str, Any]) -> None:
@@ -101,15 +108,29 @@ MOMENTS = some.builds(
     some.integers(-24 * 60, 24 * 60),
 )  # fmt: skip
 EXPRESSIONS = some.sampled_from(
-    ["30 2 * * *", "0,30 2 * * *", "*/15 * * * *", "0 */2 * * *", "15 1,2,3 * * *", "0 0 * * *", "0 0 29 2 *", "30 30 2 * * *", "*/20 59 1 * * *"]
+    [
+        "30 2 * * *",
+        "0,30 2 * * *",
+        "*/15 * * * *",
+        "0 */2 * * *",
+        "15 1,2,3 * * *",
+        "0 0 * * *",
+        "0 0 29 2 *",
+        "30 30 2 * * *",
+        "*/20 59 1 * * *",
+    ]
 )
-WINDOWS = some.sampled_from([[], [{"from": "01:30", "to": "02:30"}], [{"from": "23:00", "to": "02:15", "days": ["sat", "sun"]}]])
+WINDOWS = some.sampled_from(
+    [[], [{"from": "01:30", "to": "02:30"}], [{"from": "23:00", "to": "02:15", "days": ["sat", "sun"]}]]
+)
 ZONES = some.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"])
 
 
 @settings(max_examples=60)
 @given(expression=EXPRESSIONS, zone=ZONES, moment=MOMENTS, windows=WINDOWS)
-def test_the_next_tick_is_the_same_from_wherever_one_asks(expression: str, zone: str, moment: datetime, windows: list[Any]) -> None:
+def test_the_next_tick_is_the_same_from_wherever_one_asks(
+    expression: str, zone: str, moment: datetime, windows: list[Any]
+) -> None:
     times = table(cron=expression, zone=zone, blackouts=windows)
     tick = times.after(moment)
     if tick is None:
@@ -123,7 +144,9 @@ def test_the_next_tick_is_the_same_from_wherever_one_asks(expression: str, zone:
 
 @settings(max_examples=60)
 @given(expression=EXPRESSIONS, zone=ZONES, moment=MOMENTS, windows=WINDOWS)
-def test_walking_and_asking_one_by_one_give_the_same(expression: str, zone: str, moment: datetime, windows: list[Any]) -> None:
+def test_walking_and_asking_one_by_one_give_the_same(
+    expression: str, zone: str, moment: datetime, windows: list[Any]
+) -> None:
     times = table(cron=expression, zone=zone, blackouts=windows)
     walked = times.between(moment, moment + 2 * DAY, 50)
     asked: list[datetime] = []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.support.sql_worker import SqlWorker
 Changes = dict[int, tuple[bool, str | None, str | None]]
 
 
-async def delete(caller: Caller, *, dry_run: bool = False, **filters: object) -> Changes:
+async def delete(caller: Caller, *, dry_run: bool = False, **filters: Any) -> Changes:
     """For each job whether it was removed, its state before, and why it was not."""
     rows = await caller.call("delete_jobs", timeout=None, dry_run=dry_run, **filters)
     return {row["job_id"]: (row["changed"], row["was"], row["reason"]) for row in rows}
@@ -63,7 +64,7 @@ async def test_a_dry_run_says_the_same_and_changes_nothing(jobs: Database) -> No
         ({"batch": 1}, {2}),
     ],
 )
-async def test_filters_narrow_it_down(jobs: Database, filters: dict[str, object], expected: set[int]) -> None:
+async def test_filters_narrow_it_down(jobs: Database, filters: dict[str, Any], expected: set[int]) -> None:
     assert set(await delete(jobs, **filters)) == expected
 
 
@@ -83,6 +84,6 @@ async def test_each_id_that_was_named_is_answered(jobs: Database) -> None:
         ({"state": "running"}, "state must be one in which nobody holds the job, not 'running'"),
     ],
 )
-async def test_nonsense_is_refused(database: Database, filters: dict[str, object], complaint: str) -> None:
+async def test_nonsense_is_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         await delete(database, **filters)

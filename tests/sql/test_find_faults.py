@@ -179,7 +179,9 @@ async def test_a_tick_that_no_scheduler_fires(database: Database) -> None:
     row = await create_schedule(database)
     await set_plan(database, row, "2999-01-01T00:00:00Z")
     assert await faults(database) == []
-    await database.execute("update leasehold.schedules set next_run_at = now() - interval '70 s', last_error = 'no table'")
+    await database.execute(
+        "update leasehold.schedules set next_run_at = now() - interval '70 s', last_error = 'no table'"
+    )
     assert await faults(database) == [("tick_overdue", "schedule s")]
     assert "its last error: no table" in await explanation(database)
     assert [row["is_repaired"] for row in await database.call("audit_jobs", True)] == [False]

@@ -33,7 +33,12 @@ async def test_a_tick_makes_its_job_and_is_written_down_with_the_next_one(databa
         assert after["last_run_at"] - row["next_run_at"] == timedelta(seconds=2)
         assert (after["last_job_count"], after["last_error"], after["revision"]) == (1, None, 1)
         [entry] = await lane.call("list_schedule_ticks", "s")
-        assert (entry["origin"], entry["outcome"], entry["job_ids"], entry["fired_by"]) == ("timer", "fired", [job["id"]], "test")
+        assert (entry["origin"], entry["outcome"], entry["job_ids"], entry["fired_by"]) == (
+            "timer",
+            "fired",
+            [job["id"]],
+            "test",
+        )
         assert (entry["tick_at"], entry["fired_at"]) == (row["next_run_at"], after["last_run_at"])
 
 
@@ -134,7 +139,9 @@ async def test_a_failure_is_kept_until_it_fires_again(database: Database) -> Non
         assert await history(lane) == [("s", "failed", "no such table", 0), ("s", "fired", None, 1)]
 
 
-async def test_while_a_job_is_open_ticks_are_skipped_where_overlap_is_not_allowed(database: Database, worker: SqlWorker) -> None:
+async def test_while_a_job_is_open_ticks_are_skipped_where_overlap_is_not_allowed(
+    database: Database, worker: SqlWorker
+) -> None:
     async with database.lane("clocked") as lane:
         row = await planned(lane, overlap="skip")
         await freeze(lane, "2030-01-01 12:00:05Z")
@@ -142,7 +149,11 @@ async def test_while_a_job_is_open_ticks_are_skipped_where_overlap_is_not_allowe
         assert await fire(lane, fire_of(await schedule(lane), "2030-01-01 12:00:03Z")) == [(0, 1, 0, 0)]
         await worker.complete(await worker.claim())
         assert await fire(lane, fire_of(await schedule(lane), NEXT)) == [(1, 0, 0, 1)]
-        assert [entry[1:3] for entry in await history(lane)] == [("fired", None), *[("skipped", "overlap")] * 2, ("fired", None)]
+        assert [entry[1:3] for entry in await history(lane)] == [
+            ("fired", None),
+            *[("skipped", "overlap")] * 2,
+            ("fired", None),
+        ]
 
 
 async def test_where_one_is_refused_none_has_fired(database: Database) -> None:
@@ -169,7 +180,10 @@ async def test_idle_workers_are_woken(fresh_database: Database) -> None:
     await idle_worker(fresh_database)
     async with fresh_database.lane("clocked") as lane:
         row = await create(lane)
-        await lane.fetch("update leasehold.schedules set planned_revision = 1, next_run_at = clock_timestamp() where id = $1", row["id"])
+        await lane.fetch(
+            "update leasehold.schedules set planned_revision = 1, next_run_at = clock_timestamp() where id = $1",
+            row["id"],
+        )
         row = await schedule(lane)
         assert await heard(fresh_database, lambda: fire(lane, fire_of(row, None))) == ["wake:default"]
 

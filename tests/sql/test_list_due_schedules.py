@@ -8,7 +8,12 @@ from tests.support.sql_waits import freeze
 async def test_they_are_those_to_plan_and_those_whose_tick_has_come(database: Database) -> None:
     async with database.lane("clocked") as lane:
         await create_at(lane, NOON, "new")
-        for name, at in (("due", NOON), ("later", "2030-01-01 12:00:01Z"), ("long due", "2030-01-01 11:00Z"), ("never", None)):
+        for name, at in (
+            ("due", NOON),
+            ("later", "2030-01-01 12:00:01Z"),
+            ("long due", "2030-01-01 11:00Z"),
+            ("never", None),
+        ):
             await set_plan(lane, await create(lane, name), at)
         await set_plan(lane, await create(lane, "off", enabled=False), NOON)
         rows = await lane.call("list_due_schedules")

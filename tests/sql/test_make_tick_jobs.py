@@ -20,7 +20,9 @@ async def made(database: Database, rows: list[Any] | None, stagger: float = 0, b
 
 
 async def test_without_a_query_it_is_one_job(database: Database) -> None:
-    await create(database, args={"a": 1}, key="k", queue="q", priority=3, metadata={"team": "x"}, max_attempts=4, timeout=9)
+    await create(
+        database, args={"a": 1}, key="k", queue="q", priority=3, metadata={"team": "x"}, max_attempts=4, timeout=9
+    )
     [job] = await made(database, None)
     assert job == {
         "kind": "echo", "args": {"a": 1}, "queue": "q", "priority": 3, "key": "k", "key_group": None, "max_attempts": 4, "timeout": 9,
@@ -37,11 +39,21 @@ async def test_columns_become_args_over_those_of_the_schedule(database: Database
 
 async def test_some_columns_are_about_the_job(database: Database) -> None:
     await create(database, priority=1, queue="q", key="mine", metadata={"a": 1})
-    row = {"key": "k", "key_group": "g", "priority": 9, "queue": "r", "max_attempts": 2, "metadata": {"b": 2}, "run_at": "2031-01-01"}
+    row = {
+        "key": "k",
+        "key_group": "g",
+        "priority": 9,
+        "queue": "r",
+        "max_attempts": 2,
+        "metadata": {"b": 2},
+        "run_at": "2031-01-01",
+    }
     nulls = dict.fromkeys(row)
     first, second = await made(database, [row, nulls])
     assert first["args"] == second["args"] == {}
-    assert {name: first[name] for name in row if name != "metadata"} == {name: row[name] for name in row if name != "metadata"}
+    assert {name: first[name] for name in row if name != "metadata"} == {
+        name: row[name] for name in row if name != "metadata"
+    }
     assert first["metadata"].items() >= {"a": 1, "b": 2}.items()
     assert (second["key"], second["queue"], second["priority"], second["max_attempts"]) == ("mine", "q", 1, None)
     assert second["run_at"] == "2030-01-01T12:00:05+00:00"
@@ -55,7 +67,12 @@ async def test_a_delay_takes_the_place_of_the_time(database: Database) -> None:
 
 @pytest.mark.parametrize(
     ("batches", "seconds"),
-    [(None, [0, 10, 20, 30, 40, 50]), (2, [0, 0, 0, 30, 30, 30]), (4, [0, 0, 15, 30, 30, 45]), (100, [0, 9.6, 19.8, 30, 39.6, 49.8])],
+    [
+        (None, [0, 10, 20, 30, 40, 50]),
+        (2, [0, 0, 0, 30, 30, 30]),
+        (4, [0, 0, 15, 30, 30, 45]),
+        (100, [0, 9.6, 19.8, 30, 39.6, 49.8]),
+    ],
     ids=["each its own", "halves", "quarters", "more than jobs"],
 )
 async def test_they_are_spread_over_the_window(database: Database, batches: int | None, seconds: list[float]) -> None:

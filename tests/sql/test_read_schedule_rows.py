@@ -105,4 +105,7 @@ async def test_an_unknown_role_is_an_error_of_the_query(database: Database) -> N
 
 
 async def test_only_planning_runs_nothing(database: Database) -> None:
-    assert await database.call("read_schedule_rows", "select 1 / (n - n) from generate_series(1, 2) n", only_plan=True) == []
+    assert (
+        await database.call("read_schedule_rows", "select 1 / (n - n) from generate_series(1, 2) n", only_plan=True)
+        == []
+    )

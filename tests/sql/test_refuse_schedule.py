@@ -60,6 +60,8 @@ async def test_what_is_no_schedule_is_refused(database: Database, fields: dict[s
     assert await database.call("list_schedules") == []
 
 
-@pytest.mark.parametrize("text", ["@daily", "@HOURLY", "*/5 9-17 * * mon-fri", "30 */5 9-17 L * *", " 0  0 1,15 * *  ", "0 0 * * 1#2"])
+@pytest.mark.parametrize(
+    "text", ["@daily", "@HOURLY", "*/5 9-17 * * mon-fri", "30 */5 9-17 L * *", " 0  0 1,15 * *  ", "0 0 * * 1#2"]
+)
 async def test_cron_is_looked_at_from_afar(database: Database, text: str) -> None:
     assert await database.call_value("refuse_schedule", definition(cron=text, queue="q", args={}, blackouts=[])) is None

@@ -156,10 +156,27 @@ def go_on(job: Job, how: str) -> Any:
     return job.continue_with(resize.new(Picture("a", timedelta(seconds=1))), blockers=[11])
 
 
+@app.kind(runs="process", keep_logs="INFO")
+def speak(job: Job, place: str = "", crash: bool = False) -> None:
+    """Say how far it has come, wait until the file is there, and go on; or crash."""
+    job.progress(0.25, "begun")
+    job.progress(0.5, "half")
+    job.log("first", "debug")
+    log.warning("second")
+    while place and not Path(place).exists():
+        time.sleep(0.01)
+    job.log("third")
+    if crash:
+        os.kill(os.getpid(), signal.SIGKILL)
+    job.progress(1.0, "done")
+
+
 @app.kind(runs="process")
-def speak(job: Job) -> None:
-    """What a process cannot do yet: it has no line to its worker."""
-    job.progress(0.5)
+def prepare_in_a_process(job: Job) -> None:
+    """What a process cannot do: it has no transactions."""
+    job.start(pid.new())
+    with job.prepare():
+        pass
 
 
 def die_at_once(_setup: bytes) -> int:

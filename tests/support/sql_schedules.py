@@ -51,7 +51,9 @@ async def set_plan(caller: Caller, row: Row, next_run_at: str | None, error: str
     return planned
 
 
-def fire_of(row: Row, next_run_at: str | None, ticks: Sequence[dict[str, Any]] = (), rows: object = None) -> dict[str, Any]:
+def fire_of(
+    row: Row, next_run_at: str | None, ticks: Sequence[dict[str, Any]] = (), rows: object = None
+) -> dict[str, Any]:
     """What fire_schedules is told of a schedule; by default its next tick fires."""
     expected = row["next_run_at"].isoformat()
     return {

@@ -109,7 +109,7 @@ def _scenario(each: Scenario) -> list[str]:
         each.name,
         str(each.workers),
         f"{each.arrivals_per_second:.3g}/s",
-        f"{found.utilisation:.0%}" if found.slots else "-",
+        "-" if found.utilisation is None else f"{found.utilisation:.0%}",
         f"{found.waiting_share:.0%}",
         _span(found.average_wait, "without end"),
         _span(found.p95_wait, "without end"),

@@ -9,28 +9,31 @@ from typing import TYPE_CHECKING
 from leasehold.cli.checks import connection, grants, health, schema, work
 from leasehold.cli.checks.verdicts import skipped
 from leasehold.cli.results import Check
+from leasehold.errors import QueryRefused
 
 if TYPE_CHECKING:
     from leasehold.database import Database
     from leasehold.migrations import SchemaState
     from leasehold.settings import Settings
 
+NO_RIGHT = "42501"
+
 
 async def check_all(
     database: Database, state: SchemaState, settings: Settings, place: str, data_folder: Path | None
 ) -> list[Check]:
     """Every check on an open database. `place` says where it is, `data_folder` where it keeps its data if it is ours."""
-    of_schema = schema.check_schema(state)
     fits = schema.schema_problem(state) is None
+    is_ours = fits and state.status == "same"
     checks = [
         await connection.check_server(database, place),
         await connection.check_pooler(database, settings),
-        of_schema,
-        await _inside("drift", fits and state.status == "same", lambda: schema.check_drift(database)),
-        await _inside("grants", fits and state.status == "same", lambda: grants.check_grants(database)),
-        await _inside("partitions", fits, lambda: schema.check_partitions(database)),
-        await _inside("jobs", fits, lambda: work.check_jobs(database)),
-        await _inside("workers", fits and not state.differing, lambda: work.check_workers(database, settings)),
+        schema.check_schema(state),
+        await _look("drift", lambda: schema.check_drift(database), is_ours),
+        await _look("grants", lambda: grants.check_grants(database), is_ours),
+        await _look("partitions", lambda: schema.check_partitions(database), fits),
+        await _look("jobs", lambda: work.check_jobs(database), fits),
+        await _look("workers", lambda: work.check_workers(database, settings), fits and not state.differing),
         await connection.check_notify(database, settings),
         await connection.check_clock(database),
         await connection.check_connections(database),
@@ -42,6 +45,13 @@ async def check_all(
     return [*checks, health.check_disk(data_folder)] if data_folder else checks
 
 
-async def _inside(name: str, fits: bool, check: Callable[[], Awaitable[Check]]) -> Check:
-    """A check that needs the schema."""
-    return await check() if fits else skipped(name, "not looked at, for the schema does not fit")
+async def _look(name: str, check: Callable[[], Awaitable[Check]], fits: bool) -> Check:
+    """A check that needs the schema, and rights to look at it."""
+    if not fits:
+        return skipped(name, "not looked at, for the schema does not fit")
+    try:
+        return await check()
+    except QueryRefused as error:
+        if error.sqlstate != NO_RIGHT:
+            raise
+        return skipped(name, "this role may not look; let the owner of the schema ask")

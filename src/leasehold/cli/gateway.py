@@ -16,6 +16,7 @@ async def gateway(
     *,
     host: Annotated[str | None, setting("gateway_host")] = None,
     port: Annotated[str | None, setting("gateway_port")] = None,
+    cors_origins: Annotated[str | None, setting("gateway_cors_origins")] = None,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
     context: Annotated[Context, INJECTED],
 ) -> Finally:
@@ -26,7 +27,7 @@ async def gateway(
     Example:
       leasehold gateway --port 8420
     """
-    settings = context.settings_with({"gateway_host": host, "gateway_port": port})
+    settings = context.settings_with({"gateway_host": host, "gateway_port": port, "gateway_cors_origins": cors_origins})
     await context.check_schema()
     if with_parent:
         stop_with_parent()

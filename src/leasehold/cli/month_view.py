@@ -17,7 +17,7 @@ from leasehold.schedule_records import NextTick
 
 MOST_MONTHS = 2
 WEEKDAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
-MANY = 10
+MARKS = "x*²³⁴⁵⁶⁷⁸⁹"  # by how often a day fires
 FIRES, SKIPPED, TURNED = "bold green", "red", "bold yellow"
 
 
@@ -91,7 +91,7 @@ def _cell(day: date, found: Day | None) -> Text:
     fires = found.ticks - found.skipped
     if found.clocks_change:
         return Text(f"{day.day:>2}!", TURNED if found.ticks else "yellow")
-    mark = "x" if fires == 0 else "+" if fires >= MANY else "*" if fires == 1 else str(fires)
+    mark = MARKS[fires] if fires < len(MARKS) else "+"
     return Text(f"{day.day:>2}{mark}", FIRES if fires else SKIPPED)
 
 
@@ -99,8 +99,8 @@ def _legend(days: Sequence[Day]) -> Text:
     counts = {day.ticks - day.skipped for day in days if day.ticks}
     told = [
         ("* fires", FIRES, 1 in counts),
-        (f"2-{MANY - 1} fires so often", FIRES, any(1 < count < MANY for count in counts)),
-        ("+ more often", FIRES, any(count >= MANY for count in counts)),
+        ("² fires so often", FIRES, any(1 < count < len(MARKS) for count in counts)),
+        ("+ more often", FIRES, any(count >= len(MARKS) for count in counts)),
         ("x blackout", SKIPPED, 0 in counts),
         ("! the clocks change", TURNED, any(day.clocks_change for day in days)),
     ]

@@ -28,7 +28,7 @@ AN_INTEGER = Parameter(validator=Number(gte=-LARGEST_INTEGER - 1, lte=LARGEST_IN
 def setting(name: str) -> Parameter:
     """The flag for a setting: its description, its default, and the environment variable that does the same."""
     default = show_value(name, getattr(Settings(), name))
-    shown = "" if default in {"-", "(all)"} else f"; default {default}"
+    shown = "" if default in {"-", "(all)", "(none)"} else f"; default {default}"
     return Parameter(help=f"{describe_setting(name)} [{environment_name(name)}{shown}]")
 
 

@@ -25,7 +25,7 @@ POLICY = PolicyFlags()
 DRY_RUN_TICKS = 5
 
 
-class ScheduleChange(msgspec.Struct, frozen=True, kw_only=True):
+class ChangedSchedule(msgspec.Struct, frozen=True, kw_only=True):
     """What was done to a schedule; `changed` is false when it was so already."""
 
     schedule: str
@@ -111,7 +111,7 @@ async def schedules_update(
         return await client.schedules.update(name, revision=revision, **cast("Any", changes))
 
 
-async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ScheduleChange:
+async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
     """Let a schedule fire again, from its next tick on.
 
     Ticks that were due meanwhile are not caught up.
@@ -121,10 +121,10 @@ async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context,
     """
     async with context.client() as client:
         changed = await client.schedules.enable(name)
-    return ScheduleChange(schedule=name, now="enabled", changed=changed)
+    return ChangedSchedule(schedule=name, now="enabled", changed=changed)
 
 
-async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ScheduleChange:
+async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
     """Have a schedule fire no more by itself.
 
     It may still be triggered by hand; jobs that it has made go on.
@@ -134,10 +134,10 @@ async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context
     """
     async with context.client() as client:
         changed = await client.schedules.disable(name)
-    return ScheduleChange(schedule=name, now="disabled", changed=changed)
+    return ChangedSchedule(schedule=name, now="disabled", changed=changed)
 
 
-async def schedules_delete(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ScheduleChange:
+async def schedules_delete(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
     """Remove a schedule and its history; jobs that it has made stay.
 
     One that stands in code comes back when a scheduler starts with that code: disable it instead.
@@ -147,7 +147,7 @@ async def schedules_delete(name: ScheduleName, /, *, context: Annotated[Context,
     """
     async with context.client() as client:
         await client.schedules.delete(name)
-    return ScheduleChange(schedule=name, now="deleted", changed=True)
+    return ChangedSchedule(schedule=name, now="deleted", changed=True)
 
 
 def _clearable(names: Sequence[str]) -> list[str]:

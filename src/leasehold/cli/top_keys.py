@@ -21,7 +21,8 @@ KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|[\s\S]")
 
 def keys_in(text: str) -> list[str]:
     """The keys that a terminal has sent, by name."""
-    return [NAMES.get(key, key) for key in KEY.findall(text)]
+    found: list[str] = KEY.findall(text)
+    return [NAMES.get(key, key) for key in found]
 
 
 @contextmanager

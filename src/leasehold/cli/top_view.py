@@ -91,7 +91,8 @@ def _head(look: Look, screen: Screen) -> list[Text]:
     fleet = look.fleet
     at = look.at.astimezone(UTC).strftime("%H:%M:%S UTC")
     first = Text.assemble(
-        ("leasehold ", "bold"), (at, "dim"), ("  PAUSED" if screen.is_paused else "", "reverse"), f"  ready {look.count('pending'):,}",
+        ("leasehold ", "bold"), (at, "dim"), ("  PAUSED" if screen.is_paused else "", "reverse"),
+        f"  ready {look.count('pending'):,}",
         f"  later {look.count('scheduled', 'waiting', 'blocked'):,}", f"  held {fleet.held_jobs:,}",
         f"  in {_rate(look.arrived)}/s  out {_rate(look.ended)}/s",
         no_wrap=True, overflow="ellipsis",

@@ -52,8 +52,8 @@ def view_worker(report: WorkerReport, now: datetime) -> Sequence[RenderableType]
         "queues": plain(", ".join(worker.queues) or "all"),
         "kinds": plain(", ".join(worker.kinds) or "all"),
         "jobs": plain(f"{worker.active_jobs} in {worker.slots} slots{_ids(worker)}"),
-        "memory": _resource(worker.memory, worker.memory_limit and show_bytes(worker.memory_limit)),
-        "cpu": _resource(worker.cpu, worker.cpu_limit and f"{worker.cpu_limit:g} CPUs"),
+        "memory": _resource(worker.memory, show_bytes(worker.memory_limit or 0)),
+        "cpu": _resource(worker.cpu, f"{worker.cpu_limit or 0:g} CPUs"),
         "started": show_instant(worker.started_at),
         "heartbeat": f"{show_span(worker.silent_for)} ago",
         "stopped": worker.stopped_at and show_instant(worker.stopped_at),
@@ -98,10 +98,8 @@ def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
 
 
-def _resource(share: float | None, limit: str | None) -> str | None:
-    if share is None:
-        return None
-    return f"{share:.0%}" + (f" of {limit}" if limit else "")
+def _resource(share: float | None, limit: str) -> str | None:
+    return None if share is None else f"{share:.0%} of {limit}"
 
 
 def _ids(worker: WorkerRecord) -> str:

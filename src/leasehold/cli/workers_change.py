@@ -143,16 +143,16 @@ def _report(answer: CommandRecord, state: str | None = None) -> CommandReport:
 
 
 def _outcome(report: CommandReport) -> str:
-    match report.result:
-        case {"state": "stopped"}:
+    result: dict[str, Any] = report.result
+    match report.command:
+        case "decommission" if result["state"] == "stopped":
             return "has ended"
-        case {"state": str(state), "running": list(jobs)}:
-            count = len(jobs)  # pyright: ignore[reportUnknownArgumentType]
+        case "decommission" | "pause" | "resume":
+            count = len(result["running"])
             rest = f"; {count} job{' goes' if count == 1 else 's go'} on" if count else ""
-            return f"is now {state}{rest}"
-        case {"was": int(was), "slots": int(slots)}:
-            return f"runs {slots} job{'' if slots == 1 else 's'} at once now, before {was}"
-        case {"job_id": job_id, "was": was}:
-            return f"cancelled job {job_id}, which was {was}"
+            return f"is now {result['state']}{rest}"
+        case "set_concurrency":
+            slots: int = result["slots"]
+            return f"runs {slots} job{'' if slots == 1 else 's'} at once now, before {result['was']}"
         case _:
-            return f"did {report.command}"
+            return f"cancelled job {result['job_id']}, which was {result['was']}"

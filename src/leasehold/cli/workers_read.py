@@ -108,7 +108,7 @@ async def tell(context: Context, worker: str, command: str, timeout: timedelta, 
     Raises UnknownWorker and BadInput; WrongState where the worker is gone or could not do it; WaitTimeout.
     """
     async with context.client() as client:
-        command_id = await client.command_worker(worker, command, **args)
+        command_id = await client.command_worker(worker, command, args)
         answer = await client.answer_of(command_id, timeout=timeout.total_seconds())
     if answer.state == "expired":
         raise WrongState(f"worker {answer.worker_id} is gone; it has not answered")

@@ -92,10 +92,8 @@ class Feed:
         rows = await self._caller.call("list_changes", start[0], None, start[1], PAGE)
         changes = self._told.fresh(map(change_from_row, rows))
         self.is_behind = len(rows) == PAGE
-        if self.is_behind:
-            start = (rows[-1]["at"], rows[-1]["job_id"])
-        else:
-            start = (max(start[0], now - OVERLAP), 0)
+        last = rows[-1] if self.is_behind else None
+        start = (max(start[0], now - OVERLAP), 0) if last is None else (last["at"], last["job_id"])
         self._from = start
         self.lag = max(now - start[0] - OVERLAP, timedelta(0)) if self.is_behind else timedelta(0)
         return changes

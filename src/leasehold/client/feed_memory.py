@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from leasehold.changes import Change, microseconds_of
+from leasehold.database import Row
 
 SECOND = 1_000_000
 MOST_MARKS = 400
@@ -81,6 +82,6 @@ class Settled:
         self.at = max(self.at, now - self._longest)
 
 
-def counts_from_rows(rows: Sequence[Mapping[str, int]]) -> dict[int, tuple[int, int]]:
+def counts_from_rows(rows: Sequence[Row]) -> dict[int, tuple[int, int]]:
     """Rows of count_changes."""
     return {row["second"]: (row["changes"], int(row["ids"])) for row in rows}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -36,22 +37,26 @@ class Workers(Section):
         return from_row(WorkerRecord, (await self._database.call("get_worker", worker))[0])
 
     async def command_worker(
-        self, worker: str, command: str, *, valid_for: timedelta = timedelta(minutes=5), **args: int
+        self,
+        worker: str,
+        command: str,
+        args: Mapping[str, int] | None = None,
+        *,
+        valid_for: timedelta = timedelta(minutes=5),
     ) -> int:
         """Tell a worker what to do; returns the id of the command. It is carried out at once by a worker that listens.
 
         Args:
             worker: which.
-            command: `decommission`, `pause`, `resume`, `set_concurrency` (slots), `cancel_job` (job_id), `dump_stacks` (job_id,
-                or all its jobs).
+            command: `decommission`, `pause`, `resume`, `set_concurrency`, `cancel_job`, `dump_stacks`.
+            args: of the command: `slots` of set_concurrency, `job_id` of cancel_job and, if you like, of dump_stacks.
             valid_for: a worker that has not heard of it by then never will.
-            args: of the command.
 
         Raises:
             UnknownWorker; BadInput: no such command or args, or several workers are meant.
             WrongState: the worker has ended, or nobody has heard of it for three minutes.
         """
-        encoded = msgspec.json.encode(args).decode()
+        encoded = msgspec.json.encode(dict(args or {})).decode()
         rows = await self._database.call("command_worker", worker, command, encoded, valid_for)
         return int(rows[0][0])
 
@@ -87,12 +92,12 @@ class Workers(Section):
         memory_limit: int | None = None, cpu_limit: float | None = None, listening: bool = False,
     ) -> str:  # fmt: skip
         """Make a worker known that somebody else runs; returns its friendly name. See `leasehold.register_worker`."""
-        named = {"name": name, "app_version": app_version, "memory_limit": memory_limit, "cpu_limit": cpu_limit}
         return str(
             await self._database.call_value(
-                "register_worker", incarnation, worker_id, host, pid, version, queues, kinds, slots, listening, **named
+                "register_worker", incarnation, worker_id, host, pid, version, queues, kinds, slots, listening, name,
+                app_version, memory_limit, cpu_limit,
             )
-        )
+        )  # fmt: skip
 
     async def heartbeat_worker(
         self, incarnation: UUID, *, active_jobs: int, state: str, listening: bool = False, **vitals: Any

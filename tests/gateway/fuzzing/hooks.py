@@ -7,7 +7,7 @@ from typing import Any, cast
 import schemathesis
 
 
-@schemathesis.hook
+@schemathesis.hook  # pyright: ignore[reportUnknownMemberType]
 def map_body(context: Any, body: Any) -> Any:
     """Integers without a fraction: to JSON Schema 5.0 is one, to us (and to every typed decoder) it is not."""
     return _whole(body)

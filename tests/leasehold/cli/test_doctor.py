@@ -12,7 +12,7 @@ def verdicts(done: object) -> dict[str, str]:
 
 
 CHECKS = [
-    "settings", "database", "pooler", "schema", "drift", "partitions", "jobs", "workers", "notify", "clock",
+    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "workers", "notify", "clock",
     "connections", "durability", "autovacuum", "horizon", "bloat",
 ]  # fmt: skip
 
@@ -79,3 +79,22 @@ def test_overdue_jobs_are_counted_and_the_audit_named(cli: Cli, psql: Psql, data
     assert done.code == 7
     assert "1 overdue, and no worker or reaper sees to it" in done.out
     assert "look at `leasehold audit`" in done.out
+
+
+def test_settings_that_are_unknown_or_contradict_each_other_are_told_before_anything_else(cli: Cli) -> None:
+    unknown = cli("doctor", environ={"LEASEHOLD_SLOT": "3"})
+    assert (unknown.code, "did you mean LEASEHOLD_SLOTS?" in unknown.err) == (2, True)
+    late = cli("doctor", environ={"LEASEHOLD_LEASE_SECONDS": "10", "LEASEHOLD_RENEW_SECONDS": "9"})
+    assert (late.code, "must be less than half of lease_seconds = 10" in late.err) == (2, True)
+
+
+def test_what_a_role_may_not_see_is_left_out(run_cli: Cli, psql: Psql, database_url: str) -> None:
+    name = psql(database_url, "select 'clerk_' || oid from pg_database where datname = current_database()")
+    psql(database_url, f"create role {name} login")
+    psql(database_url, f"grant usage on schema leasehold to {name}")
+    psql(database_url, f"grant select on leasehold.schema_migrations, leasehold.schema_repeatables to {name}")
+    done = run_cli("doctor", "--database-url", database_url.replace("postgres@", f"{name}@"))
+    found = verdicts(done.json())
+    assert {found[name] for name in ("partitions", "jobs", "workers")} == {"skipped"}
+    assert (found["horizon"], found["notify"]) == ("advice", "ok")
+    psql(database_url, f"drop owned by {name}; drop role {name}")

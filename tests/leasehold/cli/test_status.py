@@ -65,3 +65,17 @@ def test_programs_get_the_counts_as_they_are(cli: Cli) -> None:
         "workers": [],
         "silent_after": 75.0,
     }
+
+
+def test_the_age_of_counts_is_told_where_tables_are_too_large_to_be_counted(
+    cli: Cli, psql: Psql, database_url: str
+) -> None:
+    cli("enqueue", "echo", "--queue", "crawl")
+    big = (
+        "do $$begin execute format('alter database %I set leasehold.small_table = %L', current_database(), -1); end$$;"
+    )
+    psql(database_url, big + AT.format("12:00:00"))
+    psql(database_url, "select leasehold.measure_depths()")
+    lines = cli("status", "--output", "text").steady.splitlines()
+    assert lines[1].split()[:2] == ["crawl", "1"]
+    assert lines[2].startswith("large tables were counted ")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import msgspec
 import pytest
 
 from tests.leasehold.cli.conftest import Cli, Psql
@@ -49,7 +51,7 @@ def test_nobody_is_listed_where_there_is_nobody(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("worker")
 def test_programs_get_everything(cli: Cli) -> None:
-    [listed] = cli("workers", "list").json()  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+    [listed] = msgspec.json.decode(cli("workers", "list").out, type=list[dict[str, Any]])
     chosen = {name: listed[name] for name in ("worker_id", "name", "app_version", "active_job_ids", "missing_kinds")}
     assert chosen == {
         "worker_id": "pod-1", "name": "brave-otter", "app_version": "7.1", "active_job_ids": [1], "missing_kinds": ["parse"],
@@ -59,8 +61,8 @@ def test_programs_get_everything(cli: Cli) -> None:
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("called", ["pod-1", "brave-otter", "brave", ONE, ONE[:9]])
 def test_one_is_shown_by_any_of_its_names(cli: Cli, called: str) -> None:
-    shown = cli("workers", "show", called).json()
-    assert shown["worker"]["incarnation"] == ONE  # pyright: ignore[reportIndexIssue, reportUnknownMemberType]
+    shown = msgspec.json.decode(cli("workers", "show", called).out, type=dict[str, Any])
+    assert shown["worker"]["incarnation"] == ONE
 
 
 @pytest.mark.usefixtures("worker")

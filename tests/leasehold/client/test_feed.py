@@ -98,6 +98,10 @@ async def test_what_commits_soon_after_later_things_is_told_by_the_next_look(dat
         assert ends(await feed.read()) == []
 
 
+def same(at: datetime) -> datetime:
+    return at
+
+
 async def commit_long_after(feed: Feed, lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
     """Job 1 completes in an open transaction; the feed goes past that moment; then it is committed."""
     monkeypatch.setattr(feeds, "OVERLAP", timedelta(0))
@@ -112,7 +116,7 @@ async def commit_long_after(feed: Feed, lane: Lane, monkeypatch: pytest.MonkeyPa
 async def test_what_commits_long_after_its_time_is_found_by_an_audit(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds, "_second", lambda at: at)  # the present second is looked at as well
+    monkeypatch.setattr(feeds, "_second", same)  # the present second is looked at as well
     await enqueue(database)
     async with begun(database) as feed, open_transaction(database, "slow") as lane:
         await commit_long_after(feed, lane, monkeypatch)

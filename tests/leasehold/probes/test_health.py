@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from leasehold.probes import Health, Verdict
+from collections.abc import Sequence
+
+from leasehold.probes import Health, Question, Verdict
 
 
 class Clock:
@@ -21,15 +23,15 @@ def healthy() -> tuple[Health, Clock]:
     return health, clock
 
 
-def wrong(verdicts: object) -> list[str]:
-    assert isinstance(verdicts, list)
-    return [each.name for each in verdicts if isinstance(each, Verdict) and each.problem is not None]
+def wrong(verdicts: Sequence[Verdict]) -> list[str]:
+    return [each.name for each in verdicts if each.problem is not None]
 
 
 def test_a_process_that_turns_lives_is_ready_and_has_started() -> None:
     health, _ = healthy()
     health.stuck = {"dispatcher": None}
-    for question in ("livez", "readyz", "startupz"):
+    questions: tuple[Question, ...] = ("livez", "readyz", "startupz")
+    for question in questions:
         assert wrong(health.ask(question)) == []
     assert [each.name for each in health.ask("readyz")] == ["event loop", "dispatcher", "database", "start", "draining"]
 

@@ -10,10 +10,11 @@ import trio
 
 from leasehold.cli.checks.verdicts import advise, ok, problem, skipped
 from leasehold.cli.results import Check
-from leasehold.errors import ListenerDeaf
+from leasehold.errors import DatabaseUnavailable, ListenerDeaf
+from leasehold.logs import redact_dsn
 
 if TYPE_CHECKING:
-    from leasehold.database import Database
+    from leasehold.database import Database, Row
     from leasehold.settings import Settings
 
 OLDEST_POSTGRES = 15
@@ -28,6 +29,7 @@ select current_setting('server_version_num')::int / 10000 as major, current_sett
        current_setting('default_transaction_read_only')::boolean as is_read_only,
        current_setting('default_transaction_isolation') as isolation
 """
+IDENTITY = "select current_database() as name, pg_postmaster_start_time() as server_started_at"
 CLOCKS = """
 select clock_timestamp() as wall, nullif(current_setting('leasehold.frozen_clock', true), '') as frozen
 """
@@ -67,8 +69,10 @@ async def check_server(database: Database, place: str) -> Check:
 
 async def check_pooler(database: Database, settings: Settings) -> Check:
     """Whether a pooler is in front, and where notifications then come from."""
-    await database.fetch("select")
-    found = (database.pooler.value if database.pooler else None) or "none"
+    [here] = await database.fetch(IDENTITY)
+    found = database.pooler.value if database.pooler else "none"
+    if settings.direct_database_url and (wrong := await _judge_direct(settings.direct_database_url, here)):
+        return wrong
     if found == "none":
         if settings.direct_database_url:
             advice = "LEASEHOLD_DIRECT_DATABASE_URL is for a pooler in LEASEHOLD_DATABASE_URL; leave it out"
@@ -78,6 +82,25 @@ async def check_pooler(database: Database, settings: Settings) -> Check:
         return ok("pooler", f"{POOLERS[found]}; " + ("LISTEN goes past it" if settings.notify else "we only poll"))
     advice = "name a connection past the pooler in LEASEHOLD_DIRECT_DATABASE_URL, for LISTEN and for migrations"
     return advise("pooler", POOLERS[found], advice)
+
+
+async def _judge_direct(dsn: str, here: Row) -> Check | None:
+    """What is wrong with the direct connection, if anything."""
+    from leasehold.database import open_database  # noqa: PLC0415
+
+    shown = f"LEASEHOLD_DIRECT_DATABASE_URL ({redact_dsn(dsn)})"
+    try:
+        async with open_database(dsn, pool_size=1, timeout=PING_SECONDS) as direct:
+            [there] = await direct.fetch(IDENTITY)
+            is_direct = direct.pooler is not None and direct.pooler.value == "none"
+    except DatabaseUnavailable as error:
+        return problem("pooler", f"{shown} does not answer: {error}", "nothing is heard without it; mend or remove it")
+    if tuple(here) != tuple(there):
+        detail = f"{shown} leads to another database ({there['name']}) than LEASEHOLD_DATABASE_URL ({here['name']})"
+        return problem("pooler", detail, "both must lead to the same database of the same server")
+    if not is_direct:
+        return problem("pooler", f"{shown} leads through a pooler, too", "name the address of Postgres itself there")
+    return None
 
 
 async def check_notify(database: Database, settings: Settings) -> Check:

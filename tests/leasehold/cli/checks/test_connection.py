@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -19,6 +21,10 @@ from tests.conftest import Psql
 from tests.support.pgbouncer import pgbouncer
 
 SETTINGS = Settings()
+
+
+def with_direct(dsn: str) -> Settings:
+    return msgspec.structs.replace(SETTINGS, direct_database_url=dsn)
 
 
 async def verdict_after(database_url: str, psql: Psql, change: str) -> tuple[str, str]:
@@ -45,12 +51,31 @@ async def test_an_old_postgres_is_a_problem(database: Database, monkeypatch: pyt
 
 async def test_without_a_pooler_all_is_well_and_a_direct_connection_needless(database: Database) -> None:
     assert (await check_pooler(database, SETTINGS)).verdict == "ok"
-    needless = msgspec.structs.replace(SETTINGS, direct_database_url="postgresql://elsewhere")
-    assert (await check_pooler(database, needless)).verdict == "advice"
+    assert (await check_pooler(database, with_direct(database.dsn))).verdict == "advice"
+
+
+async def test_a_direct_connection_to_another_database_is_a_problem(
+    database: Database, empty_database_url: str
+) -> None:
+    check = await check_pooler(database, with_direct(empty_database_url))
+    assert (check.verdict, "leads to another database" in check.detail) == ("problem", True)
+
+
+async def test_a_direct_connection_that_is_pooled_as_well_is_a_problem(database_url: str) -> None:
+    with pgbouncer(database_url) as pooled_url:
+        async with open_database(pooled_url) as database:
+            check = await check_pooler(database, with_direct(pooled_url))
+    assert (check.verdict, "leads through a pooler, too" in check.detail) == ("problem", True)
+
+
+async def test_a_direct_connection_that_does_not_answer_is_a_problem(database: Database, tmp_path: Path) -> None:
+    check = await check_pooler(database, with_direct(f"postgresql://ada:secret@/db?host={tmp_path}"))
+    assert (check.verdict, "does not answer" in check.detail) == ("problem", True)
+    assert "secret" not in check.detail
 
 
 async def test_a_pooler_is_named_and_a_direct_connection_asked_for(database_url: str) -> None:
-    direct = msgspec.structs.replace(SETTINGS, direct_database_url=database_url)
+    direct = with_direct(database_url)
     with pgbouncer(database_url) as pooled_url:
         async with open_database(pooled_url) as database:
             assert (await check_pooler(database, SETTINGS)).verdict == "advice"
