@@ -30,6 +30,8 @@ log = logging.getLogger("leasehold.ticker")
 BATCH = 500
 QUERIES_AT_ONCE = 4
 ELSEWHERE_SECONDS = 1.0
+HOPELESS_SECONDS = 60.0
+MOST_POLL_SECONDS = 60.0
 MARGIN_SECONDS = 5.0
 MOST_LOSSES = 3
 FIRING_SECONDS = 120.0
@@ -53,7 +55,7 @@ class Ticker:
         lane: a connection of its own.
         database: where the queries of schedules run, each in a transaction of its own.
         switchboard: `tick` notices wake it.
-        poll_seconds: how long it sleeps at the most.
+        poll_seconds: how long it sleeps at the most; a minute where this is more.
         declared: definitions of schedules.
         declared_by: the app whose they are, as module:attribute; None where there is none.
     """
@@ -71,7 +73,7 @@ class Ticker:
     ) -> None:
         self._lane = lane
         self._database = database
-        self._poll_seconds = poll_seconds
+        self._poll_seconds = min(poll_seconds, MOST_POLL_SECONDS)
         self._declared = declared
         self._declared_by = declared_by
         self._me = f"scheduler {socket.gethostname()}:{os.getpid()}"
@@ -134,20 +136,30 @@ class Ticker:
                 continue
             self._busy.pop(due.id, None)
             try:
-                timetable = self._timetable(row)
-            except BadInput as error:
-                plans.append(Plan(id=due.id, revision=due.revision, next_run_at=None, error=str(error)))
-                continue
-            if not due.is_planned:
-                plans.append(plan(due, timetable))
-            elif (firing := decide(due, timetable)) is not None:
-                if due.query is not None and firing.fires:
-                    self._busy[due.id] = float("inf")
-                    nursery.start_soon(self._fire_rows, due, firing)
-                else:
-                    firings.append(firing)
+                step = self._next_step(due, row)
+            except Exception as error:  # whatever is wrong with one schedule, the others go on
+                step = self._hopeless(due, error)
+            if isinstance(step, Plan):
+                plans.append(step)
+            elif step is not None and due.query is not None and step.fires:
+                self._busy[due.id] = float("inf")
+                nursery.start_soon(self._fire_rows, due, step)
+            elif step is not None:
+                firings.append(step)
         fired = [await self._fire(some) for some in portions(firings)]
         return await self._plan(plans) or any(fired)
+
+    def _next_step(self, due: Due, row: Row) -> Plan | Firing | None:
+        timetable = self._timetable(row)
+        return decide(due, timetable) if due.is_planned else plan(due, timetable)
+
+    def _hopeless(self, due: Due, error: Exception) -> Plan | None:
+        """One that cannot be planned says why until it is changed; one that another scheduler could plan is left to that."""
+        if not due.is_planned:
+            return Plan(id=due.id, revision=due.revision, next_run_at=None, error=str(error) or repr(error))
+        log.error("schedule %r is due and this scheduler cannot tell its ticks: %s", due.name, error)
+        self._busy[due.id] = trio.current_time() + HOPELESS_SECONDS
+        return None
 
     def _timetable(self, row: Row) -> Timetable:
         revision, timetable = self._timetables.get(row["id"], (None, None))

@@ -84,11 +84,11 @@ def _figures(loads: Mapping[str, Sequence[Load]], pickups: Mapping[int, Spread])
         name = f"{connections} connection{'s' if connections > 1 else ''}"
         figures += [
             Figure(
-                name=f"{name}, of which each request is one durable job",
+                name=f"{name}, each request a durable job (floor: bare aiohttp)",
                 unit="requests/s",
                 **_pair(ours, bare, "per_second"),
             ),
-            Figure(name=f"{name}, p99 of the answer", unit="ms", **_pair(ours, bare, "p99_ms")),
+            Figure(name=f"{name}, p99 of the answer (floor: bare aiohttp)", unit="ms", **_pair(ours, bare, "p99_ms")),
             Figure(name=f"{name}, with a worker beside it", unit="requests/s", value=worked[0].per_second),
             Figure(name=f"{name}, p99 pick-up of these jobs", unit="ms", value=pickups[connections].p99),
         ]

@@ -38,7 +38,8 @@ select (select count(*) from leasehold.schedule_ticks where outcome = 'fired') a
        (select count(*) from leasehold.schedule_ticks where outcome <> 'fired') as others,
        (select count(*) from leasehold.jobs) as jobs,
        (select count(distinct (metadata ->> 'schedule', metadata ->> 'tick')) from leasehold.jobs) as different,
-       (select count(*) from leasehold.schedules s cross join generate_series(s.starts_at, s.ends_at - interval '1 second', '1 second') t(at)
+       (select count(*) from leasehold.schedules s
+          cross join generate_series(s.starts_at, s.ends_at - interval '1 second', '1 second') t(at)
          where not exists (select from leasehold.jobs j
                             where j.metadata ->> 'schedule' = s.name and (j.metadata ->> 'tick')::timestamptz = t.at)) as missing,
        (select count(distinct fired_by) from leasehold.schedule_ticks) as schedulers

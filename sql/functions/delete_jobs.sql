@@ -5,7 +5,7 @@
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
 --             batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
 -- Returns     each job with whether it was removed, its state before (and now, where it was skipped), and the reason then
--- Errors      LH001 batch out of range, state unknown
+-- Errors      LH001 batch out of range, state unknown (LH002 and LH004 of delete_job become reasons)
 -- Tables      as delete_job, one job after another
 -- Callers     clients, psql
 create or replace function leasehold.delete_jobs(

@@ -49,8 +49,9 @@ begin
         when d ->> 'overlap' not in ('allow', 'skip') then format('overlap must be allow or skip, not %L', d ->> 'overlap')
         when octet_length(d ->> 'description') > 10000 then 'description must have at most 10000 bytes, not ' || octet_length(d ->> 'description')
         when octet_length(d ->> 'query') not between 1 and 100000 then 'query must have 1 to 100000 bytes, not ' || octet_length(d ->> 'query')
-        when not isfinite((d ->> 'at')::timestamptz) or not isfinite((d ->> 'starts_at')::timestamptz) or not isfinite((d ->> 'ends_at')::timestamptz)
-             then 'at, starts_at and ends_at must be finite times'
+        when least((d ->> 'at')::timestamptz, (d ->> 'starts_at')::timestamptz, (d ->> 'ends_at')::timestamptz) < '1970-01-01 00:00Z'
+             or greatest((d ->> 'at')::timestamptz, (d ->> 'starts_at')::timestamptz, (d ->> 'ends_at')::timestamptz) > '9000-01-01 00:00Z'
+             then 'at, starts_at and ends_at must lie between the years 1970 and 9000'
         when (d ->> 'starts_at')::timestamptz >= (d ->> 'ends_at')::timestamptz then format('starts_at must be before ends_at, %s is not', d ->> 'starts_at')
         when (d ->> 'max_attempts')::numeric not between 1 and 1000000 then 'max_attempts must be from 1 to 1000000, not ' || (d ->> 'max_attempts')
         end;

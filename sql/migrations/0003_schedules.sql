@@ -53,8 +53,7 @@ create table leasehold.schedules (
     constraint schedules_overlap_is_known check (overlap in ('allow', 'skip'))
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
--- Neither index holds anything that a tick of another schedule changes; next_run_at is not indexed, so that firing is a HOT
--- update: there are hundreds of schedules, not millions.
+-- next_run_at has no index, so that firing is a HOT update: there are hundreds of schedules, not millions.
 comment on table leasehold.schedules is 'What makes jobs by the clock: of one kind, at every tick.';
 comment on column leasehold.schedules.every is 'Seconds between two ticks, which are at anchor + n × every.';
 comment on column leasehold.schedules.cron is 'Five fields, six with the seconds first, or @daily and the like; in the time of zone.';

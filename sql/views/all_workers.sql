@@ -8,6 +8,12 @@ with recursive open(queue, kind, number) as (
      cross join lateral (select j.queue, j.kind from leasehold.jobs j
                           where j.state = 'pending' and (j.queue, j.kind) > (o.queue, o.kind) order by j.queue, j.kind limit 1) n
      where o.number < 1000
+), release as materialized (
+    -- Workers of one deployment are alike, so that there are few of these however many workers there are.
+    select w.queues, w.kinds, w.version, w.app_version, max(w.started_at) as started_at
+      from leasehold.workers w
+     where w.stopped_at is null and w.heartbeat_at >= leasehold.clock() - interval '3 minutes'
+     group by 1, 2, 3, 4
 )
 select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name, w.host, w.pid, w.version, w.app_version, w.queues, w.kinds, w.slots,
        cardinality(h.job_ids) as active_jobs, h.job_ids as active_job_ids,
@@ -25,7 +31,6 @@ select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name
   left join lateral (select array_agg(distinct o.kind order by o.kind) as kinds from open o
                       where a.is_alive and w.kinds <> '{}' and o.kind <> all (w.kinds) and (w.queues = '{}' or o.queue = any (w.queues))) m on true
   left join lateral (select (l.version, l.app_version) is distinct from (w.version, w.app_version) as is_other
-                       from leasehold.workers l
-                      where a.is_alive and l.stopped_at is null and l.heartbeat_at >= t.now - interval '3 minutes'
-                        and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues) and (l.kinds = '{}' or w.kinds = '{}' or l.kinds && w.kinds)
+                       from release l
+                      where a.is_alive and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues) and (l.kinds = '{}' or w.kinds = '{}' or l.kinds && w.kinds)
                       order by l.started_at desc limit 1) n on true;

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from time import monotonic
@@ -30,8 +30,9 @@ class Dispatching:
     """A dispatcher with nobody behind it: the test plays the slots."""
 
     def __init__(
-        self, database: Database, *, app: App | None = None, slots: int = 3, poll_seconds: float = 30.0
-    ) -> None:
+        self, database: Database, *, app: App | None = None, slots: int = 3, poll_seconds: float = 30.0,
+        hold_for: Callable[[], float] = float,
+    ) -> None:  # fmt: skip
         self.database = database
         self.client = Client(database)
         self.lane = FragileCaller(database)
@@ -39,8 +40,9 @@ class Dispatching:
         self.backlog = Backlog()
         self.holdings: Holdings = {}
         self.dispatcher = Dispatcher(
-            self.lane, self.claimer, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True
-        )
+            self.lane, self.claimer, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True,
+            hold_for=hold_for,
+        )  # fmt: skip
         self.started: list[Held] = []
 
     async def slot(self) -> None:
@@ -275,3 +277,46 @@ async def test_paused_queues_are_left_alone_until_they_are_resumed(database: Dat
         assert bundle.started == []
         await bundle.client.resume("default")
         await until(lambda: len(bundle.started) == 1)
+
+
+async def test_while_it_is_held_back_nothing_is_claimed(database: Database) -> None:
+    held_back = [0.0]
+    client = Client(database)
+    await client.enqueue_many([NewJob(kind="echo")] * 2)
+    async with dispatching(database, hold_for=lambda: held_back[0]) as bundle:
+        await until(lambda: len(bundle.started) == 2)
+        held_back[0] = float("inf")
+        await client.enqueue_many([NewJob(kind="echo")] * 4)
+        claims = bundle.lane.calls.count("claim_jobs")
+        bundle.dispatcher.wake()
+        await wait_all_tasks_blocked()
+        assert bundle.lane.calls.count("claim_jobs") <= claims + 1, "one may have been on its way"
+        assert len(bundle.started) == 2
+        held_back[0] = 0.0
+        bundle.dispatcher.look_again()
+        await until(lambda: len(bundle.started) == 3)
+
+
+async def test_what_had_not_begun_goes_back_when_it_is_held_back(database: Database) -> None:
+    held_back = [0.0]
+    await Client(database).enqueue_many([NewJob(kind="echo")] * 3)
+    async with dispatching(database, slots=1, hold_for=lambda: held_back[0]) as bundle:
+        await until(lambda: len(bundle.started) == 1)
+        held_back[0] = float("inf")
+        bundle.backlog.extend([held_job(number) for number in await bundle.claim_by_sql(2)])
+        bundle.dispatcher.look_again()
+        await until(lambda: bundle.dispatcher.statistics().handed_back == 2)
+        assert await bundle.states() == ["pending", "pending", "claimed"]
+
+
+async def test_of_a_paused_queue_goes_back_what_had_not_begun_and_of_no_other(database: Database) -> None:
+    client = Client(database)
+    async with dispatching(database, slots=1) as bundle:
+        await client.enqueue_many([NewJob(kind="echo", queue=queue) for queue in ("a", "a", "b", "b")])
+        bundle.dispatcher.wake()
+        await until(lambda: len(bundle.started) == 1)
+        rows = await database.call("claim_jobs", bundle.claimer.incarnation, "w1", batch=3)
+        bundle.backlog.extend([held_job(row["job_id"], queue=row["queue"]) for row in rows])
+        bundle.dispatcher.pause_queue("b")
+        await until(lambda: bundle.dispatcher.statistics().handed_back == 2)
+        assert len(bundle.backlog) == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -181,6 +182,32 @@ async def test_a_query_that_loses_its_connection_again_and_again_has_failed(
         await create_soon(database, "fine", 0.05)
         bundle.switchboard.publish(TickNotice())
         assert (await bundle.ticks(2))[1] == ("fine", "fired", None, 1)
+
+
+async def test_one_whose_ticks_this_scheduler_cannot_tell_is_left_to_others(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Planned by a scheduler whose machine knows its time zone."""
+    await set_plan(database, await create(database, "odd", cron="@daily"), PAST)
+    await database.fetch("update leasehold.schedules set zone = 'Mars/Base' where name = 'odd'")
+    await create(database, "fine", at=PAST)
+    async with ticking(database) as bundle:
+        assert await bundle.ticks(1) == [("fine", "fired", None, 1)]
+        await bundle.asleep()
+    assert caplog.text.count("schedule 'odd' is due and this scheduler cannot tell its ticks") == 1
+
+
+async def test_the_clock_of_its_machine_does_not_matter(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m benchmarks ticks` has a whole process in another time."""
+    real, real_ns = time.time, time.time_ns
+    monkeypatch.setattr("time.time", lambda: real() + 3600)
+    monkeypatch.setattr("time.time_ns", lambda: real_ns() + 3600 * 10**9)
+    await create_soon(database, "soon", 0.2)
+    await create_soon(database, "in half an hour", 1800)
+    async with ticking(database) as bundle:
+        assert await bundle.ticks(1) == [("soon", "fired", None, 1)]
+        await bundle.asleep()
+    assert len(await history(database)) == 1
 
 
 async def test_of_many_tickers_one_fires_each_tick(database: Database) -> None:

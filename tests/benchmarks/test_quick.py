@@ -19,6 +19,7 @@ from benchmarks.command import main, run
 from benchmarks.report import Report, print_report
 from benchmarks.server import ROOT
 from benchmarks.server import Server as MeasuredServer
+from benchmarks.wrk import find_wrk
 from tests.support.processes import clean_environment
 from tests.support.servers import Server
 
@@ -30,6 +31,7 @@ EXPECTED = {
         "by HTTP, after the commit, p99",
         "a job in the future, after its time, p99",
     ),
+    "http": ("2 connections, p99 pick-up of these jobs",) if find_wrk() else (),
     "idle": ("idle: statements of all three", "idle, notifications off: CPU of the worker"),
     "fleet": ("4 idle workers: statements", "CPU of Postgres", "HOT share of the updates", "last claim after a queue was paused"),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),

@@ -74,6 +74,16 @@ def test_probes_ask_for_paths_that_are_served_on_ports_that_are_open(example: li
             assert container["args"][-2:] == ["--probe-port", str(ports["probes"])], owner
 
 
+def test_metrics_are_scraped_where_they_are_open(example: list[Manifest]) -> None:
+    scraped = {}
+    for owner, pod, container in containers(example):
+        if port := pod["metadata"].get("annotations", {}).get("prometheus.io/port"):
+            scraped[owner] = {"probes": int(port)}.items() <= {
+                each["name"]: each["containerPort"] for each in container["ports"]
+            }.items()
+    assert scraped == {"Deployment leasehold-scheduler": True, "StatefulSet leasehold-worker": True}
+
+
 def test_what_kills_never_asks_the_database(example: list[Manifest]) -> None:
     for owner, _, container in containers(example):
         if probe := container.get("livenessProbe"):

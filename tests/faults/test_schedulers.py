@@ -12,12 +12,15 @@ pytestmark = pytest.mark.acceptance
 SCHEDULES, SECONDS = 20, 3
 CREATE = """
 select count(leasehold.create_schedule(jsonb_build_object(
-           'name', n::text, 'kind', 'tick', 'missed', 'catch_up', 'grace', 0, 'starts_at', b.at, 'ends_at', b.at + make_interval(secs => $2),
+           'name', n::text, 'kind', 'tick', 'missed', 'catch_up', 'grace', 0, 'starts_at', b.at,
+           'ends_at', b.at + make_interval(secs => $2),
            'query', case when n % 5 = 0 then 'select 1 as n, pg_sleep(0.1)::text as slept' end)
            || case when n % 2 = 0 then '{"every": 1}'::jsonb else '{"cron": "* * * * * *"}' end))
   from generate_series(1, $1::int) n, (select clock_timestamp() + interval '0.3 s' as at offset 0) b
 """
-OVER = "select clock_timestamp() > max(ends_at) and bool_and(next_run_at is null and planned_revision is not null) from leasehold.schedules"
+OVER = """
+select clock_timestamp() > max(ends_at) and bool_and(next_run_at is null and planned_revision is not null) from leasehold.schedules
+"""
 TICKS = "select schedule, tick_at, outcome, job_count from leasehold.schedule_history order by 1, 2"
 DIFFERENT = "select count(*), count(distinct (metadata ->> 'schedule', metadata ->> 'tick')) from leasehold.jobs"
 

@@ -10,8 +10,8 @@ from leasehold.forecast import Load, desired_slots, erlang_c, forecast, slots_no
 
 LOADS = st.builds(
     Load,
-    arrivals_per_second=st.floats(0, 100),
-    run_seconds=st.floats(0.001, 100),
+    arrivals_per_second=st.floats(0, 20),
+    run_seconds=st.floats(0.001, 10),
     run_variation=st.floats(0, 50),
     backlog=st.integers(0, 10_000),
     held=st.integers(0, 100),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 
@@ -9,7 +11,7 @@ from tests.sql.test_wake_idle_workers import heard
 from tests.support.sql_schedules import change, create, definition, schedule
 
 
-async def declare(database: Database, **fields: object) -> str:
+async def declare(database: Database, **fields: Any) -> str:
     [row] = await database.call("declare_schedule", definition(**fields), "code")
     assert row["name"] == "s"
     return row["outcome"]

@@ -55,7 +55,7 @@ async def test_jobs_that_are_not_finished_stay_however_old(fresh_database: Datab
         assert await states(lane) == {1: "pending"}
 
 
-async def test_idempotency_keys_and_workers_of_the_same_age_go_too(fresh_database: Database) -> None:
+async def test_idempotency_keys_and_workers_with_their_commands_of_the_same_age_go_too(fresh_database: Database) -> None:
     async with fresh_database.lane("clocked") as lane:
         for day in ("03", "04"):
             await freeze(lane, f"2030-05-{day} 12:00Z")
@@ -63,11 +63,14 @@ async def test_idempotency_keys_and_workers_of_the_same_age_go_too(fresh_databas
             stopped, silent = SqlWorker(lane, f"stopped {day}"), SqlWorker(lane, f"silent {day}")
             await stopped.register()
             await silent.register()
+            await lane.call("command_worker", silent.name, "pause")
             await lane.call("stop_worker", stopped.incarnation)
         await freeze(lane, "2030-05-07 12:00Z")
         await lane.call("drop_old_partitions", 3)
         keys = await lane.fetch("select idempotency_key from leasehold.idempotency_keys")
         workers = await lane.fetch("select worker_id from leasehold.workers order by 1")
+        commands = await lane.fetch("select date_part('day', created_at) from leasehold.worker_commands")
+        assert [row[0] for row in commands] == [4]
         assert [row[0] for row in keys] == ["of 04"]
         assert [row[0] for row in workers] == ["silent 04", "stopped 04"]
 

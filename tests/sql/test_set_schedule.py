@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from leasehold.database import Database
@@ -18,7 +20,7 @@ LATER = "2030-01-01 12:00:30Z"
      {"starts_at": "2030-01-02"}, {"ends_at": "2031-01-02"}],
     ids=["interval", "cron", "blackouts", "zone", "start", "end"],
 )  # fmt: skip
-async def test_new_times_hold_from_now_on(database: Database, fields: dict[str, object]) -> None:
+async def test_new_times_hold_from_now_on(database: Database, fields: dict[str, Any]) -> None:
     async with database.lane("clocked") as lane:
         before = await planned(lane)
         await freeze(lane, LATER)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from leasehold.database import Database
 from tests.support.sql_books import books, finish
-from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_jobs import enqueue_many, pile_up
 from tests.support.sql_waits import freeze
+from tests.support.sql_work import measured
 from tests.support.sql_worker import SqlWorker
 
 NOON, LATER = datetime(2026, 3, 1, 12, tzinfo=UTC), datetime(2026, 3, 1, 12, 2, tzinfo=UTC)
@@ -53,3 +54,28 @@ async def test_a_retried_job_that_was_forgotten_meanwhile_counts_nowhere(databas
         await lane.execute("delete from leasehold.jobs")
     await database.call("write_minutes", NOON, LATER, 0, 1)
     assert await books(database, "arrivals") == []
+
+
+async def test_it_reads_what_came_and_what_is_held_and_not_the_whole_backlog(fresh_database: Database) -> None:
+    await pile_up(fresh_database, 20_000, "old", queue="q")
+    worker = SqlWorker(fresh_database)
+    for is_analyzed in (False, True):
+        async with fresh_database.lane("measured") as lane:
+            if is_analyzed:
+                await lane.execute("analyze leasehold.jobs")
+            (last,) = await lane.fetch("select max(id) from leasehold.jobs")
+            since = await lane.call_value("clock")
+            assert isinstance(since, datetime)
+            await pile_up(lane, 100, "new", queue="q")
+            await worker.claim(20, kinds=["new"])
+            await worker.fail(await worker.claim(10, kinds=["new"]), retry_in=[0.0] * 10)
+            await lane.execute("begin")
+            async with measured(lane) as work:
+                minute = since.replace(second=0, microsecond=0)
+                await lane.call("write_minutes", minute, minute + timedelta(minutes=2), last[0], 1)
+            rows = await lane.fetch("select sum(arrivals), sum(starts) from leasehold.rollups")
+            await lane.execute("rollback")
+        assert rows[0][0] >= 100
+        assert work.seq_scans == 0
+        assert work.jobs_fetched <= 600
+        assert work.pages <= 3000

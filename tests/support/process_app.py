@@ -162,7 +162,7 @@ def speak(job: Job, place: str = "", crash: bool = False) -> None:
     job.progress(0.25, "begun")
     job.progress(0.5, "half")
     job.log("first", "debug")
-    log.warning("second")
+    logging.getLogger("app").warning("second")
     while place and not Path(place).exists():
         time.sleep(0.01)
     job.log("third")

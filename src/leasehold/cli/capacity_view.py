@@ -84,6 +84,7 @@ def _facts(has: CapacityRecord) -> dict[str, object]:
         "a job takes": _span(has.avg_seconds),
         "workers": f"{has.active_workers} with {has.active_slots} slots",
         "drained in": _hours(has.hours_to_drain),
+        "as of": has.counted_at,
     }
 
 

@@ -9,6 +9,8 @@ from leasehold.capacity import HOURS, CapacityPlan, CapacityRecord, QueueRates, 
 from leasehold.client.section import Section
 from leasehold.records import JobRecord, from_row
 
+UNBOUNDED = 1_000_000
+
 
 class Capacity(Section):
     """The section of the client about how much queues have to do and can do. Nothing here counts a big table."""
@@ -45,7 +47,7 @@ class Capacity(Section):
             capacity=has,
             workers_needed=needed,
             target_wait=target_wait,
-            desired_workers=await self.desired_workers(queue, target_wait),
+            desired_workers=await self.desired_workers(queue, target_wait, most=UNBOUNDED),
             scenarios=scenarios(has, target_wait, what_if),
         )
 

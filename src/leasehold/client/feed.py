@@ -3,7 +3,8 @@
 Ends of jobs and all that stands in job_events are told at least once and almost always once, in the order of their times.
 A change is visible when its transaction has committed, which may be after later ones: so each look goes over the last
 `OVERLAP` again and leaves out what was told, and every few seconds the numbers of each second are compared with what was
-told, back to the oldest transaction that was open (`LONGEST` at the most). A second that has grown is told again as a whole.
+told, back to the oldest transaction that was open (`LONGEST` at the most). Of a second that has grown is told what
+was not told, as far as that is remembered, else all of it.
 
 Creation, claim, start, and workers that come and go are looked at as they are at each look; what came and went between
 two looks is not told, nor told again later.
@@ -85,7 +86,8 @@ class Feed:
 
     async def _begin(self, now: datetime) -> tuple[tuple[datetime, int], Settled]:
         before = now - BEFORE_START
-        self._told.accept(counts_from_rows(await self._caller.call("count_changes", before, now)))
+        known_from = _second(before - BEFORE_SETTLED)  # as far back as an audit looks
+        self._told.accept(counts_from_rows(await self._caller.call("count_changes", known_from, now)))
         return (now, 0), Settled(before, LONGEST)
 
     async def _read_changes(self, now: datetime, start: tuple[datetime, int]) -> list[Change]:
@@ -131,7 +133,7 @@ class Feed:
         for second in self._told.incomplete(counts):
             at = instant_of(second * SECOND)
             async for page in replay(self._caller, at, at + timedelta(seconds=1)):
-                changes += page
+                changes += self._told.late(page)
         self._told.forget(self._from[0], start)
         self._audited = monotonic()
         self._audit_pause = max(AUDIT_SECONDS, AUDIT_SHARE * (self._audited - began))

@@ -11,10 +11,11 @@ from leasehold.database import Row
 
 SECOND = 1_000_000
 MOST_MARKS = 400
+MOST_RECENT = 50_000
 
 
 class Told:
-    """Remembers changes by identity for a short while, and by number and sum of job ids for each second."""
+    """Remembers changes by identity for a while, the last 50,000 at least, and by number and sum of job ids for each second."""
 
     def __init__(self) -> None:
         self._recent: dict[tuple[object, ...], datetime] = {}
@@ -51,9 +52,18 @@ class Told:
         self._seconds.update(counts)
         return sorted(found)
 
+    def late(self, changes: Iterable[Change]) -> list[Change]:
+        """Of an incomplete second, what was not told, as far as that is remembered."""
+        late = [change for change in changes if change.identity not in self._recent]
+        self._recent.update((change.identity, change.at) for change in late)
+        return late
+
     def forget(self, before: datetime, seconds_before: datetime) -> None:
-        """Forget identities and seconds that will not be asked for any more."""
-        self._recent = {identity: at for identity, at in self._recent.items() if at >= before}
+        """Forget seconds that will not be asked for any more, and identities from before a moment as far as there are too many."""
+        excess = len(self._recent) - MOST_RECENT
+        old = [identity for identity, at in self._recent.items() if at < before][: max(0, excess)]
+        for identity in old:
+            del self._recent[identity]
         oldest = microseconds_of(seconds_before) // SECOND
         self._seconds = {second: told for second, told in self._seconds.items() if second >= oldest}
 

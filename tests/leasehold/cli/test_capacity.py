@@ -58,6 +58,7 @@ def test_a_queue_is_shown_with_what_it_needs_and_what_becomes_of_it(seeded: Cli)
         "a job takes  10s",
         "workers      1 with 2 slots",
         "drained in   5m",
+        "as of        2030-01-01 12:00:00.000 UTC",
         "",
         "through in  workers",
         "1 h               1",

@@ -11,7 +11,7 @@ from leasehold.client import feed as feeds
 from leasehold.client.feed import Feed, replay
 from leasehold.database import Caller, Database, Lane
 from tests.support.sql_jobs import enqueue, pile_up
-from tests.support.sql_waits import open_transaction
+from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
 
 ENDS = {"job_completed", "job_failed", "job_cancelled"}
@@ -139,6 +139,17 @@ async def test_the_cursor_stays_before_what_an_open_transaction_may_still_commit
             await audited(feed, database)
             await feed.read()
             assert feed.cursor > microseconds_of(row["at"])
+
+
+@pytest.mark.parametrize("minutes", [0, 1, 2])
+async def test_what_happened_before_the_first_look_is_never_told(database: Database, minutes: int) -> None:
+    async with database.lane("clocked") as lane:
+        (row,) = await lane.fetch(f"select now() - interval '{minutes} min 15 s' as at")
+        await freeze(lane, row["at"].isoformat())
+        await run_one(lane)
+    async with begun(database) as feed:
+        assert await audited(feed, database) == []
+        assert await feed.read() == []
 
 
 async def test_skipping_goes_on_from_now(database: Database) -> None:

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from leasehold.changes import Change, microseconds_of
+from leasehold.client import feed_memory
 from leasehold.client.feed_memory import SECOND, Settled, Told
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -20,7 +23,17 @@ def test_what_was_told_is_not_fresh_again() -> None:
     assert told.fresh([change(2), change(3)]) == [change(3)]
 
 
-def test_identities_are_forgotten_with_their_time() -> None:
+def test_of_a_second_that_has_grown_only_what_was_not_told_is_late() -> None:
+    told = Told()
+    told.fresh([change(1)])
+    assert told.incomplete({FIRST: (2, 3)}) == [FIRST]
+    assert told.late([change(1), change(2)]) == [change(2)]
+    assert told.late([change(1), change(2)]) == []
+    assert told.incomplete({FIRST: (2, 3)}) == []
+
+
+def test_identities_are_forgotten_with_their_time_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_memory, "MOST_RECENT", 1)
     told = Told()
     told.fresh([change(1), change(2, 5)])
     told.forget(NOON + timedelta(seconds=1), NOON)
