@@ -57,6 +57,7 @@ class Brake:
         self._since = 0.0
         self._until = 0.0
         self._is_blind = False
+        self._is_off = limits.memory >= 1 and limits.cpu >= 1
         self.reason: str | None = None
         self.paused = False
         self.changed: Callable[[], object] = bool
@@ -65,7 +66,11 @@ class Brake:
         """Seconds to claim nothing, then to ask again; 0: claim."""
         now = self._clock()
         # Heartbeats look as well, and do not judge.
-        if now >= self._until and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0):
+        if (
+            not self._is_off
+            and now >= self._until
+            and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0)
+        ):
             self._judge(now)
         return float("inf") if self.paused else max(0.0, self._until - now) if self.reason else 0.0
 

@@ -57,10 +57,10 @@ class Cgroup:
         files = MEMORY_FILES[self._memory_version]
         found: list[Memory] = []
         for folder in self._memory:
-            limits = [limit for name in files.limits if (limit := _number(folder / name)) is not None]
-            used = _number(folder / files.used)
+            limits = [limit for name in files.limits if (limit := _number(f"{folder}/{name}")) is not None]
+            used = _number(f"{folder}/{files.used}")
             if limits and used is not None and 0 < min(limits) < machine:
-                reclaimable = _field(folder / "memory.stat", files.reclaimable) or 0
+                reclaimable = _field(f"{folder}/memory.stat", files.reclaimable) or 0
                 found.append(Memory(max(0, used - reclaimable), min(limits)))
         return max(found, key=lambda memory: memory.share, default=None)
 
@@ -71,9 +71,9 @@ class Cgroup:
         return min(reversed(narrow), key=lambda cpu: cpu.limit, default=None)
 
     def _cpu_2(self) -> list[Cpu | None]:
-        def read(folder: Path) -> Cpu | None:
-            quota, _, period = _text(folder / "cpu.max").partition(" ")
-            used = _field(folder / "cpu.stat", "usage_usec")
+        def read(folder: str) -> Cpu | None:
+            quota, _, period = _text(f"{folder}/cpu.max").partition(" ")
+            used = _field(f"{folder}/cpu.stat", "usage_usec")
             if used is None or not quota.isdecimal() or not period.isdecimal() or not int(period):
                 return None
             return Cpu(used * MICROSECOND, int(quota) / int(period))
@@ -84,23 +84,23 @@ class Cgroup:
         # The two controllers are mounted apart or together, and the group has the same path under both.
         accounts = dict(zip(reversed(self._cpu), reversed(self._accounts), strict=False))
 
-        def read(folder: Path) -> Cpu | None:
-            quota, period = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
-            used = _number(accounts[folder] / "cpuacct.usage") if folder in accounts else None
+        def read(folder: str) -> Cpu | None:
+            quota, period = _number(f"{folder}/cpu.cfs_quota_us"), _number(f"{folder}/cpu.cfs_period_us")
+            used = _number(f"{accounts[folder]}/cpuacct.usage") if folder in accounts else None
             return Cpu(used * NANOSECOND, quota / period) if used is not None and quota and period else None
 
         return _levels(self._cpu, read)
 
 
-def _levels(folders: list[Path], read: Callable[[Path], Cpu | None]) -> list[Cpu | None]:
+def _levels(folders: list[str], read: Callable[[str], Cpu | None]) -> list[Cpu | None]:
     return [read(folder) for folder in folders]
 
 
-def _find(root: Path, controller: str) -> tuple[int, list[Path]]:
+def _find(root: Path, controller: str) -> tuple[int, list[str]]:
     """The version of cgroups that has this controller, and its folders, from our own group up to the outermost."""
     mount = root / "sys/fs/cgroup"
     paths: dict[str, str] = {}
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in _text(f"{root}/proc/self/cgroup").splitlines():
         _, names, path = [*line.split(":", 2), "", ""][:3]
         paths |= dict.fromkeys(names.split(","), path)
     if controller in paths and (mount / controller).is_dir():
@@ -108,29 +108,30 @@ def _find(root: Path, controller: str) -> tuple[int, list[Path]]:
     return 2, _folders(mount, paths.get("", ""))
 
 
-def _folders(mount: Path, path: str) -> list[Path]:
+def _folders(mount: Path, path: str) -> list[str]:
     own = mount / path.strip("/")
     # In a container the path may be that outside of it.
     if ".." in own.parts or not own.is_dir():
         own = mount
-    return [own, *(parent for parent in own.parents if parent.is_relative_to(mount))]
+    return [str(each) for each in (own, *own.parents) if each.is_relative_to(mount)]
 
 
-def _text(file: Path) -> str:
+def _text(path: str) -> str:
     try:
-        return file.read_text(encoding="ascii", errors="replace").strip()
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read().strip()
     except OSError:
         return ""
 
 
-def _number(file: Path) -> int | None:
+def _number(path: str) -> int | None:
     """None where there is none: no such file, `max`, `-1`."""
-    text = _text(file)
+    text = _text(path)
     return int(text) if text.isdecimal() else None
 
 
-def _field(file: Path, name: str) -> int | None:
-    for line in _text(file).splitlines():
+def _field(path: str, name: str) -> int | None:
+    for line in _text(path).splitlines():
         key, _, value = line.partition(" ")
         if key == name and value.isdecimal():
             return int(value)

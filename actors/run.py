@@ -127,7 +127,7 @@ async def _make(
                     settings.poll_seconds,
                     app.schedules,
                     settings.app or ("app" if app.schedules else None),
-                ),  # fmt: skip
+                ),
             ]
         case _:
             return [

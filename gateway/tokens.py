@@ -36,7 +36,7 @@ class TokenStore(Protocol):
         ...
 
     async def has_any(self) -> bool:
-        """Whether there are active tokens at all. Raises DatabaseUnavailable."""
+        """Whether there has ever been a token: to revoke the last one must not open the door. Raises DatabaseUnavailable."""
         ...
 
 
@@ -89,10 +89,12 @@ class DatabaseTokens:
         return await asyncio.shield(asking)
 
     async def has_any(self) -> bool:
-        """Whether there are active tokens at all."""
+        """Whether there has ever been a token."""
         if self._any is None or self._clock() >= self._any.until:
             epoch = self._epoch
-            rows = await self._database.fetch("select exists (select from leasehold.list_tokens()) as any")
+            rows = await self._database.fetch(
+                "select exists (select from leasehold.list_tokens(everything => true)) as any"
+            )
             found = Remembered(Identity(name="") if rows[0]["any"] else None, self._clock() + self._seconds)
             if epoch != self._epoch:
                 return found.identity is not None

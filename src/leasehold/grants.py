@@ -27,6 +27,7 @@ from leasehold.sql import read_folder
 
 DEFAULT_PREFIX = "leasehold_"
 
+
 def find_prefix() -> str:
     """The query that tells the prefix of the roles that are in force; no row where none are."""
     return _text("find_prefix")
@@ -84,7 +85,9 @@ def emit_rights(prefix: str = DEFAULT_PREFIX, functions: Collection[str] | None 
         for what in ("tables", "sequences", "functions")
     ]
     parts += [f"revoke all on schema leasehold from public, {everybody};", f"grant all on schema leasehold to {owner};"]
-    parts += [f"grant all on all {what} in schema leasehold to {owner};" for what in ("tables", "sequences", "functions")]
+    parts += [
+        f"grant all on all {what} in schema leasehold to {owner};" for what in ("tables", "sequences", "functions")
+    ]
     parts += [f"alter default privileges for role {owner} revoke execute on functions from public;"]
     parts += [f"grant usage on schema leasehold to {everybody};"]
     parts += [f"grant select on leasehold.schema_migrations, leasehold.schema_repeatables to {everybody};"]

@@ -181,10 +181,8 @@ def show_value(name: str, value: object) -> str:
         return redact_dsn(str(value)) or "(PG* variables)"
     if isinstance(value, bool):
         return "on" if value else "off"
-    if name == "gateway_cors_origins" and not value:
-        return "(none)"
     if isinstance(value, tuple | list):
-        return ",".join(map(str, cast("tuple[object, ...]", value))) or "(all)"
+        return ",".join(map(str, cast("tuple[object, ...]", value))) or ("(none)" if name == "gateway_cors_origins" else "(all)")
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

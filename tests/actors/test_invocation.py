@@ -16,6 +16,7 @@ from leasehold.actors.processes.pool import ProcessPool
 from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.errors import BadInput, HandlerFailed, told_of
 from leasehold.kind import Kind, KindOptions
+from leasehold.new_job import NewJob
 from tests.support.held import held_job
 from tests.support.process_app import app
 
@@ -73,7 +74,7 @@ async def test_a_process_may_continue_a_chain_or_wait_for_others(pool: ProcessPo
     with pytest.raises(WaitFor) as waits:
         await call_apart(pool, "go_on", how="wait")
     assert waits.value.delay == 2
-    assert [each if isinstance(each, int) else each.kind for each in waits.value.blockers] == [11, "pid"]
+    assert [each.kind if isinstance(each, NewJob) else each for each in waits.value.blockers] == [11, "pid"]
 
 
 async def test_a_process_has_no_database_behind_its_job(pool: ProcessPool) -> None:

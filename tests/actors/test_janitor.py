@@ -8,6 +8,7 @@ from leasehold.actors.janitor import Janitor
 from leasehold.actors.supervisor import supervise
 from leasehold.database import Database
 from tests.support.callers import FragileCaller
+from tests.support.sql_schedules import create
 from tests.support.waiting import until
 
 DAYS = """
@@ -56,3 +57,20 @@ async def test_a_round_that_lost_the_database_is_made_again(
         nursery.start_soon(supervise, janitor)
         await until(lambda: lane.calls.count("drop_old_partitions") == 2)
         janitor.drain()
+
+
+async def test_the_history_of_schedules_is_forgotten_until_nothing_old_is_left(database: Database) -> None:
+    await create(database)
+    for _ in range(3):
+        await database.call("trigger_schedule", "s")
+    await database.fetch(
+        "update leasehold.schedule_ticks set fired_at = fired_at - interval '20 days' where id % 2 = 1"
+    )
+    left = await database.fetch("select count(*) from leasehold.schedule_ticks where id % 2 = 0")
+    lane = FragileCaller(database)
+    janitor = Janitor(lane, keep_days=14)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, janitor)
+        await until(lambda: lane.calls.count("drop_old_ticks") == 2)
+        janitor.drain()
+    assert await database.fetch("select count(*) from leasehold.schedule_ticks") == left

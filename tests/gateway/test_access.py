@@ -29,7 +29,9 @@ def test_another_address_is_refused_without_any_token_and_the_error_says_what_to
     run(check_tokens(Settings(gateway_host=host, gateway_token=TOKEN), None))
 
 
-@pytest.mark.parametrize("origin", ["example.org", "https://example.org/", "ftp://x", "https://a@b", "null", "https://EX.org"])
+@pytest.mark.parametrize(
+    "origin", ["example.org", "https://example.org/", "ftp://x", "https://a@b", "null", "https://EX.org"]
+)
 def test_what_no_browser_would_send_is_no_origin_to_allow(origin: str) -> None:
     with pytest.raises(SettingsError, match="is no origin"):
         check_binding(Settings(gateway_cors_origins=(origin,)))

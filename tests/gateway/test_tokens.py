@@ -19,11 +19,13 @@ class FakeDatabase:
     def __init__(self) -> None:
         self.rows: list[dict[str, object]] = []
         self.asked = 0
+        self.entered = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def call(self, _function: str, *_args: object) -> list[dict[str, object]]:
         self.asked += 1
+        self.entered.set()
         rows = list(self.rows)
         await self.gate.wait()
         return rows
@@ -99,8 +101,7 @@ def test_those_who_ask_at_the_same_time_share_one_query_and_one_who_hangs_up_tak
         token = bundle.add()
         bundle.database.gate.clear()
         asking = [asyncio.create_task(bundle.tokens.find(token)) for _ in range(5)]
-        while not bundle.database.asked:
-            await asyncio.sleep(0)
+        await bundle.database.entered.wait()
         asking[0].cancel()
         bundle.database.gate.set()
         answers = await asyncio.gather(*asking, return_exceptions=True)
@@ -116,8 +117,7 @@ def test_what_was_asked_before_a_change_is_not_remembered_after_it() -> None:
         token = bundle.add()
         bundle.database.gate.clear()
         asking = asyncio.create_task(bundle.tokens.find(token))
-        while not bundle.database.asked:
-            await asyncio.sleep(0)
+        await bundle.database.entered.wait()
         bundle.database.rows = []
         bundle.tokens.forget()
         bundle.database.gate.set()

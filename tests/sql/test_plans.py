@@ -212,7 +212,6 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
         "timeline": (1, lambda: lane.call("get_job_timeline", job_id)),
         "list": (50, lambda: lane.call("list_jobs")),
         "list failed jobs": (50, lambda: lane.call("list_jobs", "failed")),
-        "list jobs of a key": (50, lambda: lane.call("list_jobs", None, None, None, "nobody")),
         "find the end of a page": (50, lambda: lane.call("find_page_end", None, None, None, 50)),
         "get chain": (1, lambda: lane.call("get_chain", job_id)),
         "list chains": (50, lambda: lane.call("list_chains")),

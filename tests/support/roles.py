@@ -44,5 +44,3 @@ def database_with_roles(server: Server, template: str, prefix: str) -> Generator
             yield roles
     finally:
         as_superuser("".join(f"drop role if exists {prefix}{each};" for each in reversed(names)))
-
-

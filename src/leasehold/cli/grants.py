@@ -43,7 +43,11 @@ class GrantsReport(msgspec.Struct, frozen=True, kw_only=True):
         if not self.in_force:
             return [*parts, Text("they are not in force here; `leasehold grants --apply` makes them")]
         if self.differing:
-            return [*parts, *(plain(each, "bold red") for each in self.differing), Text("`leasehold grants --apply` puts it right")]
+            return [
+                *parts,
+                *(plain(each, "bold red") for each in self.differing),
+                Text("`leasehold grants --apply` puts it right"),
+            ]
         return [*parts, Text("they are in force; a login needs only to be a member: create role shop login in role …")]
 
 
@@ -51,7 +55,9 @@ async def grants(
     *,
     emit: Annotated[bool, Parameter(help="Print all of it as SQL; needs no database.", negative=())] = False,
     apply: Annotated[bool, Parameter(help="Make the roles and give them their rights.", negative=())] = False,
-    prefix: Annotated[str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")] = None,
+    prefix: Annotated[
+        str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")
+    ] = None,
     context: Annotated[Context, INJECTED],
 ) -> GrantsReport | Outcome | None:
     """Show, print or apply the Postgres roles: who may call which function.

@@ -40,7 +40,9 @@ async def keep_rights(session: Transaction, catalogue: Catalogue) -> None:
     """Give the rights again that replaced functions have lost; nothing where no roles are in force."""
     prefix = await find_prefix(session)
     if prefix is not None:
-        await session.execute(emit_rights(prefix, {item.name for item in catalogue.repeatables if item.kind == "function"}))
+        await session.execute(
+            emit_rights(prefix, {item.name for item in catalogue.repeatables if item.kind == "function"})
+        )
 
 
 async def grants_state(session: Caller) -> GrantsState:

@@ -36,7 +36,7 @@ def test_the_list_for_people(cli: Cli) -> None:
     assert cli("tokens", "list", "--output", "text").out == "no tokens\n"
     cli("tokens", "create", "shop", "--scope", "enqueue", "--scope", "read", "--expires-in", "90d")
     [head, row] = cli("tokens", "list", "--output", "text", environ={"COLUMNS": "200"}).steady.splitlines()
-    assert head.split() == "id name begins scopes state rate last used expires made by".split()
+    assert head.split() == ["id", "name", "begins", "scopes", "state", "rate", "last", "used", "expires", "made", "by"]
     assert re.fullmatch(r" *1\s+shop\s+lh_\w{6}…\s+enqueue,read\s+active\s+-\s+never\s+<instant>\s+\S+@\S+", row)
 
 

@@ -79,6 +79,8 @@ class Screen:
         self.before = termios.tcgetattr(slave)
         self.slave = slave
         env = clean_environment({"LEASEHOLD_DATABASE_URL": database_url, "TERM": "xterm-256color"})
+        for fixed in ("COLUMNS", "LINES"):
+            env.pop(fixed, None)
         command = [sys.executable, "-m", "leasehold", "top", "--interval", "0.1"]
         self.process = subprocess.Popen(
             command, stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True
