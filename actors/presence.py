@@ -120,6 +120,7 @@ class Presence:
         )  # fmt: skip
         if not row["is_known"]:
             await self.register()
+            self.beat_soon()  # a new row says ready, whatever the worker is
         return [] if row["commands"] is None else msgspec.json.decode(row["commands"], type=list[Command])
 
     def beat_soon(self) -> None:

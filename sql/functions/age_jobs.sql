@@ -54,7 +54,8 @@ begin
             select j.ctid as place from leasehold.jobs j where j.ctid = any (array(select o.place from oldest o)) and j.state = 'pending' for update skip locked
         )
         update leasehold.jobs j
-           set priority = least(t.priority::bigint, j.priority + least(v_queue.spans, floor(extract(epoch from v_now - j.run_at) / extract(epoch from v_queue.ageing))::bigint))::integer
+           set priority = least(t.priority::bigint, j.priority + least(v_queue.spans,
+                                  floor(extract(epoch from v_now - j.run_at) / extract(epoch from v_queue.ageing))::bigint))::integer
           from top t where j.ctid = any (array(select l.place from locked l));
         get diagnostics v_count = row_count;
         v_raised := v_raised + v_count;

@@ -28,7 +28,8 @@ begin
            null::timestamptz,
            jsonb_build_object('chain_id', b.chain_id, 'slot', b.slot, 'job_id', t.job_id, 'state', t.state, 'is_open', t.is_open,
                               'since', t.finished_at, 'open_blockers', b.open_blockers, 'is_circle', b.is_circle)
-      from (select o.*, count(*) over () as open_blockers, o.chain_id = any (v_waiting) as is_circle, leasehold.is_over(o.chain_id, o.until_ended) as is_over from leasehold.job_blockers o
+      from (select o.*, count(*) over () as open_blockers, o.chain_id = any (v_waiting) as is_circle,
+                   leasehold.is_over(o.chain_id, o.until_ended) as is_over from leasehold.job_blockers o
              where o.job_id = explain_blocked_job.job_id and o.closed_at is null) b
       left join lateral leasehold.chain_tail(b.chain_id) t on true
      order by coalesce(t.is_open, false), not b.is_circle, b.is_over, b.slot limit 10;

@@ -1,5 +1,6 @@
--- Purpose     The workers, those alive first. A worker whose heartbeat is older than three minutes is shown as stale.
--- Parameters  stopped: show those that have ended, too
+-- Purpose     The workers, those alive first. A worker whose heartbeat is older than three minutes is shown as stale, and for
+--             a day: nobody says good-bye for one that was killed.
+-- Parameters  stopped: show those that have ended, too, and all that were killed
 -- Returns     rows of all_workers: what the worker said of itself, and active_job_ids: jobs it holds, running ones first, no more
 --             than it has slots · state: ready, paused, draining, stale, stopped · backoff: why it claims nothing for now
 --             missing_kinds: pending in its queues, and it has no handler · outdated: the last worker that started among those
@@ -10,6 +11,6 @@
 create or replace function leasehold.list_workers(stopped boolean default false) returns setof leasehold.all_workers language sql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 select * from leasehold.all_workers w
- where list_workers.stopped or w.stopped_at is null
+ where list_workers.stopped or (w.stopped_at is null and w.silent_for < 86400)
  order by w.stopped_at nulls first, w.worker_id, w.started_at
 $$;

@@ -70,6 +70,19 @@ async def test_a_worker_whose_row_was_deleted_registers_again(database: Database
     assert [worker.incarnation for worker in await client.workers()] == [claimer.incarnation]
 
 
+async def test_a_draining_worker_that_registers_again_is_soon_shown_as_draining(database: Database) -> None:
+    client = Client(database)
+    presence = presence_of(database, a_claimer(), lambda: DRAINING)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+
+        async def draining() -> bool:
+            return [worker.state for worker in await client.workers()] == ["draining"]
+
+        await eventually(draining)
+        nursery.cancel_scope.cancel()
+
+
 async def test_two_starts_under_one_name_are_two_workers(database: Database) -> None:
     for _ in range(2):
         await presence_of(database, a_claimer()).register()

@@ -37,3 +37,19 @@ def test_readiness_lists_its_checks_when_asked() -> None:
     with running_gateway(FakeClient(), checks={"database": well}) as gateway:
         assert gateway.call("GET", "/readyz").body == {"status": "ok"}
         assert gateway.call("GET", "/readyz?verbose").body == {"status": "ok", "checks": ["database"]}
+
+
+def test_start_up_is_over_when_every_check_has_passed_once_whatever_comes_later() -> None:
+    is_well = [False]
+
+    async def moody() -> None:
+        if not is_well[0]:
+            raise DatabaseUnavailable("away")
+
+    with running_gateway(FakeClient(), checks={"database": moody}) as gateway:
+        assert gateway.call("GET", "/startupz").status == 503
+        is_well[0] = True
+        assert gateway.call("GET", "/startupz").body == {"status": "ok"}
+        is_well[0] = False
+        assert gateway.call("GET", "/startupz").status == 200
+        assert gateway.call("GET", "/readyz").status == 503

@@ -236,3 +236,9 @@ def test_a_wrong_filter_is_refused(database_url: str, query: str) -> None:
     with running_service(database_url) as gateway:
         answer = gateway.call("GET", f"/api/events{query}")
     assert (answer.status, answer.body["code"]) == (422, "invalid_input")
+
+
+def test_head_tells_the_headers_and_no_stream(database_url: str) -> None:
+    with running_service(database_url) as gateway:
+        answer = gateway.call("HEAD", "/api/events")
+    assert (answer.status, answer.headers["Content-Type"], answer.body) == (200, "text/event-stream", None)

@@ -39,3 +39,14 @@ async def test_a_worker_tells_how_long_it_is_silent_and_is_stale_after_three_min
         await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
         await look()
     assert shown == [("ready", 180.0), ("stale", 181.0), ("ready", 0.0)]
+
+
+async def test_a_worker_that_was_killed_is_shown_for_a_day(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await SqlWorker(lane).register()
+        await freeze(lane, "2026-03-02 11:59Z")
+        assert [row["state"] for row in await lane.call("list_workers")] == ["stale"]
+        await freeze(lane, "2026-03-02 12:00Z")
+        assert await lane.call("list_workers") == []
+        assert [row["state"] for row in await lane.call("list_workers", True)] == ["stale"]
