@@ -99,6 +99,8 @@ class Hub:
             if not self._boxes and self._reading is not None:
                 self._reading.cancel()
                 self._reading = None
+                self._has_begun.clear()
+                self.cursor = None
 
     async def begun(self, seconds: float) -> bool:
         """Wait until the reader has found its place, so that whatever happens from now on is told. Returns whether it has."""
@@ -118,12 +120,8 @@ class Hub:
         return HubStatistics(streams=len(self._boxes), **self._counts)
 
     async def _read(self) -> None:
-        try:
-            async with self.source.open(self._hear, self._hint.set) as feed:
-                await self._follow(feed)
-        finally:
-            self._has_begun.clear()
-            self.cursor = None
+        async with self.source.open(self._hear, self._hint.set) as feed:
+            await self._follow(feed)
 
     async def _follow(self, feed: Feeder) -> None:
         pause = SHORTEST_PAUSE

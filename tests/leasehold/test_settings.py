@@ -246,3 +246,15 @@ def test_a_direct_connection_that_is_no_dsn_is_refused() -> None:
     assert "direct_database_url (from environment" in refused(
         environ={**DIRECT, "LEASEHOLD_DIRECT_DATABASE_URL": "mysql://direct/a"}
     )
+
+
+@pytest.mark.parametrize(("text", "port"), [("8081", 8081), ("0", 0)])
+def test_a_number_that_may_be_missing_is_read_from_text(text: str, port: int) -> None:
+    assert load_settings({}, {"LEASEHOLD_PROBE_PORT": text}).probe_port == port
+    assert load_settings({}, {"LEASEHOLD_PROBE_PORT": ""}).probe_port is None
+
+
+@pytest.mark.parametrize("text", ["-1", "65536", "x", "8.5", "null"])
+def test_a_number_that_may_be_missing_is_refused_when_it_is_none(text: str) -> None:
+    with pytest.raises(SettingsError, match="allowed is a whole number from 0 to 65535"):
+        load_settings({}, {"LEASEHOLD_PROBE_PORT": text})

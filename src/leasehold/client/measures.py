@@ -6,6 +6,7 @@ from datetime import datetime
 
 import msgspec
 
+from leasehold.client.ids import checked_before
 from leasehold.client.section import Section
 from leasehold.database import Row
 from leasehold.records import from_row
@@ -116,7 +117,7 @@ class Measures(Section):
 
     async def flow(self, since: datetime, after_id: int | None = None) -> Flow:
         """What went into and out of the queues since a moment that is not long ago."""
-        rows = await self._database.call("measure_flow", since, after_id)
+        rows = await self._database.call("measure_flow", since, checked_before(after_id))
         queues = [from_row(QueueFlow, row) for row in rows if row["queue"] is not None]
         return Flow(at=rows[0]["at"], newest_id=rows[0]["newest_id"], queues=queues)
 

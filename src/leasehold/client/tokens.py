@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from leasehold.access_records import AuditEntry, NewToken, TokenRecord
+from leasehold.client.ids import checked_before, checked_id
 from leasehold.client.section import Section
 from leasehold.records import from_row
 from leasehold.tokens import hash_token, make_token, prefix_of
@@ -61,7 +62,7 @@ class Tokens(Section):
 
     async def revoke_token(self, token_id: int, *, revoked_by: str | None = None) -> bool:
         """Shut a token out, within a second; returns whether it was active. Raises NotFound."""
-        return bool(await self._database.call_value("revoke_token", token_id, revoked_by))
+        return bool(await self._database.call_value("revoke_token", checked_id(token_id), revoked_by))
 
     async def audit_log(
         self,
@@ -81,5 +82,5 @@ class Tokens(Section):
             before_id: the id of the last entry of the page before.
             page_size: 1 to 1000.
         """
-        rows = await self._database.call("list_audit", actor, action, since, before_id, page_size)
+        rows = await self._database.call("list_audit", actor, action, since, checked_before(before_id), page_size)
         return [from_row(AuditEntry, row) for row in rows]

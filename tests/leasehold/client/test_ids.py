@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,8 +14,13 @@ from leasehold import Client
 from leasehold.database import Database
 from leasehold.errors import BadInput
 
-IDS = {"job_id", "chain_id", "before_id", "after_id", "job_ids"}
+IDS = {"job_id", "chain_id", "before_id", "after_id", "job_ids", "token_id", "command_id"}
 TOO_LARGE = 2**70
+OTHERS: dict[str, dict[str, Any]] = {
+    "blocked_jobs": {"chain_id": 1}, "commands": {"worker": "w1"}, "edit": {"priority": 1}, "flow": {"since": datetime.now(UTC)},
+    "acknowledge_command": {"incarnation": UUID(int=1)},
+}  # fmt: skip
+"""What else these calls need."""
 
 
 def calls() -> Iterator[tuple[str, str]]:
@@ -27,17 +34,12 @@ def calls() -> Iterator[tuple[str, str]]:
 
 async def call(client: Client, method: str, parameter: str, given: object) -> None:
     arguments: dict[str, Any] = {parameter: [1, given] if parameter == "job_ids" else given}
-    if parameter == "after_id":
-        arguments["chain_id"] = 1
-    if method == "commands":
-        arguments["worker"] = "w1"
-    if method == "edit":
-        arguments["priority"] = 1
+    arguments |= OTHERS.get(method, {}) if method != "blocked_jobs" or parameter == "after_id" else {}
     await getattr(client, method)(**arguments)
 
 
 def test_these_are_all_of_them() -> None:
-    assert len(set(calls())) == 25
+    assert len(set(calls())) == 35
 
 
 @pytest.mark.parametrize(("method", "parameter"), sorted(set(calls())))
