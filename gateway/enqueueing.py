@@ -74,8 +74,8 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
 
 def check_header_key(key: str | None) -> None:
     """Refuses an idempotency key that Postgres could not keep."""
-    if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isprintable()):
-        raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_KEY} printable characters")
+    if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
+        raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_KEY} printable characters of ASCII")
 
 
 def with_header_key(body: JobBody, key: str | None, path: str = "$") -> JobBody:

@@ -30,14 +30,14 @@ class Buckets:
         self._clock = clock
         self._levels: dict[object, tuple[float, float]] = {}
 
-    def take(self, key: object, rate: float, burst: int, cost: float = 1.0) -> Level:
-        """Take `cost` from the bucket of `key`, which gets `rate` a second and holds `burst`. Nothing is taken where it
-        holds less."""
+    def take(self, key: object, rate: float, burst: int) -> Level:
+        """Take one from the bucket of `key`, which gets `rate` a second and holds `burst`. Nothing is taken where it holds
+        less than one."""
         now = self._clock()
         tokens, at = self._levels.pop(key, (float(burst), now))
         tokens = min(burst, tokens + max(0.0, now - at) * rate)
-        allowed = tokens >= cost
-        tokens -= cost if allowed else 0
+        allowed = tokens >= 1
+        tokens -= 1 if allowed else 0
         self._levels[key] = (tokens, now)
         if len(self._levels) > MOST_BUCKETS:
             del self._levels[next(iter(self._levels))]

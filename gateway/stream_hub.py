@@ -131,9 +131,10 @@ class Hub:
                 self._counts["reads"] += 1
                 if feed.lag > MOST_LAG:
                     await self._skip(feed)
-            except LeaseholdError as error:
+            except Exception as error:
                 pause = min(pause * 2, LONGEST_TROUBLE_PAUSE)
-                logger.warning("the stream cannot read what happens, again in %g s: %s", pause, error)
+                ours = None if isinstance(error, LeaseholdError) else error
+                logger.warning("the stream cannot read what happens, again in %g s: %s", pause, error, exc_info=ours)
                 await asyncio.sleep(pause)
                 continue
             await self._tell_all(changes, str(feed.cursor))

@@ -59,7 +59,7 @@ class DatabaseTokens:
         self._clock = clock
         self._remembered: dict[bytes, Remembered] = {}
         self._asking: dict[bytes, asyncio.Task[Identity | None]] = {}
-        self._any: Remembered | None = None
+        self._any: tuple[bool, float] | None = None
         self._epoch = 0
         self.hears = False
 
@@ -90,16 +90,16 @@ class DatabaseTokens:
 
     async def has_any(self) -> bool:
         """Whether there has ever been a token."""
-        if self._any is None or self._clock() >= self._any.until:
-            epoch = self._epoch
-            rows = await self._database.fetch(
-                "select exists (select from leasehold.list_tokens(everything => true)) as any"
-            )
-            found = Remembered(Identity(name="") if rows[0]["any"] else None, self._clock() + self._seconds)
-            if epoch != self._epoch:
-                return found.identity is not None
-            self._any = found
-        return self._any.identity is not None
+        if self._any is not None and self._clock() < self._any[1]:
+            return self._any[0]
+        epoch = self._epoch
+        rows = await self._database.fetch(
+            "select exists (select from leasehold.list_tokens(everything => true)) as any"
+        )
+        found = bool(rows[0]["any"])
+        if epoch == self._epoch:
+            self._any = (found, self._clock() + self._seconds)
+        return found
 
     @property
     def _seconds(self) -> float:

@@ -70,7 +70,7 @@ def test_a_repeated_batch_with_one_key_makes_nothing_more(gateway: RunningGatewa
 
 
 @pytest.mark.parametrize("path", ["/api/jobs", "/api/jobs/batch"])
-@pytest.mark.parametrize("key", ["", "x" * 491, "a\tb"])
+@pytest.mark.parametrize("key", ["", "x" * 491, "a\tb", "é"])
 def test_a_key_that_postgres_could_not_keep_is_refused(gateway: RunningGateway, path: str, key: str) -> None:
     body: Any = {"kind": "a"}
     answer = gateway.call("POST", path, [body] if path.endswith("batch") else body, {"Idempotency-Key": key})

@@ -59,6 +59,7 @@ class Feed:
         self._settled: Settled | None = None
         self._audited = monotonic()
         self._audit_pause = AUDIT_SECONDS
+        self._found: list[Change] = []
         self.is_behind = False
         self.lag = timedelta(0)
         self.cursor = 0
@@ -70,13 +71,17 @@ class Feed:
         now: datetime = horizon["at"]
         if self._from is None or self._settled is None:
             self._from, self._settled = await self._begin(now)
-        changes = await self._read_changes(now, self._from)
-        changes += await self._read_arrivals(now)
+        await self._read_changes(now, self._from)
+        await self._read_arrivals(now)
         if is_due:
-            changes += await self.audit(horizon)
-        changes.sort(key=lambda change: change.at)
+            await self.audit(horizon)
         self.cursor = microseconds_of(min(self._settled.at, self._from[0]))
-        return changes
+        return self.take()
+
+    def take(self) -> list[Change]:
+        """What was found and not returned yet: a look that ends in the middle leaves its changes to the next one."""
+        found, self._found = self._found, []
+        return sorted(found, key=lambda change: change.at)
 
     async def skip(self) -> None:
         """Forget what was not told yet and go on from now."""
@@ -90,17 +95,16 @@ class Feed:
         self._told.accept(counts_from_rows(await self._caller.call("count_changes", known_from, now)))
         return (now, 0), Settled(before, LONGEST)
 
-    async def _read_changes(self, now: datetime, start: tuple[datetime, int]) -> list[Change]:
+    async def _read_changes(self, now: datetime, start: tuple[datetime, int]) -> None:
         rows = await self._caller.call("list_changes", start[0], None, start[1], PAGE)
-        changes = self._told.fresh(map(change_from_row, rows))
+        self._found += self._told.fresh(map(change_from_row, rows))
         self.is_behind = len(rows) == PAGE
         last = rows[-1] if self.is_behind else None
         start = (max(start[0], now - OVERLAP), 0) if last is None else (last["at"], last["job_id"])
         self._from = start
         self.lag = max(now - start[0] - OVERLAP, timedelta(0)) if self.is_behind else timedelta(0)
-        return changes
 
-    async def _read_arrivals(self, now: datetime) -> list[Change]:
+    async def _read_arrivals(self, now: datetime) -> None:
         since = self._claims_since or now
         rows = await self._caller.call("list_arrivals", self._after_id, since, PAGE)
         self._claims_since = now - OVERLAP
@@ -110,7 +114,7 @@ class Feed:
         while len(self._newest) > 1 and (crowded or self._newest[0][0] < now - NEW_IDS_FOR):
             self._newest.popleft()
         self._after_id = self._newest[0][1]
-        return self._fresh_arrivals(rows, now)
+        self._found += self._fresh_arrivals(rows, now)
 
     def _fresh_arrivals(self, rows: list[Row], now: datetime) -> list[Change]:
         known = self._arrivals
@@ -120,24 +124,27 @@ class Feed:
         self._arrivals = known | {change.identity: now for change in found}
         return fresh
 
-    async def audit(self, horizon: Row) -> list[Change]:
-        """Compare what was told with what is there, and tell again the seconds in which more is there by now."""
+    async def audit(self, horizon: Row) -> None:
+        """Compare what was told with what is there, and find what is there by now in the seconds that have grown.
+
+        Args:
+            horizon: from get_horizon, with a mark.
+        """
         assert self._from is not None
         assert self._settled is not None
         began = monotonic()
         start = self._settled.at - BEFORE_SETTLED
-        self._settled.look(horizon["at"], horizon["oldest_xid"], horizon["mark_xid"])
         first, last = _second(start), _second(self._from[0])
         counts = counts_from_rows(await self._caller.call("count_changes", first, last))
-        changes: list[Change] = []
         for second in self._told.incomplete(counts):
             at = instant_of(second * SECOND)
             async for page in replay(self._caller, at, at + timedelta(seconds=1)):
-                changes += self._told.late(page)
+                self._found += self._told.late(page)
+        self._told.accept(counts)
+        self._settled.look(horizon["at"], horizon["oldest_xid"], horizon["mark_xid"])
         self._told.forget(self._from[0], start)
         self._audited = monotonic()
         self._audit_pause = max(AUDIT_SECONDS, AUDIT_SHARE * (self._audited - began))
-        return changes
 
 
 async def replay(caller: Caller, since: datetime, until: datetime | None = None) -> AsyncGenerator[list[Change]]:

@@ -42,15 +42,13 @@ class Told:
         self._seconds.update(counts)
 
     def incomplete(self, counts: Mapping[int, tuple[int, int]]) -> list[int]:
-        """The seconds in which there is more than was told, or something else; all count as told from now on. Less is
-        there where jobs were deleted or run once more, which are changes of their own."""
-        found = [
+        """The seconds in which there is more than was told, or something else. Less is there where jobs were deleted or run
+        once more, which are changes of their own."""
+        return sorted(
             second
             for second, (count, ids) in counts.items()
             if (told := self._seconds.get(second, (0, 0)))[0] < count or (told[0] == count and told[1] != ids)
-        ]
-        self._seconds.update(counts)
-        return sorted(found)
+        )
 
     def late(self, changes: Iterable[Change]) -> list[Change]:
         """Of an incomplete second, what was not told, as far as that is remembered."""

@@ -9,7 +9,8 @@ import pytest
 from leasehold.changes import Change, instant_of, microseconds_of
 from leasehold.client import feed as feeds
 from leasehold.client.feed import Feed, replay
-from leasehold.database import Caller, Database, Lane
+from leasehold.database import Caller, Database, Lane, Row
+from leasehold.errors import DatabaseUnavailable
 from tests.support.sql_jobs import enqueue, pile_up
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
@@ -37,7 +38,22 @@ async def begun(database: Database) -> AsyncGenerator[Feed]:
 async def audited(feed: Feed, caller: Caller) -> list[Change]:
     """What an audit at this moment finds."""
     (horizon,) = await caller.call("get_horizon", True)
-    return await feed.audit(horizon)
+    await feed.audit(horizon)
+    return feed.take()
+
+
+class Failing(Caller):
+    """Calls over another, but for one function, which fails once."""
+
+    def __init__(self, caller: Caller, function: str) -> None:
+        self._caller = caller
+        self.function: str | None = function
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        if self.function is not None and f"leasehold.{self.function}(" in sql:
+            self.function = None
+            raise DatabaseUnavailable("away")
+        return await self._caller.fetch(sql, *args, timeout=timeout)
 
 
 async def run_one(caller: Caller) -> None:
@@ -141,6 +157,22 @@ async def test_the_cursor_stays_before_what_an_open_transaction_may_still_commit
             assert feed.cursor > microseconds_of(row["at"])
 
 
+async def test_an_audit_that_the_database_cuts_short_is_made_up_for(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "_second", same)
+    await enqueue(database)
+    caller = Failing(database, "nothing")
+    feed = Feed(caller)
+    await feed.read()
+    async with open_transaction(database, "slow") as lane:
+        await commit_long_after(feed, lane, monkeypatch)
+    caller.function = "count_changes"
+    with pytest.raises(DatabaseUnavailable):
+        await audited(feed, database)
+    assert ends(await audited(feed, database)) == [1]
+
+
 @pytest.mark.parametrize("minutes", [0, 1, 2])
 async def test_what_happened_before_the_first_look_is_never_told(database: Database, minutes: int) -> None:
     async with database.lane("clocked") as lane:
@@ -150,6 +182,19 @@ async def test_what_happened_before_the_first_look_is_never_told(database: Datab
     async with begun(database) as feed:
         assert await audited(feed, database) == []
         assert await feed.read() == []
+
+
+@pytest.mark.parametrize("function", ["get_horizon", "list_changes", "list_arrivals"])
+async def test_a_look_that_the_database_cuts_short_loses_nothing(database: Database, function: str) -> None:
+    caller = Failing(database, "nothing")
+    feed = Feed(caller)
+    await feed.read()
+    await run_one(database)
+    caller.function = function
+    with pytest.raises(DatabaseUnavailable):
+        await feed.read()
+    assert ends(await feed.read()) == [1]
+    assert ends(await feed.read()) == []
 
 
 async def test_skipping_goes_on_from_now(database: Database) -> None:
