@@ -30,7 +30,6 @@ TAGS: Mapping[str, str] = {
     "chains": "Jobs that continue one another, and jobs that wait for others.",
     "queues": "Pause, resume, limit.",
     "schedules": "Jobs by the clock.",
-    "schedules": "Jobs by the clock.",
     "workers": "The fleet, and what it is told to do.",
     "capacity": "What queues have, do and can do.",
     "events": "What happens, as it happens.",
