@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import logging
 from collections.abc import Callable
+from functools import lru_cache
 
 from aiohttp import web
 
@@ -190,6 +191,7 @@ async def check_tokens(settings: Settings, store: TokenStore | None) -> None:
     )
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """Whether the name or address can only mean this machine."""
     if host.lower().rstrip(".") == "localhost":

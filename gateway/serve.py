@@ -79,7 +79,7 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
         open_tokens(database, time.monotonic, listens=settings.notify) as tokens,
     ):
         await check_tokens(settings, tokens)
-        client = Client(database, app=app, doorbell=doorbell)
+        client = Client(database, app=app, doorbell=doorbell, listens=settings.notify)
         checks = {"database": client.ping, "schema": partial(check_schema, database, expected_version())}
         stream = Hub(DatabaseSource(database, client, listens=settings.notify))
         async with open_gateway(

@@ -74,9 +74,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     memory_backoff: Annotated[
         float, Meta(gt=0, le=1, description="Share of memory above which a worker stops claiming; 1 for never.")
     ] = 0.85
-    cpu_backoff: Annotated[float, Meta(gt=0, le=1, description="Share of CPU above which a worker stops claiming; 1 for never.")] = (
-        0.90
-    )
+    cpu_backoff: Annotated[
+        float, Meta(gt=0, le=1, description="Share of CPU above which a worker stops claiming; 1 for never.")
+    ] = 0.90
     backoff_seconds: Annotated[
         float, Meta(gt=0, le=3_600, description="Wait before a worker that stopped claiming looks again.")
     ] = 10.0

@@ -61,19 +61,21 @@ def _is_strict(given: Given, kind: inspect.Type) -> bool:
 def _parse(given: Given, kind: inspect.Type) -> object:
     if given.scale is not None:
         return float(cast(str, given.value)) * given.scale
-    if not isinstance(given.value, str):
-        return given.value
+    return _parse_text(given.value, kind, is_text=given.is_text) if isinstance(given.value, str) else given.value
+
+
+def _parse_text(value: str, kind: inspect.Type, *, is_text: bool) -> object:
     match kind:
         case inspect.VarTupleType():
-            return tuple(part.strip() for part in given.value.split(",") if part.strip())
-        case inspect.BoolType() if given.is_text:
-            return WORDS.get(given.value.lower(), given.value)
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        case inspect.BoolType() if is_text:
+            return WORDS.get(value.lower(), value)
         case inspect.LiteralType():
-            return given.value.lower()
+            return value.lower()
         case inspect.UnionType(types=types) if any(isinstance(_bare(each), inspect.IntType) for each in types):
-            return int(given.value) if given.is_text and given.value.isdecimal() else given.value
+            return int(value) if is_text and value.isdecimal() else value
         case _:
-            return given.value
+            return value
 
 
 def _refuse_non_finite(value: object) -> None:

@@ -211,7 +211,7 @@ def test_the_errors_of_all_attempts_are_listed(gateway: RunningGateway, database
 
 def test_stale_jobs_are_recovered(gateway: RunningGateway, database_url: str, psql: Psql) -> None:
     make(gateway, "fail")
-    psql(database_url, FAIL.split("perform")[0] + "end $$")
+    psql(database_url, FAIL.partition("perform")[0] + "end $$")
     assert gateway.call("POST", "/api/jobs/recover-stale").body == {"recovered": 0}
     psql(database_url, "update leasehold.jobs set heartbeat_at = now() - interval '1 hour'")
     assert gateway.call("POST", "/api/jobs/recover-stale?minutes=30").body == {"recovered": 1}

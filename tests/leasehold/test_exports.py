@@ -6,14 +6,15 @@ import sys
 import leasehold
 
 PUBLIC = {
-    "Blackout", "FiredTick", "NextTick", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions", "ScheduleRecord",
-    "TickRecord", "ANY_STATE", "App", "Attempt", "AttemptError", "Blocker", "BlockerRecord", "CallNext", "CancelReason", "CapacityPlan", "CapacityRecord", "QueueRates",
-    "AuditEntry", "NewToken", "TokenRecord", "ChainRecord",
-    "ChangedJob", "Client", "Completion", "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "EnqueueMiddleware",
-    "EnqueueNext", "EnqueuedJob", "Explanation", "Fault", "Hooks", "Job", "JobProgress", "JobRecord", "JobTransaction",
-    "Kind", "LeaseholdError", "LimitRecord", "LogLine", "Middleware", "NewJob", "OnConflict", "OpenTransaction", "QUEUED",
-    "QueueCounts", "Reschedule", "Retry", "RetryPolicy", "SyncCompletion", "SyncJobTransaction", "TimelineEntry", "Token",
-    "UNFINISHED", "Unique", "WaitFor", "WorkerRecord", "checkpoint", "ended", "open_client",
+    "ANY_STATE", "App", "Attempt", "AttemptError", "AuditEntry", "Blackout", "Blocker", "BlockerRecord", "CallNext",
+    "CancelReason", "CapacityPlan", "CapacityRecord", "ChainRecord", "ChangedJob", "Client", "Completion",
+    "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "EnqueueMiddleware", "EnqueueNext",
+    "EnqueuedJob", "Explanation", "Fault", "FiredTick", "Hooks", "Job", "JobProgress", "JobRecord", "JobTransaction",
+    "Kind", "LeaseholdError", "LimitRecord", "LogLine", "Middleware", "NewJob", "NewToken", "NextTick", "OnConflict",
+    "OpenTransaction", "QUEUED", "QueueCounts", "QueueRates", "Reschedule", "Retry", "RetryPolicy", "ScheduleChanges",
+    "ScheduleDefinition", "ScheduleOptions", "ScheduleRecord", "SyncCompletion", "SyncJobTransaction", "TickRecord",
+    "TimelineEntry", "Token", "TokenRecord", "UNFINISHED", "Unique", "WaitFor", "WorkerRecord", "checkpoint", "ended",
+    "open_client",
 }  # fmt: skip
 LITERALS = {"CancelReason", "OnConflict"}  # which have no docstring of their own
 

@@ -18,8 +18,9 @@ INLINED = {
     "refuse_job", "retry_delay",
 }  # fmt: skip
 QUESTIONS = {
-    "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "desired_slots", "desired_workers", "is_small", "workers_needed", "chain_tail", "clock", "held_jobs", "is_blocker", "is_bound",
-    "is_over", "is_schedule_busy", "next_tick_in", "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "queue_lock",
+    "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
+    "desired_workers", "held_jobs", "is_blocker", "is_bound", "is_over", "is_schedule_busy", "is_small", "key_lock",
+    "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock", "workers_needed",
 }  # fmt: skip
 VERBS = (
     "acknowledge|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"

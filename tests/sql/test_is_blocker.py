@@ -6,14 +6,16 @@ from leasehold.database import Database
 
 GOOD = [
     "1", "9223372036854775807", "1.0", "1e3", '{"position": 1}', '{"position": 4}', '{"position": 2.0}', '{"chain": 1}',
-    '{"chain": 9223372036854775807, "until": "ended"}', '{"position": 4, "until": "ended"}', '{"position": 1, "until": "completed"}',
+    '{"chain": 9223372036854775807, "until": "ended"}', '{"position": 4, "until": "ended"}',
+    '{"position": 1, "until": "completed"}',
 ]  # fmt: skip
 BAD = [
     "0", "-1", "1.5", "9223372036854775808", "1e30", "null", "true", '"1"', "[]", "[1]", "{}",
     '{"position": 0}', '{"position": 5}', '{"position": -1}', '{"position": 1.5}', '{"position": 1e30}',
     '{"position": null}', '{"position": "1"}', '{"position": 1, "slot": 1}', '{"id": 1}',
-    '{"chain": 0}', '{"chain": 1.5}', '{"chain": "1"}', '{"chain": null}', '{"chain": 9223372036854775808}', '{"chain": 1, "position": 1}',
-    '{"until": "ended"}', '{"position": 5, "until": "ended"}', '{"position": 1, "until": "failed"}', '{"position": 1, "until": null}',
+    '{"chain": 0}', '{"chain": 1.5}', '{"chain": "1"}', '{"chain": null}', '{"chain": 9223372036854775808}',
+    '{"chain": 1, "position": 1}', '{"until": "ended"}', '{"position": 5, "until": "ended"}', '{"position": 1, "until": "failed"}',
+    '{"position": 1, "until": null}',
 ]  # fmt: skip
 
 

@@ -48,6 +48,10 @@ def from_postgres(error: Any) -> errors.LeaseholdError:
         return MISSING_THINGS.get(getattr(error, "table_name", None) or "", errors.UnknownJob)(text)
     if state in OWN_ERRORS:
         return OWN_ERRORS[state](text)
+    return _of_postgres(state, text)
+
+
+def _of_postgres(state: str, text: str) -> errors.LeaseholdError:
     if state in TRANSIENT or state[:2] in TRANSIENT_CLASSES:
         return errors.DatabaseUnavailable(f"{text} [SQLSTATE {state}]")
     if state[:2] in BAD_INPUT_CLASSES:

@@ -35,12 +35,9 @@ DEFAULT_CONF: Mapping[str, str] = {
 CONF_NAME = "leasehold.conf"
 SOCKET_NAME = ".s.PGSQL.5432"
 LONGEST_SOCKET_PATH = 103  # bytes; Linux would allow 107, macOS does not
-OUR_FILES = frozenset(
-    {
-        "data", "data.new", "postgres.log", "start.lock", "users.lock", "gateway.token", SOCKET_NAME,
-        SOCKET_NAME + ".lock",
-    }  # fmt: skip
-)
+OUR_FILES = frozenset({
+    "data", "data.new", "postgres.log", "start.lock", "users.lock", "gateway.token", SOCKET_NAME, SOCKET_NAME + ".lock",
+})  # fmt: skip
 PATIENCE = "300"  # seconds; recovering a full max_wal_size after a crash takes its time
 
 
