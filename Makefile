@@ -42,6 +42,7 @@ generate: $(INSTALLED) ## write again what is made from the sources (tests hold 
 	$(BIN)/python tools/sql_reference.py
 	$(BIN)/python tools/openapi.py
 	$(BIN)/python tools/security_page.py
+	$(BIN)/python tools/http_page.py
 
 bench: $(INSTALLED) ## measure it, with raw asyncpg beside it
 	$(BIN)/python -m benchmarks

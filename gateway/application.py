@@ -32,7 +32,9 @@ def build_application(
     services: Services, guard: Guard, routes: Iterable[Route] = ROUTES, *, cors: Cors | None = None
 ) -> web.Application:
     """The application that serves `routes`: their methods, HEAD where there is GET, and OPTIONS."""
-    application = web.Application(middlewares=[count_requests, answer_problems], client_max_size=services.limits.body_bytes)
+    application = web.Application(
+        middlewares=[count_requests, answer_problems], client_max_size=services.limits.body_bytes
+    )
     application[DRAIN] = Drain()
     application[REQUESTS] = services.requests
     application.on_response_prepare.append(add_headers(cors or Cors()))

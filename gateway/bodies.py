@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -18,8 +18,18 @@ Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Delay = Annotated[float, Meta(ge=0, le=3_155_760_000)]  # up to a hundred years
 Seconds = Annotated[float, Meta(gt=0, le=3_155_760_000)]
 LARGEST_BIGINT = 2**63 - 1
-Blockers = Annotated[list[Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]], Meta(max_length=10_000)]
+ChainId = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 NO_ARGS = msgspec.Raw(b"{}")
+
+
+class BlockerBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A chain to wait for: until it has completed, or until it has ended in any way."""
+
+    chain: ChainId
+    until: Literal["completed", "ended"] = "completed"
+
+
+Blockers = Annotated[list[ChainId | BlockerBody], Meta(max_length=10_000)]
 
 
 class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,7 +57,13 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deadline: Annotated[datetime, Meta(tz=True, description="The job fails then, whatever state it is in.")] | None = (
         None
     )
-    blockers: Annotated[Blockers, Meta(description="Chains that have to complete first.")] | None = None
+    blockers: (
+        Annotated[
+            Blockers,
+            Meta(description="Chains to wait for: ids of their first jobs, which have to complete, or objects."),
+        ]
+        | None
+    ) = None
     unique: Annotated[Unique, Meta(description="Which other jobs count as this one.")] | None = None
     traceparent: Annotated[str, Meta(max_length=200, description="W3C trace context.")] | None = None
     idempotency_key: Annotated[Key, Meta(description="A second job with this key is not written.")] | None = None

@@ -150,7 +150,9 @@ class KeysBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A job to enqueue for each subject of a filter."""
 
     __schema__: ClassVar[Mapping[str, Any]] = {
-        "allOf": [{"properties": {"job": {"properties": {"key": {"type": "null"}, "idempotency_key": {"type": "null"}}}}}]
+        "allOf": [
+            {"properties": {"job": {"properties": {"key": {"type": "null"}, "idempotency_key": {"type": "null"}}}}}
+        ]
     }
 
     job: Annotated[JobBody, Meta(description="Without a key: it gets that of the subject.")]

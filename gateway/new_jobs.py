@@ -6,12 +6,13 @@ from typing import Any
 
 import msgspec
 
-from leasehold.gateway.bodies import JobBody
+from leasehold.gateway.bodies import BlockerBody, JobBody
 from leasehold.gateway.json_scan import exceeds_depth, find_offence
 from leasehold.gateway.problems import ARGS_TOO_LARGE, Offence, Refusal, refuse_field
 from leasehold.gateway.reading import Limits, offence_of
 from leasehold.gateway.services import Services
-from leasehold.job import NewJob
+from leasehold.job import Blocker, NewJob
+from leasehold.new_job import ended
 
 ARGS_DECODER = msgspec.json.Decoder(dict[str, Any])
 
@@ -36,12 +37,19 @@ def new_job(body: JobBody, services: Services, path: str = "$") -> NewJob:
         max_attempts=body.max_attempts,
         timeout=body.timeout,
         deadline=body.deadline,
-        blockers=body.blockers,
+        blockers=None if body.blockers is None else [read_blocker(each) for each in body.blockers],
         unique=body.unique,
         traceparent=body.traceparent,
         idempotency_key=body.idempotency_key,
         metadata=body.metadata,
     )
+
+
+def read_blocker(blocker: int | BlockerBody) -> Blocker:
+    """A blocker as the client takes it."""
+    if isinstance(blocker, int):
+        return blocker
+    return ended(blocker.chain) if blocker.until == "ended" else blocker.chain
 
 
 def read_args(args: bytes, limits: Limits, path: str) -> dict[str, Any]:

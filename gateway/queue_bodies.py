@@ -58,6 +58,22 @@ class LimitBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     burst: Annotated[int, Meta(ge=1, le=2**31 - 1, description="How many may start at once.")] | None = None
 
 
+class AgeingBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the jobs of a queue age."""
+
+    every: (
+        Annotated[float, Meta(ge=1, le=2_592_000, description="Seconds that a job waits for one more priority.")] | None
+    )
+
+
+class AgedBody(msgspec.Struct, frozen=True):
+    """How the queue is now, and whether this call changed it."""
+
+    queue: str
+    every: float | None
+    changed: bool
+
+
 class PausedBody(msgspec.Struct, frozen=True):
     """How the queue is now, and whether this call changed it."""
 

@@ -7,6 +7,8 @@ from leasehold.gateway.access import Scope
 from leasehold.gateway.pages import Page
 from leasehold.gateway.problems import DATABASE_ERRORS, WRONG_STATE
 from leasehold.gateway.queue_bodies import (
+    AgedBody,
+    AgeingBody,
     GroupParameters,
     LimitBody,
     LimitedBody,
@@ -51,6 +53,19 @@ QUEUE_ROUTES: tuple[Route, ...] = (
         errors=DATABASE_ERRORS,
         scope=Scope.OPERATE,
         tags=TAGS,
+    ),
+    Route(
+        method="PUT",
+        path="/api/queues/{queue}/ageing",
+        handler=queues.set_ageing,
+        summary="Have waiting jobs gain priority",
+        parameters=QueueParameters,
+        request=AgeingBody,
+        response=AgedBody,
+        errors=DATABASE_ERRORS,
+        scope=Scope.OPERATE,
+        tags=TAGS,
+        example={"every": 300},
     ),
     Route(
         method="GET",

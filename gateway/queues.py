@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from leasehold.gateway.pages import Page
 from leasehold.gateway.queue_bodies import (
+    AgedBody,
+    AgeingBody,
     GroupParameters,
     LimitBody,
     LimitedBody,
@@ -31,6 +35,14 @@ async def resume_queue(call: Call[QueueParameters, None]) -> PausedBody:
     """Claims from a paused queue again."""
     queue = call.parameters.queue
     return PausedBody(queue, False, await call.services.client.resume(queue))
+
+
+async def set_ageing(call: Call[QueueParameters, AgeingBody]) -> AgedBody:
+    """Has the pending jobs of a queue gain one priority for each such span that they have waited, up to the highest that is
+    pending there."""
+    queue, every = call.parameters.queue, call.body.every
+    span = None if every is None else timedelta(seconds=every)
+    return AgedBody(queue, every, await call.services.client.set_ageing(queue, span))
 
 
 async def list_limits(call: Call[QueueParameters, None]) -> Page[LimitRecord]:

@@ -128,6 +128,7 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
         counts: how many jobs it has in each state, as far as there are any.
         workers: how many live ones serve it.
         limits: how many limits are set on it and its key groups.
+        ageing_seconds: how long a pending job waits for one more priority; None: it keeps the one it has.
     """
 
     queue: str
@@ -136,6 +137,7 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
     workers: int
     limits: int
+    ageing_seconds: float | None
 
 
 class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):

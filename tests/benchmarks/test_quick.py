@@ -33,7 +33,12 @@ EXPECTED = {
     ),
     "http": ("2 connections, p99 pick-up of these jobs",) if find_wrk() else (),
     "idle": ("idle: statements of all three", "idle, notifications off: CPU of the worker"),
-    "fleet": ("4 idle workers: statements", "CPU of Postgres", "HOT share of the updates", "last claim after a queue was paused"),
+    "fleet": (
+        "4 idle workers: statements",
+        "CPU of Postgres",
+        "HOT share of the updates",
+        "last claim after a queue was paused",
+    ),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
     "memory": ("idle worker", "peak over 2,000 jobs"),
     "ticks": ("ticks fired", "ticks fired twice", "ticks missing", "after the tick, p99"),

@@ -153,6 +153,17 @@ def test_a_job_is_edited_cancelled_retried_and_removed(gateway: RunningGateway) 
     assert ([each["event"] for each in timeline["items"]], timeline["next"]) == (["deleted"], None)
 
 
+def test_a_job_may_wait_until_a_chain_has_ended_in_any_way(gateway: RunningGateway) -> None:
+    part = make(gateway)
+    goes_on = make(gateway, blockers=[{"chain": part, "until": "ended"}])
+    waits = make(gateway, blockers=[{"chain": part}])
+    cancel(gateway, part)
+    assert [gateway.call("GET", f"/api/jobs/{each}").body["state"] for each in (goes_on, waits)] == [
+        "pending",
+        "blocked",
+    ]
+
+
 def test_what_the_state_forbids_is_a_conflict(gateway: RunningGateway) -> None:
     part = make(gateway)
     whole = make(gateway, blockers=[part])

@@ -41,6 +41,15 @@ def test_a_queue_is_limited_and_freed(gateway: RunningGateway) -> None:
     assert len(gateway.call("GET", path).body["items"]) == 1
 
 
+def test_the_jobs_of_a_queue_age(gateway: RunningGateway) -> None:
+    path = "/api/queues/q/ageing"
+    for changed in (True, False):
+        assert gateway.call("PUT", path, {"every": 300}).body == {"queue": "q", "every": 300, "changed": changed}
+    assert gateway.call("GET", "/api/queues").body["items"][0]["ageing_seconds"] == 300
+    assert gateway.call("PUT", path, {"every": None}).body == {"queue": "q", "every": None, "changed": True}
+    assert [gateway.call("PUT", path, body).status for body in ({}, {"every": 0.5}, {"every": "5m"})] == [422] * 3
+
+
 @pytest.mark.parametrize(
     "body", [{}, {"burst": 3}, {"rate": 0}, {"rate": 1e7}, {"max_running": -1}, {"max_running": 2**31}, {"color": 1}]
 )

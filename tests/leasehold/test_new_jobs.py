@@ -34,7 +34,11 @@ def test_new_blockers_come_before_the_job_that_waits_for_them_and_are_named_by_p
 
 def test_blockers_of_which_any_end_will_do_say_so() -> None:
     flat, places = flatten([NewJob(kind="outer", blockers=[ended(A), ended(7), B])], unchecked)
-    assert flat[places[0]].blockers == [{"position": 1, "until": "ended"}, {"chain": 7, "until": "ended"}, {"position": 2}]
+    assert flat[places[0]].blockers == [
+        {"position": 1, "until": "ended"},
+        {"chain": 7, "until": "ended"},
+        {"position": 2},
+    ]
 
 
 def test_a_continuation_names_its_fan_out_before_the_next_job_and_keeps_the_order_of_slots() -> None:

@@ -55,7 +55,9 @@ async def test_jobs_that_are_not_finished_stay_however_old(fresh_database: Datab
         assert await states(lane) == {1: "pending"}
 
 
-async def test_idempotency_keys_and_workers_with_their_commands_of_the_same_age_go_too(fresh_database: Database) -> None:
+async def test_idempotency_keys_and_workers_with_their_commands_of_the_same_age_go_too(
+    fresh_database: Database,
+) -> None:
     async with fresh_database.lane("clocked") as lane:
         for day in ("03", "04"):
             await freeze(lane, f"2030-05-{day} 12:00Z")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many
@@ -26,6 +27,12 @@ async def test_a_queue_is_known_by_its_jobs_its_workers_its_limits_or_because_it
         "served": ({}, 1, 0),
     }
     assert {row["queue"]: row["pause_reason"] for row in rows if row["paused_at"]} == {"paused": "they asked us to"}
+
+
+async def test_how_jobs_age_is_told(database: Database) -> None:
+    await database.call("set_ageing", "q", timedelta(minutes=5))
+    (row,) = await database.call("list_queues")
+    assert (row["queue"], row["ageing_seconds"]) == ("q", 300)
 
 
 async def test_a_worker_that_serves_all_queues_counts_for_each(database: Database, worker: SqlWorker) -> None:
