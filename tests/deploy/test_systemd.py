@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import configparser
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from leasehold.actors.run import FORCE_SECONDS
 from leasehold.cli.exit_codes import ExitCode
 from leasehold.settings import Settings
 from tests.deploy.files import DEPLOY, UNITS
+from tests.support.programs import needed
 
 TARGET = DEPLOY / "systemd/leasehold.target"
 # 0 is best; systemd calls 2.0 and less "ok" to "safe".
@@ -19,9 +19,9 @@ MOST_EXPOSURE = 20
 
 
 def analyze(*words: str) -> subprocess.CompletedProcess[str]:
-    program = shutil.which("systemd-analyze")
-    assert program, "these tests need systemd-analyze: apt-get install systemd (it need not run)"
-    return subprocess.run([program, *words], check=False, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [needed("systemd-analyze", "systemd"), *words], check=False, capture_output=True, text=True, timeout=60
+    )
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,15 +11,14 @@ from typing import Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
 from tests.support.folders import short_folder
+from tests.support.programs import needed
 
 PoolMode = Literal["session", "transaction"]
 
 
 def find_pgbouncer() -> str:
-    """The program. Fails where there is none: `apt-get install pgbouncer`, as `.ci/run` does."""
-    found = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
-    assert found, "these tests need PgBouncer: apt-get install pgbouncer (it need not run as a service)"
-    return found
+    """The program; skips the test where there is none."""
+    return needed("pgbouncer", "pgbouncer")
 
 
 @contextmanager
