@@ -36,7 +36,8 @@ async def test_of_two_accountants_one_does_it_and_nothing_is_counted_twice(datab
         for each in accountants:
             nursery.start_soon(each.keep)
     assert (await totals(database))["completed"] == 3
-    assert 1440 <= sum(each.statistics().minutes for each in accountants) <= 1441
+    # Without the last two where some transaction of the server, of whatever database, is under way.
+    assert 1438 <= sum(each.statistics().minutes for each in accountants) <= 1441
 
 
 async def test_a_round_that_lost_the_database_is_made_again(

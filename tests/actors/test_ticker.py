@@ -12,7 +12,7 @@ import trio
 from leasehold.actors.supervisor import supervise
 from leasehold.actors.ticker import Ticker, portions
 from leasehold.actors.ticks import Firing, Tick
-from leasehold.database import Database
+from leasehold.database import Database, Lane
 from leasehold.notify.channel import Tick as TickNotice
 from leasehold.notify.switchboard import Switchboard
 from tests.support.callers import FragileCaller
@@ -25,10 +25,12 @@ PAST = "2020-01-01T00:00:00Z"  # a one-shot of long ago is due at once
 class Ticking:
     """A ticker that runs."""
 
-    def __init__(self, database: Database, poll_seconds: float, declared: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, database: Database, lane: Lane, poll_seconds: float, declared: Sequence[Mapping[str, Any]]
+    ) -> None:
         self.database = database
         self.switchboard = Switchboard()
-        self.lane = FragileCaller(database)
+        self.lane = FragileCaller(lane)
         self.ticker = Ticker(self.lane, database, self.switchboard, poll_seconds, declared)
 
     async def asleep(self) -> None:
@@ -50,8 +52,8 @@ class Ticking:
 async def ticking(
     database: Database, poll_seconds: float = 60.0, declared: Sequence[Mapping[str, Any]] = ()
 ) -> AsyncGenerator[Ticking]:
-    bundle = Ticking(database, poll_seconds, declared)
-    async with trio.open_nursery() as nursery:
+    async with database.lane("ticker") as lane, trio.open_nursery() as nursery:
+        bundle = Ticking(database, lane, poll_seconds, declared)
         nursery.start_soon(supervise, bundle.ticker)
         yield bundle
         bundle.ticker.drain()

@@ -9,13 +9,14 @@ from tests.support.held import LONG_AGO
 
 
 def test_a_record_takes_its_fields_from_a_row_that_may_have_more() -> None:
-    row: Any = {"queue": "mail", "state": "pending", "jobs": 3, "more": "ignored"}
+    row: Any = {"queue": "mail", "state": "pending", "jobs": 3, "counted_at": None, "more": "ignored"}
     assert from_row(QueueCounts, row) == QueueCounts(queue="mail", state="pending", jobs=3)
 
 
 def test_json_columns_are_decoded_and_null_stays_none() -> None:
     row: Any = {
         "at": LONG_AGO, "event": "failed", "attempt": 1, "worker_id": None, "message": "{}", "detail": '{"type": "E"}',
+        "actor": None,
     }  # fmt: skip
     entry = from_row(TimelineEntry, row)
     assert (entry.detail, entry.message) == ({"type": "E"}, "{}")

@@ -26,6 +26,18 @@ ARGUMENTS = {
     "queues limit": ["mail", "--max-running", "1"],
     "queues unlimit": ["mail"],
     **{f"jobs {name}": ["1"] for name in ("show", "why", "logs", "errors", "edit", "cancel", "retry", "trigger")},
+    "schedules create": ["nightly", "echo", "--cron", "@daily"],
+    "schedules update": ["nightly", "--priority", "1"],
+    **{
+        f"schedules {name}": ["nightly"]
+        for name in ("show", "preview", "enable", "disable", "trigger", "generate", "delete")
+    },
+    "workers scale": ["w1", "2"],
+    "workers cancel-job": ["w1", "1"],
+    **{f"workers {name}": ["w1"] for name in ("show", "stacks", "decommission", "pause", "resume")},
+    "tokens create": ["ops", "--scope", "read"],
+    "tokens rotate": ["ops"],
+    "tokens revoke": ["ops"],
     **{f"chains {name}": ["1"] for name in ("show", "wait", "complete", "cancel", "delete")},
 }
 NAMES = [name for commands in COMMANDS.values() for name in commands if name not in OTHERS]
