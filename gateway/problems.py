@@ -140,7 +140,7 @@ def classify(error: BaseException) -> ProblemType:
     """The problem type of an error; INTERNAL for whatever has none."""
     if isinstance(error, Refusal):
         return error.problem
-    if isinstance(error, errors.QueryRefused):
+    if isinstance(error, errors.QueryRefused) and not isinstance(error, errors.BadInput):
         return INVALID_INPUT if (error.sqlstate or "").startswith(CALLERS_SQLSTATES) else INTERNAL
     for ancestor in type(error).__mro__:
         if ancestor in ERROR_TYPES:
@@ -176,7 +176,7 @@ def problem_headers(error: BaseException) -> dict[str, str]:
 
 
 def _detail(error: BaseException, problem: ProblemType) -> str:
-    if isinstance(error, errors.QueryRefused) and problem is INVALID_INPUT:
+    if isinstance(error, errors.QueryRefused) and not isinstance(error, errors.BadInput) and problem is INVALID_INPUT:
         return f"Postgres cannot keep this value (SQLSTATE {error.sqlstate})."
     if isinstance(error, Refusal) or (isinstance(error, errors.LeaseholdError) and problem.status < 500):
         return str(error)

@@ -48,7 +48,7 @@ class WaitFor(Exception):
         delay: wait at least so long; seconds or timedelta.
 
     Raises:
-        BadInput: `delay` is not finite.
+        BadInput: `delay` is less than 0 or not finite.
     """
 
     def __init__(self, blockers: Sequence[Blocker], delay: float | timedelta | None = None) -> None:

@@ -28,6 +28,7 @@
     │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
     │   │   └── ListenerDeaf      a pooler keeps notifications from us
     │   └── QueryRefused          Postgres refused the statement; carries the SQLSTATE
+    │       └── ValueRefused      for a value in it (classes 22 and 54); also a BadInput
     ├── SchemaMismatch            the database's schema is missing, older or newer than this code
     └── ActorFailed               an actor failed for a reason that a restart does not cure
 
@@ -190,6 +191,10 @@ class QueryRefused(DatabaseError):
     def __init__(self, message: str | None = None, *, sqlstate: str | None = None) -> None:
         super().__init__(message)
         self.sqlstate = sqlstate
+
+
+class ValueRefused(BadInput, QueryRefused):
+    """Postgres can neither keep this value nor compute with it."""
 
 
 class SchemaMismatch(LeaseholdError):

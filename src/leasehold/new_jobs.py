@@ -102,7 +102,10 @@ def encode_continuation(end: ContinueWith[Any] | None, started: Sequence[NewJob[
 
 
 def encode_wait(wait: WaitFor, check: Check) -> str:
-    """What `leasehold.block_jobs` takes. Raises InvalidArgs, BadInput."""
+    """What `leasehold.block_jobs` takes. Raises InvalidArgs, BadInput: also where there is nothing to wait for, since such a
+    job would run again at once, and so for ever."""
+    if not wait.blockers and not wait.delay:
+        raise BadInput("job.wait_for was given no chains and no delay: there is nothing to wait for")
     flat: list[NewJob[Any]] = []
     waiting = with_positions(NewJob(kind="-", blockers=wait.blockers), flat, check)
     return encode_document({"jobs": flat, "blockers": waiting.blockers, "delay": wait.delay})

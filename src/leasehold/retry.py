@@ -33,7 +33,7 @@ class Retry(Exception):
     """Raise it in a handler to be tried again after `after` (seconds or timedelta) instead of the back-off.
 
     Raises:
-        BadInput: `after` is not finite.
+        BadInput: `after` is less than 0 or not finite.
     """
 
     def __init__(self, after: float | timedelta, reason: str = "the handler asked for a retry") -> None:
@@ -45,7 +45,7 @@ class Reschedule(Exception):
     """Raise it in a handler to run the job again after `after` without counting the attempt.
 
     Raises:
-        BadInput: `after` is not finite.
+        BadInput: `after` is less than 0 or not finite.
     """
 
     def __init__(self, after: float | timedelta, reason: str = "the handler asked to run later") -> None:
@@ -58,10 +58,10 @@ class Discard(Exception):
 
 
 def seconds_of(after: float | timedelta) -> float:
-    """A length of time in seconds. Raises BadInput where it is not finite."""
+    """A length of time in seconds. Raises BadInput where it is less than 0 or not finite."""
     seconds = after.total_seconds() if isinstance(after, timedelta) else float(after)
-    if not math.isfinite(seconds):
-        raise BadInput(f"after must be a number of seconds or a timedelta, not {after}")
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise BadInput(f"after must be 0 or more seconds or a timedelta, not {after}")
     return seconds
 
 

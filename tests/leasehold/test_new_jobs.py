@@ -59,6 +59,12 @@ def test_a_wait_holds_its_new_jobs_and_what_it_waits_for() -> None:
     assert (document["blockers"], document["delay"]) == ([5, {"position": 1}, {"position": 2}], 3.0)
 
 
+@pytest.mark.parametrize("delay", [None, 0])
+def test_waiting_for_nothing_is_refused_since_the_job_would_run_again_at_once(delay: float | None) -> None:
+    with pytest.raises(BadInput, match="there is nothing to wait for"):
+        encode_wait(WaitFor([], delay=delay), unchecked)
+
+
 def test_a_wait_takes_no_delay_that_is_no_number() -> None:
     with pytest.raises(BadInput):
         WaitFor([A], delay=float("nan"))

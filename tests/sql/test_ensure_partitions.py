@@ -101,6 +101,8 @@ async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) 
     assert [text for text in found if text.startswith("btree")] == [
         "btree (chain_id, chain_position) WHERE (chain_id IS NOT NULL)",
         "btree (id)",
+        "btree (key, id) WHERE (key IS NOT NULL)",
+        "btree (state, id) WHERE (state <> 'completed'::text)",
         "btree (job_id)",
         "btree (job_id, at)",
     ]

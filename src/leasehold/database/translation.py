@@ -55,7 +55,7 @@ def _of_postgres(state: str, text: str) -> errors.LeaseholdError:
     if state in TRANSIENT or state[:2] in TRANSIENT_CLASSES:
         return errors.DatabaseUnavailable(f"{text} [SQLSTATE {state}]")
     if state[:2] in BAD_INPUT_CLASSES:
-        return errors.BadInput(f"Postgres cannot keep this value: {text} [SQLSTATE {state}]")
+        return errors.ValueRefused(f"Postgres refuses a value: {text} [SQLSTATE {state}]", sqlstate=state)
     if state in MISSING and "leasehold" in text:
         return errors.SchemaMismatch(f"{text}; run `leasehold migrate`")
     return errors.QueryRefused(f"{text} [SQLSTATE {state}]", sqlstate=state)

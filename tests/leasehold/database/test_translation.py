@@ -27,8 +27,8 @@ class Said:
         ("LH005", errors.SchemaMismatch),
         *((state, errors.DatabaseUnavailable) for state in
           ("08006", "08007", "57P01", "57P02", "57P03", "57014", "53300", "53100", "40001", "40P01", "55P03", "25006")),
-        ("22P05", errors.BadInput),
-        ("54000", errors.BadInput),
+        ("22P05", errors.ValueRefused),
+        ("54000", errors.ValueRefused),
         ("42501", errors.QueryRefused),
         ("23505", errors.QueryRefused),
         ("28P01", errors.QueryRefused),
@@ -70,3 +70,11 @@ def test_trouble_with_the_connection_is_told_from_trouble_with_a_value(
 def test_other_errors_pass() -> None:
     with pytest.raises(ZeroDivisionError), translated():
         _ = 1 / 0
+
+
+def test_a_value_that_postgres_refuses_is_bad_input_and_an_error_of_the_database() -> None:
+    """Whoever runs SQL of their own looks for the latter."""
+    made = from_postgres(Said("22012", "division by zero"))
+    assert isinstance(made, errors.BadInput)
+    assert isinstance(made, errors.DatabaseError)
+    assert made.sqlstate == "22012"
