@@ -1,6 +1,9 @@
 """Why a worker claims nothing for now: it was paused, or memory or CPU is short.
 
 What runs goes on. There is no timer: whoever is about to claim asks, and the machine is looked at once a second at the most.
+
+A worker that runs nothing is not what keeps the CPU busy: CPU alone holds it for one back-off and no longer, so that other
+programs slow its jobs down and never stop them.
 """
 
 from __future__ import annotations
@@ -8,12 +11,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from time import monotonic
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 import psutil
 
-from leasehold.actors.resources import Load, Meter, Reading, describe_load, find_strain
+from leasehold.actors.resources import Load, Meter, Reading, describe_cpu, describe_load, find_strain
 
 log = logging.getLogger("leasehold.worker")
 
@@ -36,31 +39,71 @@ class BrakeLimits(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class Work(NamedTuple):
+    """What the worker does: whether jobs run, and how many have begun since the start."""
+
+    is_running: bool
+    begun: int
+
+
+class Stand(msgspec.Struct, frozen=True):
+    """What was decided last.
+
+    Modes: *free*; *held*; *excused*, once it was held for CPU alone and runs nothing: it claims until it has run something.
+
+    Attributes:
+        reason: why it is held, in words. since: when that began. until: when to decide anew.
+    """
+
+    mode: Literal["free", "held", "excused"] = "free"
+    reason: str | None = None
+    since: float = 0.0
+    until: float = 0.0
+
+
+def decide(was: Stand, load: Load | None, limits: BrakeLimits, now: float, *, is_idle: bool) -> Stand:
+    """Where the worker stands now. `is_idle`: it runs nothing, and has begun nothing since `was` was decided."""
+    if now < was.until:
+        return was
+    if load is None or (reason := find_strain(load, limits.memory, limits.cpu)) is None:
+        return Stand()
+    is_cpu_alone = find_strain(load, limits.memory, 1.0) is None
+    if is_cpu_alone and is_idle and was.mode != "free":
+        return Stand("excused")
+    return Stand("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
+
+
 class Brake:
     """Held while the worker is to claim nothing.
 
     Modes: *free*; *paused* between `pause` and `resume`; *backing off* from the look that finds too much in use to one, every
-    `limits.seconds`, that does not. Paused and backing off may come together.
+    `limits.seconds`, that does not, or that excuses an idle worker (see `decide`). Paused and backing off may come together.
 
     Attributes:
-        reason: why it backs off, in words; None when it does not.
-        changed: called when it begins or ends to.
+        changed: called when it begins or ends to back off.
     """
 
-    def __init__(self, resources: Readable, limits: BrakeLimits, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, resources: Readable, limits: BrakeLimits, work: Callable[[], Work], clock: Callable[[], float] = monotonic
+    ) -> None:
         self._resources = resources
         self._limits = limits
+        self._work = work
         self._clock = clock
         self._meter = Meter()
         self._load: Load | None = None
         self._looked_at = self._judged_at = float("-inf")
-        self._since = 0.0
-        self._until = 0.0
+        self._stand = Stand()
+        self._begun = 0
         self._is_blind = False
         self._is_off = limits.memory >= 1 and limits.cpu >= 1
-        self.reason: str | None = None
         self.paused = False
         self.changed: Callable[[], object] = bool
+
+    @property
+    def reason(self) -> str | None:
+        """Why it backs off, in words; None when it does not."""
+        return self._stand.reason
 
     def hold_for(self) -> float:
         """Seconds to claim nothing, then to ask again; 0: claim."""
@@ -68,11 +111,11 @@ class Brake:
         # Heartbeats look as well, and do not judge.
         if (
             not self._is_off
-            and now >= self._until
+            and now >= self._stand.until
             and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0)
         ):
             self._judge(now)
-        return float("inf") if self.paused else max(0.0, self._until - now) if self.reason else 0.0
+        return float("inf") if self.paused else max(0.0, self._stand.until - now)
 
     def load(self) -> Load | None:
         """The load, not older than a second; None where the machine does not tell."""
@@ -83,7 +126,7 @@ class Brake:
 
     def seconds_left(self) -> float:
         """Until the next look, while it backs off."""
-        return max(0.0, self._until - self._clock())
+        return max(0.0, self._stand.until - self._clock())
 
     def _look(self, now: float) -> None:
         self._looked_at = now
@@ -97,20 +140,30 @@ class Brake:
 
     def _judge(self, now: float) -> None:
         self._judged_at = now
-        limits, load, was = self._limits, self.load(), self.reason
-        self.reason = None if load is None else find_strain(load, limits.memory, limits.cpu)
-        if self.reason is not None:
-            self._until = now + limits.seconds
-        if self.reason is not None and was is None:
-            self._since = now
-            log.warning(
-                "backing off: %s, %g s", self.reason, limits.seconds,
-                extra={"memory": _rounded(load and load.memory), "cpu": _rounded(load and load.cpu)},
-            )  # fmt: skip
-        elif self.reason is None and was is not None:
-            log.info("resuming after %.0f s: %s", now - self._since, describe_load(load) if load else "no reading")
-        if (self.reason is None) != (was is None):
+        load, work, was = self.load(), self._work(), self._stand
+        # Short jobs may all be between two looks. A paused worker claims nothing, excused or not.
+        is_idle = not (work.is_running or work.begun > self._begun or self.paused)
+        self._begun = work.begun
+        self._stand = decide(was, load, self._limits, now, is_idle=is_idle)
+        if self._stand.mode != was.mode:
+            self._log_change(was, load, now)
+        if (self.reason is None) != (was.reason is None):
             self.changed()
+
+    def _log_change(self, was: Stand, load: Load | None, now: float) -> None:
+        match was.mode, self._stand.mode:
+            case _, "held":
+                log.warning(
+                    "backing off: %s, %g s", self.reason, self._limits.seconds,
+                    extra={"memory": _rounded(load and load.memory), "cpu": _rounded(load and load.cpu)},
+                )  # fmt: skip
+            case "held", "excused":
+                cpu = describe_cpu(load).replace("%", " %") if load else "?"
+                log.info("claiming all the same: CPU %s, but this worker runs nothing", cpu)
+            case "held", "free":
+                log.info("resuming after %.0f s: %s", now - was.since, describe_load(load) if load else "no reading")
+            case _:
+                pass
 
 
 def _rounded(share: float | None) -> float | None:

@@ -20,7 +20,7 @@ class Crew:
     """Has the jobs of the backlog run.
 
     Attributes:
-        slots: those that there are now, and the task of each.
+        slots: those that there are now, and the task of each. begun: how many jobs they have taken since the start.
         interrupted: jobs that have not begun are handed back instead of run.
     """
 
@@ -38,6 +38,7 @@ class Crew:
         self._nursery: trio.Nursery | None = None
         self._slots: dict[Slot, trio.lowlevel.Task] = {}
         self.interrupted = False
+        self.begun = 0
 
     @property
     def slots(self) -> Mapping[Slot, trio.lowlevel.Task]:
@@ -103,6 +104,9 @@ class Crew:
             if not len(self._backlog):
                 self._dispatcher.slot_freed()
             held = await self._backlog.take()
-            if held is None or not self.interrupted:
+            if held is None:
+                return None
+            if not self.interrupted:
+                self.begun += 1
                 return held
             self._settler.put(Released(held))

@@ -55,6 +55,8 @@ async def invoke(
             return await trio.to_thread.run_sync(partial(kind.function, *args, **named), limiter=threads)
         case "process":
             return await _invoke_apart(kind, apart)
+        case _:  # a job that no flavour ran must not complete
+            raise BadInput(f"kind {kind.name}: there is no way to run it as {kind.runs!r}")
 
 
 async def _invoke_apart(kind: Kind[..., Any], apart: Apart | None) -> Any:

@@ -114,11 +114,20 @@ class Ticker:
         await self._lane.call("reap_jobs")
         for definition in self._declared:
             try:
-                [row] = await self._lane.call("declare_schedule", msgspec.json.encode(definition).decode(), "code")
+                [row] = await self._lane.call(
+                    "declare_schedule", msgspec.json.encode(definition).decode(), "code", self._declared_by
+                )
             except BadInput as error:
                 log.warning("schedule %r of the app is refused: %s", definition.get("name"), error)
                 continue
-            if row["outcome"] != "unchanged":
+            if row["outcome"] == "foreign":
+                log.warning(
+                    "schedule %r is declared by the app %s too, and is left as that declares it: give one of them another "
+                    "name; or, if %s is but a former name of %s, run select leasehold.orphan_schedules(%s, '{}') "
+                    "and start this again",
+                    row["name"], row["declared_by"], row["declared_by"], self._declared_by, literal(row["declared_by"]),
+                )  # fmt: skip
+            elif row["outcome"] != "unchanged":
                 log.info("schedule %r of the app %s", row["name"], row["outcome"])
         if self._declared_by is not None:
             names = [str(definition["name"]) for definition in self._declared]
@@ -236,6 +245,11 @@ class Ticker:
         next_tick = await self._lane.call_value("next_tick_in", list(self._busy))
         wait = wait_until_due(next_tick, self._poll_seconds, progress=progress)
         return max(0.0, min([wait, *(until - now for until in self._busy.values())]))
+
+
+def literal(text: str) -> str:
+    """As SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def portions(firings: Sequence[Firing]) -> Iterator[list[Firing]]:

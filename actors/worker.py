@@ -18,7 +18,7 @@ import trio
 
 from leasehold.actors.announcer import Announcer
 from leasehold.actors.backlog import Backlog
-from leasehold.actors.brake import Brake, BrakeLimits, Readable
+from leasehold.actors.brake import Brake, BrakeLimits, Readable, Work
 from leasehold.actors.controls import Controls
 from leasehold.actors.crew import Crew
 from leasehold.actors.desk import WorkerDesk
@@ -78,7 +78,9 @@ class Worker:
             incarnation, worker_id, settings.queues, settings.slots, settings.lease_seconds, settings.renew_seconds
         )
         limits = BrakeLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
-        brake = Brake(resources or Resources(), limits)
+        brake = Brake(
+            resources or Resources(), limits, lambda: Work(any(True for _ in self.crew.running()), self.crew.begun)
+        )
         self.dispatcher = Dispatcher(
             claim_lane, self.claimer, app, self._backlog, self.holdings, settings.poll_seconds,
             lambda: switchboard.listening, announcer, brake.hold_for,

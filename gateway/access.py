@@ -64,14 +64,20 @@ class Guard:
         self._buckets = Buckets(clock)
         self._failures = Failures(clock)
 
-    async def admit(self, request: web.Request, scope: Scope) -> Identity:
-        """Who calls. What the answer should say of rates is left in the request for `answer_headers`.
+    async def admit(self, request: web.Request, scope: Scope, *, outlasts_database: bool = False) -> Identity:
+        """Who calls. What the answer should say of rates is left in the request for `answer_headers`. With
+        `outlasts_database` a token that was good some minutes ago is while the database cannot be asked.
 
         Raises Refusal: no token or a wrong one, the wrong scope, too often; DatabaseUnavailable where the token is not
         known here yet and the database cannot be asked.
         """
         token = bearer_of(request)
-        identity = await (self._anonymous(request) if token is None else self._identify(token, request.remote))
+        try:
+            identity = await (self._anonymous(request) if token is None else self._identify(token, request.remote))
+        except DatabaseUnavailable:
+            identity = self._last_known(token) if outlasts_database else None
+            if identity is None:
+                raise
         if identity is None:
             error = "" if token is None else ', error="invalid_token"'
             raise Refusal(
@@ -80,12 +86,7 @@ class Guard:
                 headers={"WWW-Authenticate": CHALLENGE + error},
             )
         if scope not in identity.scopes:
-            error = f', error="insufficient_scope", scope="{scope.value}"'
-            raise Refusal(
-                INSUFFICIENT_SCOPE,
-                f"This needs a token with the scope {scope.value}; {identity.name} has not got it.",
-                headers={"WWW-Authenticate": CHALLENGE + error},
-            )
+            raise lacks_scope(identity, scope)
         self._check_rate(request, identity)
         return identity
 
@@ -117,14 +118,23 @@ class Guard:
         return origin.partition("://")[2] == host or self._cors.allows(origin)
 
     async def _identify(self, token: str, address: str | None) -> Identity | None:
-        """A token that nobody knows here yet is looked for only where not too many wrong ones came before it."""
-        identity = self._store.recall(token) if self._store is not None and is_token(token) else None
-        if identity is None and not self._is_expected(token):
+        """What can be no token is nobody's, and that is all. What can be one is looked for, whatever came from that address
+        before; only for those that the database refuses the address has to answer."""
+        if self._is_expected(token):
+            return BOOTSTRAP
+        if self._store is None or not is_token(token):
+            return None
+        identity = self._store.recall(token)
+        if identity is None:
+            identity = await self._store.find(token, is_suspect=self._failures.wait_for(address) > 0)
+        if identity is None:
             self._check_failures(address)
-        identity = identity or await self._find(token)
-        if identity is None and self._failures.add(address):
-            logger.warning("too many wrong tokens from %s; it has to wait before it may try others", address)
+            if self._failures.add(address):
+                logger.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
         return identity
+
+    def _last_known(self, token: str | None) -> Identity | None:
+        return None if token is None or self._store is None else self._store.last_known(token)
 
     async def _find(self, token: str) -> Identity | None:
         if self._is_expected(token):
@@ -153,6 +163,16 @@ class Guard:
             detail = f"{identity.name} may send {identity.rate:g} requests a second, {identity.burst} at once."
             raise Refusal(RATE_LIMITED, detail, headers=headers)
         request[ANSWER_HEADERS] = headers
+
+
+def lacks_scope(identity: Identity, scope: Scope) -> Refusal:
+    """The refusal of a caller who would need that scope."""
+    error = f', error="insufficient_scope", scope="{scope.value}"'
+    return Refusal(
+        INSUFFICIENT_SCOPE,
+        f"This needs a token with the scope {scope.value}; {identity.name} has not got it.",
+        headers={"WWW-Authenticate": CHALLENGE + error},
+    )
 
 
 def bearer_of(request: web.Request) -> str | None:

@@ -23,6 +23,7 @@ AUDITED = frozenset({Scope.OPERATE, Scope.ADMIN})
 UNAUDITED_METHODS = frozenset({"GET"})
 HIDDEN = frozenset({"args", "output", "metadata", "secret"})
 """Fields that belong to the jobs' own people; that they were given is told, not what."""
+LEFT_OUT = msgspec.Raw(b"null")
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +115,24 @@ def describe(parameters: msgspec.Struct, body: object) -> dict[str, Any]:
 
 
 def _plain(value: object) -> Any:
+    if isinstance(value, msgspec.Struct):
+        fields = {each.encode_name: (each, getattr(value, each.name)) for each in msgspec.structs.fields(value)}
+        return {
+            name: "…" if name in HIDDEN else _plain(each)
+            for name, (field, each) in fields.items()
+            if each is not msgspec.UNSET and each is not None and not (name in HIDDEN and _is_left_out(field, each))
+        }
+    if isinstance(value, list):
+        items: list[Any] = value
+        return [_plain(each) for each in items]
     return _without_hidden(msgspec.to_builtins(value, enc_hook=str)) if value is not None else None
+
+
+def _is_left_out(field: msgspec.structs.FieldInfo, value: object) -> bool:
+    """Whether the caller did not send it: null, or the very default, which is a constant for raw JSON."""
+    if isinstance(value, msgspec.Raw) and value == LEFT_OUT:
+        return True
+    return field.default_factory is not msgspec.NODEFAULT and value is field.default_factory()
 
 
 def _without_hidden(value: Any) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from leasehold.gateway.access import lacks_scope
 from leasehold.gateway.bodies import EnqueuedBody, JobBody
+from leasehold.gateway.identities import Scope
 from leasehold.gateway.job_bodies import KeysBody, ResultBody
 from leasehold.gateway.new_jobs import new_job
 from leasehold.gateway.pages import Page
@@ -24,7 +26,8 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
     """Writes one job and answers after the commit: what was answered survives a crash of anything.
 
     With `Idempotency-Key` a repeated call makes no second job; `is_new` tells. With `Prefer: wait=N` the answer comes when
-    the chain that the job begins has ended, with its output, or after N seconds (60 at the most) as it stands then.
+    the chain that the job begins has ended, with its output, or after N seconds (60 at the most) as it stands then. The
+    output of a job that was there already is another's: without the scope `read` that is answered at once, without it.
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
@@ -32,7 +35,7 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
     written = await call.services.coalescer.enqueue(new_job(body, call.services), len(bytes(body.args)))
     location = {"Location": f"/api/jobs/{written.job_id}"}
     seconds = preferred_wait(call.headers.get(PREFER))
-    if seconds is None:
+    if seconds is None or not (written.is_new or Scope.READ in call.identity.scopes):
         return Reply(EnqueuedBody(*msgspec.structs.astuple(written)), headers=location)
     result = await _result_within(call.services, written, seconds)
     applied = {**location, "Preference-Applied": f"wait={seconds}"}
@@ -59,8 +62,11 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     """Makes the same job for each subject: for each key that jobs have had, as far as these match the filter.
 
     All in one transaction, keys in byte order; `next` is a key: give it as `after_key` to go on where `limit` was reached.
+    `dry_run` only looks, at the keys of others' jobs, so it needs the scope `read`.
     """
     body = call.body
+    if body.dry_run and Scope.READ not in call.identity.scopes:
+        raise lacks_scope(call.identity, Scope.READ)
     job = new_job(body.job, call.services, "$.job")
     for name in ("key", "idempotency_key"):
         if getattr(job, name) is not None:

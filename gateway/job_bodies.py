@@ -24,6 +24,7 @@ Reason = Annotated[str, Meta(max_length=1000, description="For people.")]
 Metadata = Annotated[dict[str, Any], Meta(description="Any JSON object.")]
 BulkLimit = Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the oldest first.")]
 ErrorType = Annotated[Name, Meta(description="Only those whose last attempt failed with such an error.")]
+All = Annotated[bool, Meta(description="Needed where neither ids nor any filter is given.")]
 DryRun = Annotated[bool, Meta(description="Only tell what would be done.")]
 
 NOT_GIVEN = msgspec.Raw(b"null")
@@ -162,8 +163,25 @@ class KeysBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     dry_run: DryRun = False
 
 
+def given_any(*names: str, **values: Sequence[str]) -> list[dict[str, Any]]:
+    """Schemas of bodies that have one of these fields, which is not null, or is one of the values."""
+    schemas: dict[str, dict[str, Any]] = {name: {"not": {"type": "null"}} for name in names}
+    schemas |= {name: {"enum": list(each)} for name, each in values.items()}
+    return [{"required": [name], "properties": {name: schema}} for name, schema in schemas.items()]
+
+
+ALL: Mapping[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
+
+
 class BulkCancelBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to cancel: all that match what is given."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            *given_any("ids", "state", "queue", "kind", "key", "error_type", "created_after", "created_before"),
+            ALL,
+        ]
+    }
 
     ids: Ids | None = None
     state: OpenState | None = None
@@ -175,14 +193,31 @@ class BulkCancelBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     created_before: Time | None = None
     reason: Reason | None = None
     limit: BulkLimit = 1000
+    all: All = False
     dry_run: DryRun = True
 
 
 class BulkRetryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to run once more: all that match what is given."""
 
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            *given_any(
+                "ids",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "finished_after",
+                "finished_before",
+                state=("failed", "cancelled"),
+            ),
+            ALL,
+        ]
+    }
+
     ids: Ids | None = None
-    state: RetriedState = "failed"
+    state: Annotated[RetriedState, Meta(description="failed if not given.")] | UnsetType = UNSET
     queue: Name | None = None
     kind: Name | None = None
     key: Key | None = None
@@ -190,11 +225,19 @@ class BulkRetryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     finished_after: Time | None = None
     finished_before: Time | None = None
     limit: BulkLimit = 1000
+    all: All = False
     dry_run: DryRun = True
 
 
 class BulkDeleteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to remove: all that match what is given and that nobody holds."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            *given_any("ids", "state", "queue", "kind", "key", "error_type", "created_before", "finished_before"),
+            ALL,
+        ]
+    }
 
     ids: Ids | None = None
     state: FreeState | None = None
@@ -205,6 +248,7 @@ class BulkDeleteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     created_before: Time | None = None
     finished_before: Time | None = None
     limit: BulkLimit = 1000
+    all: All = False
     dry_run: DryRun = True
 
 

@@ -54,6 +54,7 @@ METRICS_ROUTES: tuple[Route, ...] = (
         media_type=TEXT,
         errors=(METRICS_MISSING,),
         scope=Scope.READ,
+        outlasts_database=True,
         tags=("health",),
     ),
 )

@@ -51,13 +51,13 @@ class Buckets:
 
 
 class Failures:
-    """Attempts with wrong tokens: ten at once from one address, then ten a minute."""
+    """Tokens that the database has refused: ten at once from one address, then ten a minute."""
 
     def __init__(self, clock: Clock) -> None:
         self._buckets = Buckets(clock)
 
     def wait_for(self, address: str | None) -> float:
-        """Seconds until this address may try a token that nobody knows yet; 0: now."""
+        """Seconds until a wrong token from this address is answered 401 again, not 429; 0: now."""
         return self._buckets.has(network_of(address), FAILURES_PER_SECOND, FAILURES_AT_ONCE).next_in
 
     def add(self, address: str | None) -> bool:

@@ -111,6 +111,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         alias_of: the path that this one stands for; kept for clients of other systems.
         example: a body, for the document.
         is_listed: it stands in the document.
+        outlasts_database: it is served while the database is away, to tokens that were good some minutes ago, too.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -132,6 +133,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     alias_of: str | None = None
     example: object | None = None
     is_listed: bool = True
+    outlasts_database: bool = False
 
     @property
     def all_errors(self) -> tuple[ProblemType, ...]:
@@ -155,7 +157,7 @@ def make_handler(route: Route, services: Services, guard: Guard, limits: Limits)
     async def call_of(request: web.Request) -> Call[Any, Any]:
         identity, is_admitted = ANONYMOUS, always
         if route.scope is not None:
-            identity = await guard.admit(request, route.scope)
+            identity = await guard.admit(request, route.scope, outlasts_database=route.outlasts_database)
             is_admitted = partial(guard.still_admits, request, route.scope)
         check_accept(request, route.media_type)
         parameters = read_parameters(request, route.parameters, route.errors)

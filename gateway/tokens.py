@@ -1,12 +1,14 @@
 """The tokens of the database, as the gateway knows them: looked up once, remembered for a moment, forgotten when told to.
 
 A request costs no query. A revoked token dies when its revocation is notified; where the gateway does not hear that
-(a pooler in between, a lost connection), what it remembers is good for one second only.
+(a pooler in between, a lost connection), what it remembers is good for one second only. Tokens that nobody has are remembered
+apart, so that guesses push no good one out.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -21,7 +23,10 @@ from leasehold.tokens import hash_token
 CHANNEL = "leasehold_access"
 HEARING_SECONDS = 10.0  # a connection may be dead without anybody knowing
 DEAF_SECONDS = 1.0
+LAST_KNOWN_SECONDS = 900.0  # how long /metrics stays open to a token while the database is away
 MOST_REMEMBERED = 10_000
+LOOKUPS_AT_ONCE = 4
+SUSPECT_LOOKUPS_AT_ONCE = 1
 
 
 class TokenStore(Protocol):
@@ -31,8 +36,12 @@ class TokenStore(Protocol):
         """Who has this token, as far as that is remembered; waits for nothing."""
         ...
 
-    async def find(self, token: str) -> Identity | None:
-        """Who has this token; None: nobody. Raises DatabaseUnavailable."""
+    async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
+        """Who has this token; None: nobody. Suspects wait for each other, and nobody for them. Raises DatabaseUnavailable."""
+        ...
+
+    def last_known(self, token: str) -> Identity | None:
+        """Who had this token when the database was last asked, some minutes ago at the most."""
         ...
 
     async def has_any(self) -> bool:
@@ -58,32 +67,44 @@ class DatabaseTokens:
         self._database = database
         self._clock = clock
         self._remembered: dict[bytes, Remembered] = {}
+        self._refused: dict[bytes, Remembered] = {}
+        self._last_known: dict[bytes, Remembered] = {}
+        self._turns = asyncio.Semaphore(LOOKUPS_AT_ONCE)
+        self._suspect_turns = asyncio.Semaphore(SUSPECT_LOOKUPS_AT_ONCE)
         self._asking: dict[bytes, asyncio.Task[Identity | None]] = {}
         self._any: tuple[bool, float] | None = None
         self._epoch = 0
         self.hears = False
 
-    def forget(self) -> None:
-        """Something has changed, or may have: ask again."""
+    def forget(self, *, has_changed: bool = True) -> None:
+        """Something has changed, or (`has_changed` false) may have: ask again."""
         self._epoch += 1
         self._remembered.clear()
+        self._refused.clear()
+        if has_changed:
+            self._last_known.clear()
         self._asking.clear()
         self._any = None
 
     def recall(self, token: str) -> Identity | None:
         """Who has this token, if that is remembered."""
-        found = self._remembered.get(hash_token(token))
-        return found.identity if found is not None and self._clock() < found.until else None
+        return self._valid(self._remembered, hash_token(token))
 
-    async def find(self, token: str) -> Identity | None:
-        """Who has this token."""
+    def last_known(self, token: str) -> Identity | None:
+        """Who had this token, unless a change was notified since."""
+        return self._valid(self._last_known, hash_token(token))
+
+    async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
+        """Who has this token. One that was good lately is no suspect, whoever sends it."""
         key = hash_token(token)
-        found = self._remembered.get(key)
+        found = self._remembered.get(key) or self._refused.get(key)
         if found is not None and self._clock() < found.until:
             return found.identity
         asking = self._asking.get(key)
         if asking is None:
-            asking = self._asking[key] = asyncio.create_task(self._ask(key, self._epoch))
+            is_suspect = is_suspect and self._valid(self._last_known, key) is None
+            turns = self._suspect_turns if is_suspect else self._turns
+            asking = self._asking[key] = asyncio.create_task(self._ask(key, self._epoch, turns))
             asking.add_done_callback(_retrieve)
         # Shielded: a caller who hangs up must not take the answer away from the others.
         return await asyncio.shield(asking)
@@ -105,13 +126,18 @@ class DatabaseTokens:
     def _seconds(self) -> float:
         return HEARING_SECONDS if self.hears else DEAF_SECONDS
 
-    async def _ask(self, key: bytes, epoch: int) -> Identity | None:
+    def _valid(self, where: dict[bytes, Remembered], key: bytes) -> Identity | None:
+        found = where.get(key)
+        return found.identity if found is not None and self._clock() < found.until else None
+
+    async def _ask(self, key: bytes, epoch: int, turns: asyncio.Semaphore) -> Identity | None:
         try:
-            rows = await self._database.call("find_token", key)
+            async with turns:
+                rows = await self._database.call("find_token", key)
         finally:
             if epoch == self._epoch:
                 self._asking.pop(key, None)
-        identity, left = None, self._seconds
+        identity, lives = None, math.inf
         for row in rows:
             identity = Identity(
                 name=row["name"],
@@ -120,12 +146,27 @@ class DatabaseTokens:
                 rate=row["rate"],
                 burst=row["burst"],
             )
-            left = min(left, left if row["expires_in"] is None else row["expires_in"])
+            lives = math.inf if row["expires_in"] is None else row["expires_in"]
         if epoch == self._epoch:
-            if len(self._remembered) >= MOST_REMEMBERED:
-                self._remembered.clear()
-            self._remembered[key] = Remembered(identity, self._clock() + left)
+            now = self._clock()
+            kept = Remembered(identity, now + min(self._seconds, lives))
+            if identity is None:
+                self._last_known.pop(key, None)
+                self._remembered.pop(key, None)
+                _keep(self._refused, key, kept)
+            else:
+                self._refused.pop(key, None)
+                _keep(self._remembered, key, kept)
+                _keep(self._last_known, key, Remembered(identity, now + min(LAST_KNOWN_SECONDS, lives)))
         return identity
+
+
+def _keep(where: dict[bytes, Remembered], key: bytes, what: Remembered) -> None:
+    """The one that is longest there goes when there are too many."""
+    where.pop(key, None)
+    where[key] = what
+    if len(where) > MOST_REMEMBERED:
+        del where[next(iter(where))]
 
 
 def _retrieve(task: asyncio.Task[Identity | None]) -> None:
@@ -143,7 +184,7 @@ async def open_tokens(
 
     def changed() -> None:
         tokens.hears = ear.listening
-        tokens.forget()
+        tokens.forget(has_changed=False)
 
     ear = Ear(database, lambda _payload: tokens.forget(), changed, channel=CHANNEL)
     if listens:

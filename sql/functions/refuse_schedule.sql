@@ -3,7 +3,7 @@
 -- Parameters  definition: from complete_schedule, with a name
 -- Returns     one sentence that names the field and the value, or null
 -- Errors      none; what is no time where a time belongs is refused by Postgres itself
--- Tables      none
+-- Tables      schedules (read: one that is there already may keep its name)
 -- Callers     set_schedule
 create or replace function leasehold.refuse_schedule(definition jsonb) returns text language plpgsql stable
 set search_path = leasehold, pg_catalog, pg_temp as $$
@@ -33,6 +33,8 @@ begin
         when d ->> 'name' is null then 'name is missing'
         when octet_length(d ->> 'name') not between 1 and 200 then 'name must have 1 to 200 bytes, not ' || octet_length(d ->> 'name')
         when d ->> 'name' ~ '[[:cntrl:]]' then 'name has a control character: ' || quote_literal(d ->> 'name')
+        when d ->> 'name' ~ '^([0-9]+|[.]{1,2}|.*/.*)$' and not exists (select from leasehold.schedules s where s.name = d ->> 'name')
+             then format('name must not be all digits, which is an id, nor ., .. or with a /, which is a path, not %L', d ->> 'name')
         when num_nonnulls(d ->> 'every', d ->> 'cron', d ->> 'at') <> 1
              then 'give exactly one of every, cron and at, not ' || num_nonnulls(d ->> 'every', d ->> 'cron', d ->> 'at')
         when (d ->> 'every')::numeric not between 1 and 3155760000 then 'every must be from 1 second to 100 years, not ' || (d ->> 'every')

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from datetime import timedelta
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import msgspec
 
+from leasehold import given
 from leasehold.arguments import encode_args
 from leasehold.continuation import ContinueWith
 from leasehold.declaring import Declaring
-from leasehold.errors import DuplicateKind, InvalidArgs, UnknownKind
+from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
 from leasehold.job import Job
-from leasehold.kind import Kind, KindOptions, Mode, Runs
-from leasehold.middleware import EnqueueMiddleware, Middleware
+from leasehold.kind import RUNS, Kind, KindOptions, Mode, Runs
+from leasehold.middleware import EnqueueMiddleware, Middleware, check_middleware, check_middlewares
 from leasehold.observers import Observers
 from leasehold.retry import RetryPolicy
 from leasehold.unique import Unique
@@ -58,6 +60,9 @@ class App(Declaring):
 
     def __init__(self, *, middlewares: Sequence[Middleware] = (), version: str | None = None) -> None:
         super().__init__()
+        if version is not None and not isinstance(cast("object", version), str):
+            raise given.refusal("version", "text", version)
+        check_middlewares(middlewares)
         self.version = version
         self._origins: dict[Kind[..., Any], App] = {}
         self._middlewares = list(middlewares)
@@ -65,6 +70,15 @@ class App(Declaring):
         self.enqueue_middlewares: list[EnqueueMiddleware] = []
         self.observers = Observers()
 
+    @overload
+    def kind(self, function: Callable[Concatenate[Job, P], Awaitable[R | ContinueWith[R]]], /) -> Kind[P, R]: ...
+    @overload
+    def kind(self, function: Callable[P, Awaitable[R | ContinueWith[R]]], /) -> Kind[P, R]: ...
+    @overload
+    def kind(self, function: Callable[Concatenate[Job, P], R | ContinueWith[R]], /) -> Kind[P, R]: ...
+    @overload
+    def kind(self, function: Callable[P, R | ContinueWith[R]], /) -> Kind[P, R]: ...
+    @overload
     def kind(
         self,
         name: str | None = None,
@@ -74,25 +88,44 @@ class App(Declaring):
         priority: int | None = None,
         max_attempts: int | None = None,
         unique: Unique | None = None,
-        lease: float | None = None,
-        timeout: float | None = None,
-        deadline: float | None = None,
+        lease: float | timedelta | None = None,
+        timeout: float | timedelta | None = None,
+        deadline: float | timedelta | None = None,
         retry: RetryPolicy | None = None,
         mode: Mode | None = None,
         middlewares: Sequence[Middleware] = (),
         memory_limit: int | None = None,
         keep_logs: str | None = None,
-    ) -> KindDecorator:
+    ) -> KindDecorator: ...
+    def kind(
+        self,
+        name: Any = None,
+        *,
+        runs: Runs | None = None,
+        queue: str | None = None,
+        priority: int | None = None,
+        max_attempts: int | None = None,
+        unique: Unique | None = None,
+        lease: float | timedelta | None = None,
+        timeout: float | timedelta | None = None,
+        deadline: float | timedelta | None = None,
+        retry: RetryPolicy | None = None,
+        mode: Mode | None = None,
+        middlewares: Sequence[Middleware] = (),
+        memory_limit: int | None = None,
+        keep_logs: str | None = None,
+    ) -> Any:
         """Register a handler. `async def` runs under trio, `def` in a thread; `runs="asyncio"` for asyncio code,
-        `runs="process"` for a `def` that keeps a CPU busy.
+        `runs="process"` for a `def` that keeps a CPU busy. `@app.kind` is `@app.kind()`.
 
         Args:
             name: of the kind; the function's name where not given.
             runs: `trio`, `asyncio`, `thread` or `process`.
             queue, priority, max_attempts, unique: defaults for its jobs.
-            lease: seconds a claim holds without renewal; the worker's where not given.
-            timeout: seconds after which the handler is cancelled and the attempt fails.
-            deadline: seconds after it was enqueued at which a job fails for good, in whatever state it is.
+            lease: how long a claim holds without renewal; the worker's where not given. Like `timeout` and `deadline` in
+                seconds or as a timedelta.
+            timeout: after it the handler is cancelled and the attempt fails.
+            deadline: how long after it was enqueued a job fails for good, in whatever state it is.
             retry: back-off between attempts.
             mode: `atomic`: the handler runs in one transaction, `job.transaction`, which also completes the job.
             middlewares: around its attempts, outermost first, inside those of the app.
@@ -101,30 +134,43 @@ class App(Declaring):
 
         Raises:
             DuplicateKind: the name is taken.
-            BadInput: `unique` names an arg that the handler does not take, or a number is out of range.
+            BadInput: an option is none that there is or out of range, `unique` names an arg that the handler does not take,
+                or the handler cannot run as `runs` says.
             InvalidArgs: the signature cannot be expressed in JSON, or no process could import the handler.
         """
+        if isinstance(name, str):
+            given.check_name("the name of a kind", name)
+        elif name is not None and not callable(name):
+            raise given.refusal("the name of a kind", "text", name)
+        check_middlewares(middlewares)
         options = KindOptions(
             queue=queue,
             priority=priority,
             max_attempts=max_attempts,
             unique=unique,
-            lease=lease,
-            timeout=timeout,
-            deadline=deadline,
-            retry=retry or RetryPolicy(),
+            lease=cast("Any", lease),
+            timeout=cast("Any", timeout),
+            deadline=cast("Any", deadline),
+            retry=RetryPolicy() if retry is None else retry,
             mode=mode,
             middlewares=tuple(middlewares),
             memory_limit=memory_limit,
             keep_logs=keep_logs,
         )
 
+        if runs is not None:
+            given.check_choice("runs", runs, RUNS)
+
         def register(function: Callable[..., Any]) -> Kind[..., Any]:
-            made: Kind[..., Any] = Kind(name or function.__name__, function, runs, options)
+            given.check_function("a handler", function)
+            own = name if isinstance(name, str) else getattr(function, "__name__", None)
+            if own is None:
+                raise BadInput(f"{function!r:.100} has no name; give its kind one, as in app.kind('send')")
+            made: Kind[..., Any] = Kind(own, function, runs, options)
             self.add(made)
             return made
 
-        return register
+        return register(name) if callable(name) else register
 
     def default_handler(self, function: Callable[[Job, dict[str, Any]], Any]) -> Callable[[Job, dict[str, Any]], Any]:
         """Register the handler of every kind that nobody registered: called with the job and its args as a dict."""
@@ -162,6 +208,7 @@ class App(Declaring):
 
         Add it before the worker starts; which kind is registered first does not matter.
         """
+        check_middleware(function)
         self._middlewares.append(function)
         return function
 
@@ -173,6 +220,7 @@ class App(Declaring):
 
     def enqueue_middleware(self, function: EM) -> EM:
         """Put a middleware around what clients with this app enqueue, inside those added before."""
+        check_middleware(function)
         self.enqueue_middlewares.append(function)
         return function
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import trio
 
 from leasehold.app import App, FreeKind
 from leasehold.job import Job
-from leasehold.kind import KindOptions
+from leasehold.kind import Kind, KindOptions
 
 
 async def echo(_job: Job, args: dict[str, Any]) -> dict[str, Any]:
@@ -44,3 +45,15 @@ def with_builtins(app: App | None) -> App:
         if kind.name not in served:
             served.add(kind)
     return served
+
+
+def find_kind(app: App, name: str) -> Kind[..., Any]:
+    """The kind as a worker with this app has it: its own, else `echo` or `dummy`. Raises UnknownKind."""
+    if name in app or app.default is not None or name not in _every_worker():
+        return app.find(name)
+    return _every_worker().find(name)
+
+
+@cache
+def _every_worker() -> App:
+    return builtin_app()

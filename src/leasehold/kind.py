@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import Any, Generic, Literal, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args
 
 import msgspec
 
+from leasehold import given
 from leasehold.arguments import args_type, encode_args, takes_job
 from leasehold.errors import BadInput, InvalidArgs
+from leasehold.given import LONGEST_TIME
 from leasehold.importing import refuse_unimportable
 from leasehold.job import NewJob
-from leasehold.middleware import Middleware
+from leasehold.middleware import Middleware, check_middlewares
 from leasehold.retry import RetryPolicy
 from leasehold.unique import Unique, by_default
 
@@ -22,9 +24,10 @@ R = TypeVar("R")
 
 Runs = Literal["trio", "asyncio", "thread", "process"]
 Mode = Literal["atomic"]
+RUNS: tuple[str, ...] = get_args(Runs)
+MODES: tuple[str, ...] = get_args(Mode)
 
 LONGEST_LEASE = 86_400.0
-LONGEST_TIME = 3_155_760_000.0
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LEAST_MEMORY_LIMIT = 64 * 1_048_576
 
@@ -61,26 +64,51 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
     keep_logs: str | None = None
 
     def __post_init__(self) -> None:
+        if self.queue is not None:
+            given.check_name("queue", self.queue)
+        if self.priority is not None:
+            given.check_integer("priority", self.priority)
+        if self.max_attempts is not None:
+            given.check_integer("max_attempts", self.max_attempts, 1, given.MOST_ATTEMPTS)
+        if self.unique is not None and not isinstance(cast("object", self.unique), Unique):
+            raise given.refusal("unique", "a Unique", self.unique)
+        if not isinstance(cast("object", self.retry), RetryPolicy):
+            raise given.refusal("retry", "a RetryPolicy", self.retry)
+        if self.mode is not None:
+            given.check_choice("mode", self.mode, MODES)
+        check_middlewares(self.middlewares)
+        self._check_times()
+        level = cast("object", self.keep_logs)
+        if level is not None and not (isinstance(level, str) and level.upper() in LOG_LEVELS):
+            raise BadInput(f"keep_logs must be one of {', '.join(LOG_LEVELS)}, not {level!r}")
+        limit = cast("object", self.memory_limit)
+        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < LEAST_MEMORY_LIMIT):
+            raise BadInput(f"memory_limit is in bytes and at least {LEAST_MEMORY_LIMIT}, not {limit!r}")
+
+    def _check_times(self) -> None:
+        for name in ("lease", "timeout", "deadline"):
+            if (value := getattr(self, name)) is not None:
+                msgspec.structs.force_setattr(self, name, given.seconds(name, value))
         if self.lease is not None and not 0 < self.lease <= LONGEST_LEASE:
             raise BadInput(f"lease must be more than 0 and at most {LONGEST_LEASE} seconds, not {self.lease}")
         for name in ("timeout", "deadline"):
             seconds: float | None = getattr(self, name)
             if seconds is not None and not 0 < seconds <= LONGEST_TIME:
                 raise BadInput(f"{name} must be more than 0 seconds and at most 100 years, not {seconds}")
-        if self.keep_logs is not None and self.keep_logs.upper() not in LOG_LEVELS:
-            raise BadInput(f"keep_logs must be one of {', '.join(LOG_LEVELS)}, not {self.keep_logs!r}")
-        if self.memory_limit is not None and self.memory_limit < LEAST_MEMORY_LIMIT:
-            raise BadInput(f"memory_limit is in bytes and at least {LEAST_MEMORY_LIMIT}, not {self.memory_limit}")
 
 
 class Kind(Generic[P, R]):
     """A registered handler. Call it like the function it was made from; `new(...)` makes a job of it."""
 
     def __init__(self, name: str, function: Callable[..., Any], runs: Runs | None, options: KindOptions) -> None:
+        given.check_name("the name of a kind", name)
         self.name = name
-        self.function = function
-        self.runs: Runs = runs or ("trio" if inspect.iscoroutinefunction(function) else "thread")
+        self.function = given.check_function(f"handler of {name}", function)
+        if runs is not None:
+            given.check_choice(f"handler {name}: runs", runs, RUNS)
+        self.runs: Runs = ("trio" if _is_async(function) else "thread") if runs is None else runs
         self.options = options
+        _refuse_flavour(name, function, self.runs)
         if self.runs == "process":
             refuse_unimportable(name, function)
         elif options.memory_limit is not None:
@@ -156,3 +184,19 @@ class Kind(Generic[P, R]):
     def decode_args(self, encoded: str) -> dict[str, Any]:
         """The named arguments to call the handler with. Raises InvalidArgs."""
         return self.decode(encoded) if self._fields or encoded != "{}" else {}
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _refuse_flavour(name: str, function: Callable[..., Any], runs: Runs) -> None:
+    """Refuse a function that cannot run like this. Raises BadInput."""
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise BadInput(f"handler {name} is a generator, which nobody would run; have it return its output, not yield")
+    if runs == "thread" and _is_async(function):
+        raise BadInput(f"handler {name} is async, so it cannot have runs='thread'; it takes 'trio' or 'asyncio'")
+    if runs in {"trio", "asyncio"} and not _is_async(function) and not _is_async(inspect.unwrap(function)):
+        raise BadInput(
+            f"handler {name} is no async def, so it cannot have runs={runs!r}; it takes 'thread' or 'process'"
+        )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+import inspect
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from leasehold import given
+from leasehold.errors import BadInput
 
 if TYPE_CHECKING:
     from leasehold.attempt import Attempt
@@ -52,3 +56,18 @@ class EnqueueMiddleware(Protocol):
     def __call__(self, jobs: Sequence[NewJob], call_next: EnqueueNext, /) -> Awaitable[list[EnqueuedJob]]:
         """Do something around `await call_next(jobs)`."""
         ...
+
+
+def check_middleware(function: object) -> None:
+    """Refuse what cannot go around anything. Raises BadInput."""
+    given.check_function("a middleware", function)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise BadInput(f"middleware {function!r:.100} is a generator; have it return what `await call_next()` returns")
+
+
+def check_middlewares(functions: object) -> None:
+    """Refuse what is no list of middlewares. Raises BadInput."""
+    if isinstance(functions, str) or not isinstance(functions, Iterable):
+        raise given.refusal("middlewares", "a list of functions", functions)
+    for function in cast("Iterable[object]", functions):
+        check_middleware(function)

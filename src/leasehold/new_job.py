@@ -57,12 +57,13 @@ class NewJob(
         queue: workers choose what they serve by it.
         priority: higher first, then oldest.
         run_at: not before this time. Give this or `delay`.
-        delay: seconds from now.
+        delay: from now, in seconds or as a timedelta.
         key: the subject of the job; at most one job of a key is active at a time.
         key_group: what limits of each group count by: a tenant, a host.
         max_attempts: how often it may be tried.
-        timeout: seconds that one attempt may run, over the kind's.
-        deadline: when the job fails, whatever state it is in: a time, or how long after it was enqueued.
+        timeout: how long one attempt may run, over the kind's, in seconds or as a timedelta.
+        deadline: when the job fails, whatever state it is in: a time, or how long after it was enqueued, in seconds or as a
+            timedelta.
         idempotency_key: enqueueing again with the same one makes no second job.
         unique: which other jobs count as this one, and what becomes of it then.
         blockers: chains that have to complete first, by id or as new jobs, made together with this one; the handler
@@ -76,12 +77,12 @@ class NewJob(
     queue: str | None = None
     priority: int | None = None
     run_at: datetime | None = None
-    delay: float | None = None
+    delay: float | timedelta | None = None
     key: str | None = None
     key_group: str | None = None
     max_attempts: int | None = None
-    timeout: float | None = None
-    deadline: datetime | timedelta | None = None
+    timeout: float | timedelta | None = None
+    deadline: datetime | timedelta | float | None = None
     idempotency_key: str | None = None
     unique: Unique | None = None
     blockers: Sequence[Blocker] | None = None
@@ -99,7 +100,7 @@ class NewJob(
         key_group: str | None = None,
         max_attempts: int | None = None,
         timeout: float | timedelta | None = None,
-        deadline: datetime | timedelta | None = None,
+        deadline: datetime | timedelta | float | None = None,
         idempotency_key: str | None = None,
         unique: Unique | None = None,
         blockers: Sequence[Blocker] | None = None,
@@ -108,8 +109,8 @@ class NewJob(
     ) -> NewJob[R_co]:
         """The same job with these options: `ship.new(order).but(delay=60, queue="slow")`.
 
-        What is None stays as it is. `run_at` takes the place of a `delay`, and the other way round. `delay` and `timeout`
-        are in seconds or a timedelta.
+        What is None stays as it is. `run_at` takes the place of a `delay`, and the other way round. `delay`, `timeout`
+        and `deadline` are in seconds or a timedelta; a deadline may also be a time.
         """
         given: dict[str, Any] = {
             "queue": queue,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
+from leasehold import given
 from leasehold.arguments import encode_args
 from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.job_context import inherited_traceparent
 from leasehold.new_job import Blocker, Ended, NewJob
-from leasehold.unique import UniqueByDefault
+from leasehold.unique import Unique, UniqueByDefault
 
 if TYPE_CHECKING:
     from leasehold.kind import Kind
@@ -34,6 +34,8 @@ def flatten(jobs: Sequence[NewJob[Any]], check: Check) -> tuple[list[NewJob[Any]
 
 
 def _place(job: NewJob[Any], flat: list[NewJob[Any]], check: Check) -> int:
+    if not isinstance(cast("object", job), NewJob):
+        raise refused_job("new jobs are made by kind.new(...)", job)
     flat.append(with_positions(check(job), flat, check))
     return len(flat) - 1
 
@@ -50,26 +52,80 @@ def _name(blocker: Blocker, flat: list[NewJob[Any]], check: Check) -> int | dict
     if isinstance(blocker, Ended):
         named = _name(blocker.chain, flat, check)
         return (named if isinstance(named, dict) else {"chain": named}) | {"until": "ended"}
-    return {"position": _place(blocker, flat, check) + 1} if isinstance(blocker, NewJob) else blocker
+    if isinstance(blocker, NewJob):
+        return {"position": _place(blocker, flat, check) + 1}
+    if not isinstance(cast("object", blocker), int) or isinstance(blocker, bool):
+        raise refused_job("blockers takes ids of chains and jobs made by kind.new(...)", blocker)
+    return blocker
+
+
+def refused_job(takes: str, value: object) -> BadInput:
+    """The error for something that is given as a job and is none."""
+    name = getattr(value, "name", None)
+    is_kind = isinstance(name, str) and callable(getattr(value, "new", None))
+    return BadInput(f"{takes}, not {value!r:.100}" + (f"; did you mean {name}.new(…)?" if is_kind else ""))
 
 
 def check_fields(job: NewJob[Any]) -> NewJob[Any]:
-    """The job with encoded metadata, in the trace of the job that makes it. Raises BadInput for times without a zone."""
-    for name in ("run_at", "deadline"):
-        time: datetime | timedelta | None = getattr(job, name)
-        if isinstance(time, datetime) and time.tzinfo is None:
-            raise BadInput(f"{name} must have a time zone, not {time.isoformat()}; use datetime.now(UTC)")
-    if isinstance(job.deadline, timedelta) and job.deadline <= timedelta(0):
-        raise BadInput(f"deadline must be more than 0 seconds from now, not {job.deadline}")
-    for name in ("delay", "timeout"):
-        seconds: float | None = getattr(job, name)
-        if seconds is not None and not math.isfinite(seconds):
-            raise BadInput(f"{name} must be a number of seconds, not {seconds}")
+    """The job with lengths of time in one form and encoded metadata, in the trace of the job that makes it.
+
+    Raises BadInput for what the database would refuse without naming the field: values of another type, times without a
+    zone.
+    """
+    for name in _TEXTS:
+        if (value := getattr(job, name)) is not None and not isinstance(value, str):
+            raise given.refusal(name, "text", value)
+    if job.priority is not None:
+        given.check_integer("priority", job.priority)
+    if job.max_attempts is not None:
+        given.check_integer("max_attempts", job.max_attempts, 1, given.MOST_ATTEMPTS)
+    if job.unique is not None and not isinstance(cast("object", job.unique), Unique):
+        raise given.refusal("unique", "a Unique", job.unique)
+    if job.blockers is not None and not isinstance(cast("object", job.blockers), (list, tuple)):
+        job = msgspec.structs.replace(job, blockers=given.items("blockers", job.blockers, "chains and jobs"))
+    if not (job.delay is job.timeout is job.run_at is job.deadline is None):
+        job = _check_times(job)
     if job.traceparent is None and (inherited := inherited_traceparent()) is not None:
         job = msgspec.structs.replace(job, traceparent=inherited)
     if job.metadata is None or isinstance(cast("object", job.metadata), msgspec.Raw):
         return job
     return msgspec.structs.replace(job, metadata=cast("Any", msgspec.Raw(encode_args(job.metadata, "metadata"))))
+
+
+_TEXTS = ("kind", "queue", "key", "key_group", "idempotency_key", "traceparent")
+
+
+def _check_times(job: NewJob[Any]) -> NewJob[Any]:
+    changes: dict[str, Any] = {}
+    if job.run_at is not None:
+        _check_moment("run_at", job.run_at, "a datetime with a time zone")
+    if job.delay is not None:
+        seconds = changes["delay"] = given.seconds("delay", job.delay)
+        if not 0 <= seconds <= given.LONGEST_TIME:
+            raise BadInput(f"delay must be from 0 seconds to 100 years, not {seconds}")
+    if job.timeout is not None:
+        seconds = changes["timeout"] = given.seconds("timeout", job.timeout)
+        if not 0 < seconds <= given.LONGEST_TIME:
+            raise BadInput(f"timeout must be more than 0 seconds and at most 100 years, not {seconds}")
+    if isinstance(job.deadline, datetime):
+        _check_moment("deadline", job.deadline, _DEADLINE)
+    elif job.deadline is not None:
+        seconds = given.seconds("deadline", job.deadline, _DEADLINE)
+        if not 0 < seconds <= given.LONGEST_TIME:
+            raise BadInput(f"deadline must be more than 0 seconds from now and at most 100 years, not {job.deadline}")
+        if not isinstance(job.deadline, timedelta):
+            changes["deadline"] = timedelta(seconds=seconds)
+    return msgspec.structs.replace(job, **changes) if changes else job
+
+
+_DEADLINE = "a datetime with a time zone, a number of seconds or a timedelta"
+
+
+def _check_moment(field: str, time: object, takes: str) -> None:
+    if not isinstance(time, datetime):
+        raise given.refusal(field, takes, time)
+    if time.tzinfo is None:
+        raise BadInput(f"{field} must have a time zone, not {time.isoformat()}; use datetime.now(UTC)")
 
 
 _encoder = msgspec.json.Encoder(order=None)
@@ -84,6 +140,8 @@ def check_job(job: NewJob[Any], kind: Kind[..., Any] | None) -> NewJob[Any]:
         if kind is not None:
             kind.decode(bytes(job.args))
         return job
+    if not isinstance(cast("object", job.args), Mapping):
+        raise InvalidArgs(f"args must be a mapping of names to values (a JSON object), not {job.args!r:.100}")
     encoded = kind.encode(dict(job.args)) if kind is not None else encode_args(job.args, "args")
     return msgspec.structs.replace(job, args=msgspec.Raw(encoded))
 
@@ -93,6 +151,8 @@ def encode_continuation(end: ContinueWith[Any] | None, started: Sequence[NewJob[
     flat, _ = flatten([*started, *(end.jobs if end is not None else ())], check)
     document: dict[str, Any] = {"jobs": flat}
     if end is not None:
+        if not isinstance(cast("object", end.next), NewJob):
+            raise refused_job("continue_with takes a job made by kind.new(...)", end.next)
         waits_for = (*(end.next.blockers or ()), *end.blockers)
         joined = check(msgspec.structs.replace(end.next, blockers=waits_for or None))
         if isinstance(joined.unique, UniqueByDefault):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Any, TypeVar, cast
 
+from leasehold import given
 from leasehold.events import Event
 
 log = logging.getLogger("leasehold.observers")
@@ -45,6 +46,7 @@ class Observers:
         """Call `function` with each event of this type, or of the types below it; returns what ends that again."""
         if not issubclass(cast("Any", event_type), Event):
             raise TypeError(f"subscribe takes a type of leasehold.events, not {event_type!r}")
+        given.check_function("a subscriber", function)
         subscription = Subscription(function)
         family = list(_family(event_type))
         for each in family:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import msgspec
 import trio
 
+from leasehold import given
 from leasehold.errors import BadInput
 
 
@@ -25,6 +26,9 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     cap: float = 300.0
 
     def __post_init__(self) -> None:
+        for name in ("initial", "multiplier", "cap"):
+            if not given.is_number(value := getattr(self, name)):
+                raise given.refusal(f"{name} of a RetryPolicy", "a number", value)
         if not (self.initial >= 0 and self.cap >= 0 and self.multiplier >= 1):
             raise BadInput(f"initial and cap must be 0 or more and multiplier 1 or more, not {self}")
 

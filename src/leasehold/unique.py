@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, cast, get_args
 
 import msgspec
 
+from leasehold import given
 from leasehold.errors import BadInput
 
 OnConflict = Literal["existing", "reject", "replace", "extend", "overwrite"]
@@ -17,6 +18,11 @@ QUEUED = ("pending", "scheduled", "waiting", "blocked")
 """The states of a job that has not started; it moves between them by itself."""
 UNFINISHED = (*QUEUED, "claimed", "running")
 ANY_STATE = (*UNFINISHED, "completed", "failed", "cancelled")
+
+PARTS = ("kind", "queue", "key", "key_group", "args")
+SCOPES = ("job", "chain")
+CONFLICTS = get_args(OnConflict)
+MOST_ID = 2**63 - 1
 
 
 class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -36,7 +42,7 @@ class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
             holds already stays as it is.
 
     Raises:
-        BadInput: `by` and `key` are both given, or `window` is not more than 0.
+        BadInput: `by` and `key` are both given, `window` is not more than 0, or a value is none that there is.
     """
 
     by: Sequence[str] | None = None
@@ -54,14 +60,43 @@ class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
             raise BadInput(
                 f"by and states are lists of names, not {self.by if isinstance(self.by, str) else self.states!r}"
             )
-        seconds = self.window.total_seconds() if isinstance(self.window, timedelta) else self.window
+        seconds = None if self.window is None else given.seconds("unique.window", self.window)
         msgspec.structs.force_setattr(self, "window", seconds)
-        if seconds is not None and not 0 < seconds < float("inf"):
+        if seconds is not None and not 0 < seconds <= given.LONGEST_TIME:
             raise BadInput(f"window must be more than 0 seconds, not {self.window}")
+        if self.key is not None and not isinstance(cast("object", self.key), str):
+            raise given.refusal("unique.key", "text", self.key)
+        given.check_choice("unique.scope", self.scope, SCOPES)
+        given.check_choice("unique.on_conflict", self.on_conflict, CONFLICTS)
+        if self.by is not None:
+            _check_by(self.by)
+        if self.states is not None:
+            _check_states(self.states)
+        for chain_id in given.items("unique.exclude", self.exclude, "ids of chains"):
+            given.check_integer("unique.exclude", chain_id, 0, MOST_ID)
 
     def args_fields(self) -> list[str]:
         """The args that `by` names one by one."""
         return [part.removeprefix("args.") for part in self.by or () if part.startswith("args.")]
+
+
+def _check_by(by: object) -> None:
+    parts = given.items("unique.by", by, 'names such as ["kind", "args.shop_id"]')
+    if not parts:
+        raise given.refusal("unique.by", 'a list such as ["kind", "args.shop_id"]', by)
+    for part in parts:
+        if part not in PARTS and not (isinstance(part, str) and part.startswith("args.") and part != "args."):
+            raise BadInput(f"unique.by takes kind, queue, key, key_group, args and args.FIELD, not {part!r:.100}")
+
+
+def _check_states(states: object) -> None:
+    names = given.items("unique.states", states, "states")
+    for state in names:
+        given.check_choice("unique.states", state, ANY_STATE)
+    if missing := [state for state in QUEUED if state not in names]:
+        raise BadInput(
+            f"unique.states must have {', '.join(QUEUED)}, between which a job moves by itself; there is no {missing[0]}"
+        )
 
 
 class UniqueByDefault(Unique, frozen=True, kw_only=True, omit_defaults=True):

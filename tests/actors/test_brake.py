@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import logging
+from typing import Literal
 
 import pytest
 
-from leasehold.actors.brake import Brake, BrakeLimits
-from leasehold.actors.resources import Reading
+from leasehold.actors.brake import Brake, BrakeLimits, Stand, Work, decide
+from leasehold.actors.resources import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
 LIMITS = BrakeLimits(memory=0.85, cpu=0.90, seconds=10.0)
@@ -17,7 +18,9 @@ class Braking:
     def __init__(self, limits: BrakeLimits = LIMITS) -> None:
         self.resources = FakeResources()
         self.clock = FakeClock()
-        self.brake = Brake(self.resources, limits, self.clock)
+        self.is_running = False
+        self.begun = 0
+        self.brake = Brake(self.resources, limits, lambda: Work(self.is_running, self.begun), self.clock)
         self.changes = 0
         self.brake.changed = self.changed
 
@@ -28,6 +31,18 @@ class Braking:
         """What the brake says so much later."""
         self.clock.now += seconds
         return self.brake.hold_for()
+
+    def after_busy(self, seconds: float) -> float:
+        """The same, while the machine used all of its CPU."""
+        self.resources.cpu_seconds += 2.0 * seconds
+        return self.after(seconds)
+
+    def until_held(self) -> float:
+        """What the brake says when the CPU has been busy for long enough."""
+        self.after(0)
+        while not (held := self.after_busy(1.0)):
+            pass
+        return held
 
 
 @pytest.fixture
@@ -130,7 +145,7 @@ def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptur
             raise OSError("no /proc")
 
     clock = FakeClock()
-    brake = Brake(Broken(), LIMITS, clock)
+    brake = Brake(Broken(), LIMITS, lambda: Work(False, 0), clock)
     for _ in range(3):
         assert brake.hold_for() == 0.0
         assert brake.load() is None
@@ -138,3 +153,101 @@ def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptur
     assert [record.getMessage() for record in caplog.records] == [
         "memory and CPU cannot be read, so nothing backs off: no /proc"
     ]
+
+
+def test_cpu_alone_holds_an_idle_worker_for_one_back_off_and_no_longer(
+    braking: Braking, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert braking.until_held() == 10.0
+    assert braking.after_busy(9.0) == 1.0
+    assert [braking.after_busy(1.0) for _ in range(60)] == [0.0] * 60
+    assert (braking.brake.reason, braking.changes) == (None, 2)
+    assert [record.getMessage() for record in caplog.records] == [
+        "backing off: CPU 91 % of 2 CPUs (limit 90 %), 10 s",
+        "claiming all the same: CPU 97 % of 2 CPUs, but this worker runs nothing",
+    ]
+
+
+def test_once_it_runs_jobs_again_busy_cpu_holds_it_again_and_after_their_end_it_goes_on(braking: Braking) -> None:
+    braking.until_held()
+    for _ in range(3):
+        assert braking.after_busy(10.0) == 0.0
+        braking.begun, braking.is_running = braking.begun + 1, True
+        assert braking.after_busy(0.5) == 0.0, "the machine is looked at once a second at the most"
+        assert braking.after_busy(0.5) == 10.0
+        assert braking.after_busy(10.0) == 10.0, "it still runs what it has begun"
+        braking.is_running = False
+
+
+def test_jobs_that_ran_between_two_looks_count(braking: Braking) -> None:
+    braking.until_held()
+    assert braking.after_busy(10.0) == 0.0
+    braking.begun += 1
+    assert braking.after_busy(1.5) == 10.0
+    assert braking.after_busy(10.0) == 0.0
+
+
+def test_a_worker_whose_jobs_keep_running_is_held_for_as_long_as_the_cpu_is_busy(braking: Braking) -> None:
+    braking.begun, braking.is_running = 1, True
+    braking.until_held()
+    assert [braking.after_busy(10.0) for _ in range(6)] == [10.0] * 6
+
+
+def test_memory_holds_an_idle_worker_for_as_long_as_it_is_short_and_so_do_memory_and_cpu(braking: Braking) -> None:
+    braking.until_held()
+    braking.resources.memory = 0.9
+    assert [braking.after_busy(10.0) for _ in range(6)] == [10.0] * 6
+    assert braking.brake.reason == "memory 90 % of 2.0 GiB (limit 85 %), CPU 100 % of 2 CPUs (limit 90 %)"
+    braking.resources.memory = 0.5
+    assert braking.after_busy(10.0) == 0.0, "CPU alone has held it for long enough"
+    braking.resources.memory = 0.9
+    assert braking.after_busy(1.0) == 10.0
+
+
+def test_a_worker_that_was_excused_is_held_anew_when_the_cpu_has_been_free_in_between(braking: Braking) -> None:
+    braking.until_held()
+    assert braking.after_busy(10.0) == 0.0
+    assert braking.after(60.0) == 0.0
+    assert braking.until_held() == 10.0
+
+
+def test_a_paused_worker_is_not_excused_before_it_is_resumed(braking: Braking) -> None:
+    braking.until_held()
+    braking.brake.paused = True
+    assert braking.after_busy(10.0) == float("inf")
+    assert braking.brake.reason is not None
+    braking.brake.paused = False
+    assert braking.after_busy(10.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("was", "memory", "cpu", "is_idle", "mode"),
+    [
+        ("free", 0.5, 0.5, False, "free"),
+        ("free", 0.5, 0.95, True, "held"),
+        ("free", 0.9, 0.5, True, "held"),
+        ("held", 0.5, 0.5, False, "free"),
+        ("held", 0.5, 0.95, False, "held"),
+        ("held", 0.5, 0.95, True, "excused"),
+        ("held", 0.9, 0.5, True, "held"),
+        ("held", 0.9, 0.95, True, "held"),
+        ("excused", 0.5, 0.5, True, "free"),
+        ("excused", 0.5, 0.95, True, "excused"),
+        ("excused", 0.5, 0.95, False, "held"),
+        ("excused", 0.9, 0.95, True, "held"),
+    ],
+)
+def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided_before(
+    was: Literal["free", "held", "excused"], memory: float, cpu: float, is_idle: bool, mode: str
+) -> None:
+    load = Load(memory=memory, memory_limit=2**31, cpu=cpu, cpu_limit=2.0)
+    before = Stand(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
+    now = decide(before, load, LIMITS, 100.0, is_idle=is_idle)
+    assert now.mode == mode
+    assert (now.reason is not None, now.until) == ((True, 110.0) if mode == "held" else (False, 0.0))
+    assert decide(before, load, LIMITS, 99.0, is_idle=is_idle) == before or was != "held"
+
+
+def test_a_reading_that_fails_lets_go_of_a_worker_that_is_held() -> None:
+    assert decide(Stand("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Stand()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import trio
 
 from leasehold import App, Job, checkpoint
 from leasehold.actors import brake
+from leasehold.actors import resources as meter
+from leasehold.actors.resources import Reading
 from leasehold.errors import WrongState
 from leasehold.records import CommandRecord, WorkerRecord
 from tests.support.machines import FakeResources
@@ -224,6 +227,36 @@ async def test_above_its_memory_limit_a_worker_claims_nothing_more_and_resumes_b
         resources.memory = 0.5
         assert (await running.finished(second)).state == "completed"
         await shown(running, backoff=None, app_version="7.1")
+
+
+async def test_jobs_go_on_in_batches_while_other_programs_keep_the_cpu_busy(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "leasehold.worker")
+
+    def said(words: str) -> int:
+        return sum(record.getMessage().startswith(words) for record in caplog.records)
+
+    class Busy(FakeResources):
+        def read(self) -> Reading:
+            self.cpu_seconds = 2.0 * time.monotonic()
+            return super().read()
+
+    monkeypatch.setattr(brake, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(meter, "SMOOTH_SECONDS", 0.01)
+    monkeypatch.setattr(meter, "SHORTEST_SPAN", 0.001)
+    app = App()
+
+    @app.kind()
+    async def short() -> None: ...
+
+    async with working(database_url, app, resources=Busy(), cpu_backoff=0.9, backoff_seconds=0.2, slots=1) as running:
+        await until(lambda: said("claiming all the same: CPU ") == 1)
+        assert said("backing off: CPU ") == 1
+        jobs = [await running.client.enqueue("short") for _ in range(3)]
+        for job in jobs:
+            assert (await running.finished(job)).state == "completed"
+        await until(lambda: said("backing off") >= 2)
 
 
 async def test_a_paused_queue_is_left_by_every_worker_and_what_had_not_begun_is_handed_back(

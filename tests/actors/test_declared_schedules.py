@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from leasehold.actors.ticker import Ticker
 from leasehold.app import App
 from leasehold.client import Client
@@ -55,6 +57,25 @@ async def test_one_that_vanished_from_the_code_is_an_orphan_and_not_deleted(data
     assert (later["a"].orphaned_at, later["b"].enabled) == (None, True)
     assert later["b"].orphaned_at is not None
     assert (await start(database, app_with(b=60)))["b"].orphaned_at is None
+
+
+async def test_two_apps_keep_their_hands_off_each_other_and_say_how_to_part(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = await start(database, app_with(cleanup=60), "billing:app")
+    assert (await start(database, app_with(cleanup=5, mine=5), "mailer:app"))["cleanup"] == before["cleanup"]
+    [warning] = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert "schedule 'cleanup' is declared by the app billing:app too" in warning
+    way_out = warning.partition("run ")[2].partition(" and start")[0]
+    assert way_out == "select leasehold.orphan_schedules('billing:app', '{}')"
+    caplog.clear()
+    assert (await start(database, app_with(cleanup=60), "billing:app"))["cleanup"] == before["cleanup"]
+    assert caplog.records == []
+
+    await database.fetch(way_out)
+    after = (await start(database, app_with(cleanup=5, mine=5), "mailer:app"))["cleanup"]
+    assert (after.id, after.every, after.declared_by) == (before["cleanup"].id, 5, "mailer:app")
+    assert after.orphaned_at is None
 
 
 async def test_a_scheduler_without_an_app_orphans_nothing(database: Database) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from functools import partial
 from threading import current_thread, main_thread
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import msgspec
@@ -85,3 +85,12 @@ async def test_a_process_has_no_database_behind_its_job(pool: ProcessPool) -> No
 async def test_a_worker_that_was_made_without_processes_says_so() -> None:
     with pytest.raises(BadInput, match="kind pid runs in a process, and this worker has none"):
         await call_apart(None, "pid")
+
+
+async def test_a_kind_that_no_flavour_runs_fails_instead_of_completing_unrun() -> None:
+    async def handler() -> None: ...
+
+    kind: Kind[..., Any] = Kind("a", handler, None, KindOptions())
+    kind.runs = cast("Any", "asynco")
+    with pytest.raises(BadInput, match="kind a: there is no way to run it as 'asynco'"):
+        await call(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.identities import Identity
 
 
@@ -11,11 +12,18 @@ class FakeTokens:
     def __init__(self, tokens: dict[str, Identity] | None = None) -> None:
         self.tokens = tokens or {}
         self.asked: list[str] = []
+        self.remembers = True
+        self.is_away = False
 
     def recall(self, token: str) -> Identity | None:
+        return self.last_known(token) if self.remembers else None
+
+    def last_known(self, token: str) -> Identity | None:
         return self.tokens.get(token) if token in self.asked else None
 
-    async def find(self, token: str) -> Identity | None:
+    async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
+        if self.is_away:
+            raise DatabaseUnavailable
         self.asked.append(token)
         return self.tokens.get(token)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import http.client
+
 import pytest
 
 from leasehold.errors import SettingsError
@@ -144,19 +146,55 @@ def test_the_token_of_the_settings_may_do_everything_beside_the_others() -> None
         assert gateway.call("POST", "/api/jobs", {"kind": "a"}, bearer(TOKEN)).status == 201
 
 
-def test_whoever_tries_wrong_tokens_has_to_wait_while_known_ones_go_on() -> None:
-    good = make_token()
-    store = FakeTokens({good: Identity(name="ci")})
+@pytest.mark.parametrize("remembers", [True, False])
+def test_wrong_tokens_are_slowed_down_and_good_ones_from_the_same_address_go_on(remembers: bool) -> None:
+    good, unknown_yet = make_token(), make_token()
+    store = FakeTokens({good: Identity(name="ci"), unknown_yet: Identity(name="new")})
+    store.remembers = remembers
     with running_gateway(FakeClient(), tokens=store) as gateway:
         assert counts(gateway, good) == 200
         statuses = [counts(gateway, make_token()) for _ in range(12)]
         late = gateway.call("GET", "/api/jobs/counts", headers=bearer(make_token()))
         assert counts(gateway, good) == 200
+        assert counts(gateway, unknown_yet) == 200
     assert statuses[:10] == [401] * 10
     assert statuses[-1] == 429
     assert late.body["code"] == "too_many_failures"
     assert 1 <= int(late.headers["Retry-After"]) <= 60
-    assert len(store.asked) <= 12
+
+
+def test_noise_uses_nothing_up_and_is_never_too_much() -> None:
+    store = FakeTokens()
+    with running_gateway(FakeClient(), tokens=store, settings=Settings(gateway_port=0, gateway_token=TOKEN)) as gateway:
+        assert [counts(gateway, f"lh_noise{number}") for number in range(15)] == [401] * 15
+        assert store.asked == []
+        assert [counts(gateway, make_token()) for _ in range(11)] == [401] * 10 + [429]
+        assert counts(gateway, "lh_noise") == 401
+        assert counts(gateway, TOKEN) == 200
+
+
+def test_while_the_database_is_away_metrics_are_there_for_tokens_that_were_good() -> None:
+    good, enqueuer, never_seen = make_token(), make_token(), make_token()
+    identities = {name: Identity(name="ci", scopes=scopes_of(["read"])) for name in (good, never_seen)}
+    store = FakeTokens({**identities, enqueuer: Identity(name="shop", scopes=scopes_of(["enqueue"]))})
+    store.remembers = False
+    with running_gateway(FakeClient(), tokens=store) as gateway:
+        assert counts(gateway, good) == 200
+        assert counts(gateway, enqueuer) == 403
+        store.is_away = True
+        assert metrics_status(gateway, good) == 200
+        assert metrics_status(gateway, enqueuer) == 403
+        assert metrics_status(gateway, never_seen) == 503
+        assert metrics_status(gateway, "lh_noise") == 401
+        assert counts(gateway, good) == 503
+
+
+def metrics_status(gateway: RunningGateway, token: str) -> int:
+    connection = http.client.HTTPConnection(*gateway.address, timeout=20)
+    connection.request("GET", "/metrics", headers=bearer(token))
+    status = connection.getresponse().status
+    connection.close()
+    return status
 
 
 def test_a_token_may_send_what_its_rate_allows_and_is_told_how_much_is_left() -> None:

@@ -10,7 +10,10 @@ from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.auditing import Act, describe, is_audited
+from leasehold.gateway.bodies import JobBody
 from leasehold.gateway.identities import Identity, Scope, scopes_of
+from leasehold.gateway.job_bodies import EditBody
+from leasehold.gateway.routes import NoParameters
 from leasehold.gateway.table import ROUTES
 from leasehold.tokens import make_token
 from tests.conftest import Psql
@@ -96,6 +99,18 @@ def test_what_jobs_are_about_is_none_of_an_auditors_business() -> None:
     body = Body(args={"password": "hunter2"}, ids=[1, 2], nested=[{"metadata": "secret stuff"}])
     assert describe(Body(), body) == {"body": {"args": "…", "ids": [1, 2], "nested": [{"metadata": "…"}]}}
     assert describe(Body(), None) == {}
+
+
+def test_of_a_hidden_field_it_is_told_only_that_it_was_sent() -> None:
+    def told(text: bytes, kind: type[msgspec.Struct]) -> object:
+        return describe(NoParameters(), msgspec.json.decode(text, type=kind))
+
+    assert told(b'{"priority": 7}', EditBody) == {"body": {"priority": 7}}
+    assert told(b'{"priority": 7, "args": null}', EditBody) == {"body": {"priority": 7}}
+    assert told(b'{"args": {"a": 1}}', EditBody) == {"body": {"args": "…"}}
+    assert told(b'{"metadata": {}}', EditBody) == {"body": {"metadata": "…"}}
+    assert told(b'{"kind": "a"}', JobBody) == {"body": {"kind": "a", "blockers": []}}
+    assert told(b'{"kind": "a", "args": {}}', JobBody) == {"body": {"kind": "a", "args": "…", "blockers": []}}
 
 
 def prepare(database_url: str) -> dict[str, str]:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from leasehold.client import Client
+from leasehold.database import open_asyncio_database
 from leasehold.gateway.waiting import preferred_wait
 from tests.conftest import Psql
-from tests.gateway.running import RunningGateway, running_service
+from tests.gateway.running import RunningGateway, run, running_service
 
 WAITERS = "select count(*) from leasehold.chain_waiters"
 
@@ -47,6 +49,34 @@ def test_after_the_time_the_job_is_answered_as_it_stands(gateway: RunningGateway
         answer = gateway.call("POST", "/api/jobs", {"kind": "pay"}, {"Prefer": prefer})
         assert (answer.status, answer.body["state"]) == (202, "open")
         assert answer.headers["Location"] == f"/api/jobs/{answer.body['id']}"
+
+
+def test_who_may_only_enqueue_gets_no_output_and_no_keys_of_others(gateway: RunningGateway, database_url: str) -> None:
+    async def tokens() -> list[dict[str, str]]:
+        async with open_asyncio_database(database_url) as database:
+            made = [
+                await Client(database).create_token("_".join(each), each) for each in (["enqueue"], ["enqueue", "read"])
+            ]
+            return [{"Authorization": f"Bearer {each.secret}"} for each in made]
+
+    pay = {"kind": "pay", "idempotency_key": "k"}
+    gateway.call("POST", "/api/jobs", pay)
+    gateway.call("POST", "/api/chains/1/complete", {"output": {"iban": "DE02"}})
+    enqueuer, reader = run(tokens())
+    plain = gateway.call("POST", "/api/jobs", pay, {**enqueuer, "Prefer": "wait=5"})
+    assert (plain.status, plain.body) == (201, {"id": 1, "is_new": False, "outcome": "existing"})
+    assert "Preference-Applied" not in plain.headers
+    told = gateway.call("POST", "/api/jobs", pay, {**reader, "Prefer": "wait=5"})
+    assert (told.status, told.body["output"]) == (200, {"iban": "DE02"})
+    own = gateway.call("POST", "/api/jobs", {"kind": "pay"}, {**enqueuer, "Prefer": "wait=0"})
+    assert (own.status, own.body["state"]) == (202, "open")
+
+    body = {"job": {"kind": "refresh"}, "dry_run": True}
+    refused = gateway.call("POST", "/api/jobs/enqueue-state", body, enqueuer)
+    assert (refused.status, refused.body["code"]) == (403, "insufficient_scope")
+    assert 'scope="read"' in refused.headers["WWW-Authenticate"]
+    assert gateway.call("POST", "/api/jobs/enqueue-state", body, reader).status == 200
+    assert gateway.call("POST", "/api/jobs/enqueue-state", {**body, "dry_run": False}, enqueuer).status == 200
 
 
 @pytest.mark.parametrize(

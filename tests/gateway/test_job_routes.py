@@ -260,6 +260,21 @@ def test_a_bulk_change_that_makes_no_sense_is_refused(gateway: RunningGateway, w
     assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 422
 
 
+@pytest.mark.parametrize("what", ["cancel", "retry", "delete"])
+def test_a_bulk_change_of_all_jobs_has_to_say_so(gateway: RunningGateway, what: str) -> None:
+    narrow_nothing: list[dict[str, Any]] = [{}, {"all": False}, {"limit": 5}, {"queue": None, "ids": None}]
+    if what == "cancel":
+        narrow_nothing.append({"reason": "all of them"})
+    if what == "retry":
+        narrow_nothing.append({"state": "any"})
+    for body in narrow_nothing:
+        answer = gateway.call("POST", f"/api/jobs/bulk/{what}", body)
+        assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.all"), body
+    state = {"cancel": "pending", "retry": "failed", "delete": "failed"}[what]
+    for body in ({"all": True}, {"state": state}, {"kind": "a"}, {"ids": [1]}):
+        assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 200, body
+
+
 def test_the_paths_of_other_systems_answer_too(gateway: RunningGateway) -> None:
     made = gateway.call("POST", "/api/job-queue/enqueue", {"kind": "crawl", "key": "shop1"})
     assert made.status == 201

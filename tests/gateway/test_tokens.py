@@ -7,8 +7,16 @@ import pytest
 
 from leasehold.client import Client
 from leasehold.database import AsyncioDatabase, Caller, open_asyncio_database
+from leasehold.gateway import tokens
 from leasehold.gateway.identities import Identity, Scope
-from leasehold.gateway.tokens import DEAF_SECONDS, HEARING_SECONDS, DatabaseTokens, open_tokens
+from leasehold.gateway.tokens import (
+    DEAF_SECONDS,
+    HEARING_SECONDS,
+    LAST_KNOWN_SECONDS,
+    SUSPECT_LOOKUPS_AT_ONCE,
+    DatabaseTokens,
+    open_tokens,
+)
 from leasehold.tokens import make_token
 from tests.gateway.running import run
 
@@ -123,6 +131,61 @@ def test_what_was_asked_before_a_change_is_not_remembered_after_it() -> None:
         bundle.database.gate.set()
         assert await asking == CI
         assert await bundle.tokens.find(token) is None
+
+    run(main())
+
+
+def test_nobody_waits_for_suspects_and_a_token_that_was_good_is_none() -> None:
+    async def main() -> None:
+        bundle = Bundle()
+        good, fresh = bundle.add(), make_token()
+        assert await bundle.tokens.find(good) == CI
+        bundle.now += HEARING_SECONDS
+        bundle.database.gate.clear()
+        tasks = [asyncio.create_task(bundle.tokens.find(make_token(), is_suspect=True)) for _ in range(20)]
+        tasks.append(asyncio.create_task(bundle.tokens.find(good, is_suspect=True)))
+        tasks.append(asyncio.create_task(bundle.tokens.find(fresh)))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert bundle.database.asked == 1 + SUSPECT_LOOKUPS_AT_ONCE + 2
+        bundle.database.gate.set()
+        await asyncio.gather(*tasks)
+
+    run(main())
+
+
+def test_guesses_push_no_good_token_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST_REMEMBERED", 3)
+
+    async def main() -> None:
+        bundle = Bundle()
+        good = bundle.add()
+        await bundle.tokens.find(good)
+        bundle.database.rows = []
+        for _ in range(5):
+            assert await bundle.tokens.find(make_token()) is None
+        assert bundle.tokens.recall(good) == CI
+
+    run(main())
+
+
+def test_who_had_a_token_is_known_for_some_minutes_unless_it_was_changed() -> None:
+    async def main() -> None:
+        bundle = Bundle()
+        token, brief = bundle.add(), make_token()
+        await bundle.tokens.find(token)
+        bundle.add(expires_in=30.0)
+        await bundle.tokens.find(brief)
+        bundle.tokens.forget(has_changed=False)
+        bundle.now += 31
+        assert bundle.tokens.recall(token) is None
+        assert (bundle.tokens.last_known(token), bundle.tokens.last_known(brief)) == (CI, None)
+        bundle.tokens.forget()
+        assert bundle.tokens.last_known(token) is None
+        bundle.add()
+        await bundle.tokens.find(token)
+        bundle.now += LAST_KNOWN_SECONDS
+        assert bundle.tokens.last_known(token) is None
 
     run(main())
 

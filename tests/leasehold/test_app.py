@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import doctest
-from typing import Any
+import functools
+from typing import Any, cast
 
 import pytest
 
 from leasehold import app as app_module
 from leasehold.app import App, FreeKind
-from leasehold.errors import DuplicateKind, InvalidArgs, UnknownKind
+from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
+from leasehold.events import Event
 from leasehold.job import Job
 from leasehold.kind import KindOptions
 from leasehold.retry import RetryPolicy
@@ -85,3 +87,48 @@ def test_a_free_kind_refuses_what_it_cannot_decode(encoded: str) -> None:
 
 def test_the_examples_in_the_documentation_run() -> None:
     assert doctest.testmod(app_module).failed == 0
+
+
+def test_a_kind_without_parentheses_is_registered_as_one_with_them() -> None:
+    app = App()
+
+    @app.kind
+    async def ping(job: Job, name: str) -> str:
+        return name
+
+    assert app.find("ping") is ping
+    assert ping.new(name="Ada").kind == "ping"
+
+
+@pytest.mark.parametrize("name", [5, "", "a\nb", "x" * 201])
+def test_a_name_that_is_none_is_refused(name: Any) -> None:
+    with pytest.raises(BadInput, match="the name of a kind must be text"):
+        App().kind(name)
+
+
+def test_what_is_no_function_is_no_handler_no_middleware_and_no_subscriber() -> None:
+    app, five = App(), cast("Any", 5)
+    for register in (app.kind(), app.middleware, app.enqueue_middleware, lambda it: app.subscribe(Event, it)):
+        with pytest.raises(BadInput, match="must be a function, not 5"):
+            register(five)
+    with pytest.raises(BadInput, match="a middleware must be a function, not 5"):
+        App(middlewares=[five])
+    with pytest.raises(BadInput, match="middlewares must be a list of functions, not 5"):
+        App(middlewares=five)
+    with pytest.raises(BadInput, match="version must be text, not 5"):
+        App(version=five)
+    assert app.served_kinds == []
+
+
+def test_a_middleware_that_yields_is_refused() -> None:
+    async def yielding(attempt: Any, call_next: Any) -> Any:
+        yield await call_next()
+
+    with pytest.raises(BadInput, match="is a generator; have it return what"):
+        App(middlewares=[cast("Any", yielding)])
+
+
+def test_a_handler_without_a_name_of_its_own_asks_for_one() -> None:
+    nameless: Any = functools.partial(greet, "Ada")
+    with pytest.raises(BadInput, match="has no name; give its kind one"):
+        App().kind()(nameless)

@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from leasehold import App
-from leasehold.builtin import builtin_app, dummy, echo, with_builtins
+from leasehold.builtin import builtin_app, dummy, echo, find_kind, with_builtins
 from tests.support.held import held_job
 
 
@@ -58,3 +58,16 @@ async def test_dummy_fails_as_often_as_it_is_told() -> None:
 def test_the_version_of_the_app_is_kept() -> None:
     assert with_builtins(App(version="7.1")).version == "7.1"
     assert with_builtins(None).version is None
+
+
+def test_a_client_finds_them_where_its_app_has_none_of_these_names() -> None:
+    app = App()
+    assert find_kind(app, "echo").function is echo
+
+    @app.kind("echo")
+    async def own(text: str) -> str:
+        return text
+
+    assert find_kind(app, "echo") is own
+    app.default_handler(echo)
+    assert find_kind(app, "dummy") is app.default

@@ -283,3 +283,40 @@ async def test_a_kind_is_no_job(database: Database) -> None:
 
     with pytest.raises(BadInput, match=r"kind\.new"):
         await Client(database, app=app).enqueue(send)  # pyright: ignore[reportArgumentType]  what people forget
+
+
+async def test_a_kind_in_the_place_of_a_job_is_told_how_to_become_one(database: Database) -> None:
+    app = shop()
+    greet: Any = app.find("greet")
+    with pytest.raises(BadInput, match=r"did you mean greet\.new\(…\)\?"):
+        await Client(database, app=app).enqueue(greet, {"name": "Ada"})
+    with pytest.raises(BadInput, match=r"did you mean greet\.new\(…\)\?"):
+        await Client(database, app=app).enqueue_many([greet])
+
+
+async def test_many_jobs_are_a_list_of_jobs(database: Database) -> None:
+    client, job = Client(database), cast("Any", NewJob(kind="greet"))
+    for jobs in (job, "greet", None, 5):
+        with pytest.raises(BadInput, match="give a list of jobs"):
+            await client.enqueue_many(jobs)
+    with pytest.raises(BadInput, match=r"enqueue_many takes jobs made by kind\.new\(\.\.\.\), not 'echo'"):
+        await client.enqueue_many([job, cast("Any", "echo")])
+    assert await client.list() == []
+
+
+async def test_a_deadline_in_seconds_counts_from_the_enqueue(database: Database) -> None:
+    client = Client(database)
+    await client.enqueue("greet", deadline=12)
+    rows = await database.fetch("select extract(epoch from deadline - created_at)::float8 as after from leasehold.jobs")
+    assert [row["after"] for row in rows] == [pytest.approx(12)]
+
+
+async def test_a_client_with_an_app_takes_the_kinds_that_every_worker_has(database: Database) -> None:
+    client = Client(database, app=shop())
+    echoed = await client.get(await client.enqueue("echo", {"whatever": [1]}))
+    assert (echoed.kind, echoed.args) == ("echo", {"whatever": [1]})
+    await client.enqueue("dummy", {"seconds": 0.5})
+    with pytest.raises(InvalidArgs, match="dummy"):
+        await client.enqueue("dummy", {"second": 1})
+    with pytest.raises(UnknownKind, match="gret"):
+        await client.enqueue("gret")

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import functools
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
+from leasehold.app import App
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.job import Job
 from leasehold.kind import Kind, KindOptions
@@ -114,3 +117,86 @@ def test_an_unknown_level_for_kept_logs_is_refused(level: str) -> None:
     with pytest.raises(BadInput, match="keep_logs must be one of DEBUG, INFO"):
         KindOptions(keep_logs=level)
     assert KindOptions(keep_logs="warning").keep_logs == "warning"
+
+
+def plain() -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        ({"mode": "atomik"}, "^mode must be one of atomic, not 'atomik'"),
+        ({"max_attempts": 0}, "^max_attempts must be an integer from 1 to 1000000, not 0"),
+        ({"max_attempts": "5"}, "^max_attempts must be an integer .*, not '5'"),
+        ({"max_attempts": True}, "^max_attempts must be an integer .*, not True"),
+        ({"priority": "x"}, "^priority must be an integer .*, not 'x'"),
+        ({"priority": 2**31}, "^priority must be an integer .*, not 2147483648"),
+        ({"queue": 5}, "^queue must be text, not 5"),
+        ({"queue": ""}, "^queue must be text of 1 to 200 bytes .*, not ''"),
+        ({"retry": 5}, "^retry must be a RetryPolicy, not 5"),
+        ({"unique": "key"}, "^unique must be a Unique, not 'key'"),
+        ({"timeout": "5"}, "^timeout must be a number of seconds or a timedelta, not '5'"),
+        ({"deadline": True}, "^deadline must be a number of seconds or a timedelta, not True"),
+        ({"lease": [1]}, r"^lease must be a number of seconds or a timedelta, not \[1\]"),
+        ({"middlewares": [5]}, "^a middleware must be a function, not 5"),
+        ({"middlewares": 5}, "^middlewares must be a list of functions, not 5"),
+        ({"memory_limit": True}, "^memory_limit is in bytes and at least 67108864, not True"),
+        ({"memory_limit": "1GB"}, "^memory_limit is in bytes and at least 67108864, not '1GB'"),
+        ({"memory_limit": float("inf")}, "^memory_limit is in bytes and at least 67108864, not inf"),
+        ({"keep_logs": 10}, "^keep_logs must be one of DEBUG.*, not 10"),
+    ],
+    ids=str,
+)
+def test_an_option_that_there_is_not_is_refused_with_its_name_when_the_kind_is_registered(
+    option: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        App().kind(**option)
+
+
+@pytest.mark.parametrize("value", ["asynco", "", 5])
+def test_a_way_to_run_that_there_is_not_is_refused_and_never_completes_a_job_unrun(value: Any) -> None:
+    with pytest.raises(BadInput, match=f"^runs must be one of trio, asyncio, thread, process, not {value!r}"):
+        App().kind(runs=value)
+    with pytest.raises(BadInput, match=f"runs must be one of trio, asyncio, thread, process, not {value!r}"):
+        Kind("deliver", deliver, value, KindOptions())
+
+
+def test_the_times_of_a_kind_are_seconds_or_timedeltas() -> None:
+    made = App().kind(lease=timedelta(minutes=1), timeout=timedelta(seconds=2), deadline=60)(plain)
+    assert (made.options.lease, made.options.timeout, made.options.deadline) == (60.0, 2.0, 60)
+
+
+def test_a_function_that_cannot_run_as_told_is_refused() -> None:
+    with pytest.raises(BadInput, match="handler deliver is async, so it cannot have runs='thread'"):
+        Kind("deliver", deliver, "thread", KindOptions())
+    for runs in ("trio", "asyncio"):
+        with pytest.raises(BadInput, match=f"handler plain is no async def, so it cannot have runs='{runs}'"):
+            Kind("plain", plain, runs, KindOptions())
+
+
+def test_a_generator_is_no_handler() -> None:
+    def some() -> Any:
+        yield 1
+
+    async def others() -> Any:
+        yield 1
+
+    for function in (some, others):
+        with pytest.raises(BadInput, match=f"handler {function.__name__} is a generator"):
+            App().kind(function)
+
+
+def test_an_object_that_is_called_with_await_runs_under_trio() -> None:
+    class Deliver:
+        async def __call__(self, weight: float) -> None: ...
+
+    assert Kind("deliver", Deliver(), None, KindOptions()).runs == "trio"
+
+
+def test_a_plain_wrapper_of_an_async_handler_may_run_under_trio() -> None:
+    @functools.wraps(deliver)
+    def wrapper(*args: Any, **named: Any) -> Any:
+        return deliver(*args, **named)
+
+    assert Kind("deliver", wrapper, "trio", KindOptions()).runs == "trio"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -88,3 +88,59 @@ def test_times_without_a_zone_are_refused(name: str) -> None:
     naive: Any = {name: datetime(2026, 1, 1)}
     with pytest.raises(BadInput, match=f"{name} must have a time zone"):
         check_job(NewJob(kind="a", **naive), None)
+
+
+@pytest.mark.parametrize("deadline", [12, 12.0, timedelta(seconds=12)])
+def test_a_deadline_is_a_number_of_seconds_or_a_timedelta(deadline: Any) -> None:
+    for job in (NewJob(kind="a", deadline=deadline), A.but(deadline=deadline)):
+        assert check_job(job, None).deadline == timedelta(seconds=12)
+
+
+def test_a_delay_and_a_timeout_are_numbers_of_seconds_or_timedeltas() -> None:
+    minute = timedelta(minutes=1)
+    checked = check_job(NewJob(kind="a", delay=minute, timeout=minute), None)
+    assert (checked.delay, checked.timeout) == (60.0, 60.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"delay": "5"}, "^delay must be a number of seconds or a timedelta, not '5'"),
+        ({"delay": True}, "^delay must be a number of seconds or a timedelta, not True"),
+        ({"delay": 10**400}, "^delay must be from 0 seconds to 100 years"),
+        ({"timeout": "5"}, "^timeout must be a number of seconds or a timedelta, not '5'"),
+        ({"timeout": 0}, "^timeout must be more than 0 seconds"),
+        ({"run_at": 5}, "^run_at must be a datetime with a time zone, not 5"),
+        ({"deadline": "5"}, "^deadline must be a datetime with a time zone, a number of seconds .*, not '5'"),
+        ({"deadline": True}, "^deadline must be a datetime with a time zone, a number of seconds .*, not True"),
+        ({"deadline": float("nan")}, "^deadline must be more than 0 seconds from now .*, not nan"),
+        ({"deadline": -1}, "^deadline must be more than 0 seconds from now .*, not -1"),
+        ({"priority": 1.5}, "^priority must be an integer .*, not 1.5"),
+        ({"max_attempts": "5"}, "^max_attempts must be an integer .*, not '5'"),
+        ({"kind": 5}, "^kind must be text, not 5"),
+        ({"queue": 5}, "^queue must be text, not 5"),
+        ({"key": b"5"}, "^key must be text, not b'5'"),
+        ({"unique": "key"}, "^unique must be a Unique, not 'key'"),
+        ({"blockers": 5}, "^blockers must be a list of chains and jobs, not 5"),
+        ({"args": 5}, "^args must be a mapping of names to values .*, not 5"),
+    ],
+    ids=str,
+)
+def test_values_of_another_type_are_refused_with_the_name_of_their_field(
+    fields: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        check_job(NewJob(**({"kind": "a"} | fields)), None)
+
+
+def test_what_is_no_job_is_refused_wherever_jobs_are_taken() -> None:
+    app = App()
+
+    @app.kind
+    async def part(n: int) -> None: ...
+
+    kind: Any = part
+    with pytest.raises(BadInput, match=r"blockers takes ids .*did you mean part\.new\(…\)\?"):
+        flatten([NewJob(kind="a", blockers=[kind])], unchecked)
+    with pytest.raises(BadInput, match=r"continue_with takes a job .*did you mean part\.new\(…\)\?"):
+        encode_continuation(ContinueWith(kind), [], unchecked)

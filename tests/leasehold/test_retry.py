@@ -36,6 +36,13 @@ def test_a_policy_that_makes_no_sense_is_refused(policy: dict[str, float]) -> No
         RetryPolicy(**policy)
 
 
+@pytest.mark.parametrize("value", ["5", True, None])
+def test_a_policy_is_made_of_numbers(value: Any) -> None:
+    for field in ("initial", "multiplier", "cap"):
+        with pytest.raises(BadInput, match=f"^{field} of a RetryPolicy must be a number, not {value!r}"):
+            RetryPolicy(**{field: value})
+
+
 async def test_a_checkpoint_in_a_thread_ends_a_cancelled_handler_there_and_nowhere_else() -> None:
     steps: list[str] = []
 

@@ -161,5 +161,5 @@ async def test_a_late_one_of_many_blockers_costs_as_little_as_the_first(fresh_da
             await worker.complete(parts[start : start + 500])
         later = await completing(database, parts[-1:], worker)
     print(f"pages of completing one of {MANY} blockers: {first.pages} for the first, {later.pages} for one of the last")
-    assert first.pages <= 300
+    assert first.pages <= 300 + first.planning
     assert later.pages <= first.pages + 50

@@ -66,6 +66,50 @@ async def test_any_number_of_processes_may_declare_it_at_once(database: Database
     assert sorted(outcomes) == ["created", *["unchanged"] * 4]
 
 
+async def declare_of(database: Database, app: str | None, **fields: Any) -> tuple[str, str | None]:
+    [row] = await database.call("declare_schedule", definition(**fields), "code", app)
+    return row["outcome"], row["declared_by"]
+
+
+async def test_what_another_app_declares_is_left_alone(database: Database) -> None:
+    assert await declare_of(database, "billing:app", every=60) == ("created", "billing:app")
+    before = await schedule(database)
+    assert before["declared_by"] == "billing:app"
+    assert await declare_of(database, "mailer:app", every=5) == ("foreign", "billing:app")
+    assert await declare_of(database, "mailer:app", every=60) == ("foreign", "billing:app")
+    assert await schedule(database) == before
+    assert await declare_of(database, "billing:app", every=90) == ("updated", "billing:app")
+
+
+async def test_an_orphan_is_taken_over_with_what_an_operator_changed(database: Database) -> None:
+    await declare_of(database, "old.name:app", priority=1)
+    await change(database, priority=5)
+    assert [row[0] for row in await database.call("orphan_schedules", "old.name:app", [])] == ["s"]
+    assert await declare_of(database, "new.name:app", priority=2, stagger=7) == ("updated", "new.name:app")
+    row = await schedule(database)
+    assert (row["priority"], row["stagger"], row["declared_by"], row["orphaned_at"]) == (5, 7, "new.name:app", None)
+    assert await declare_of(database, "old.name:app") == ("foreign", "new.name:app")
+
+
+async def test_what_nobody_declares_belongs_to_the_app_that_does(database: Database) -> None:
+    await create(database)
+    assert await declare_of(database, None) == ("updated", None)
+    assert await declare_of(database, "billing:app") == ("unchanged", "billing:app")
+    assert await declare_of(database, None, every=5) == ("updated", "billing:app")
+
+
+async def test_two_apps_that_declare_it_at_once_do_not_share_it(database: Database) -> None:
+    outcomes: list[str] = []
+
+    async def one(app: str) -> None:
+        outcomes.append((await declare_of(database, app))[0])
+
+    async with trio.open_nursery() as nursery:
+        for app in ("a:app", "b:app", "c:app"):
+            nursery.start_soon(one, app)
+    assert sorted(outcomes) == ["created", "foreign", "foreign"]
+
+
 async def test_what_is_no_schedule_is_refused(database: Database) -> None:
     with pytest.raises(BadInput, match="every must be from 1 second"):
         await declare(database, every=0)

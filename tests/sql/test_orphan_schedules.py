@@ -6,7 +6,7 @@ from tests.support.sql_schedules import create, definition, schedule
 
 async def declare(database: Database, app: str, *names: str) -> list[str]:
     for name in names:
-        await database.call("declare_schedule", definition(name), "code")
+        await database.call("declare_schedule", definition(name), "code", app)
     return [row[0] for row in await database.call("orphan_schedules", app, names)]
 
 
@@ -36,7 +36,11 @@ async def test_apps_leave_each_others_schedules_alone_and_may_hand_one_over(data
     await declare(database, "shop:app", "a", "b")
     assert await declare(database, "mail:app", "c") == []
     assert await declare(database, "mail:app", "b", "c") == []
-    assert await declare(database, "shop:app", "a") == []
+    assert await standing(database, "b") == ("shop:app", False)
+    assert await declare(database, "shop:app", "a") == ["b"]
+    assert await declare(database, "mail:app", "b", "c") == []
+    assert await standing(database, "b") == ("mail:app", False)
+    assert await declare(database, "shop:app", "a", "b") == []
     assert await standing(database, "b") == ("mail:app", False)
 
 

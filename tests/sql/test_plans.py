@@ -237,7 +237,7 @@ def is_too_much(work: Work, jobs: int) -> bool:
         work.seq_scans > 0
         or work.jobs_fetched > 20 * jobs
         or work.entries > 20 * jobs + 100
-        or work.pages > 80 * jobs + 300
+        or work.pages > 80 * jobs + 300 + work.planning
     )
 
 
@@ -250,6 +250,8 @@ async def work_of(lane: Lane, call: Call) -> Work:
             await call()
         await lane.execute("rollback")
         works.append(work)
+    (version,) = await lane.fetch("select current_setting('server_version_num')::int as number")
+    works[-1].planning = 0 if version["number"] >= 180_000 else 150
     return works[-1]
 
 

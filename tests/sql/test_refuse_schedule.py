@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database import Database
 from leasehold.errors import BadInput
-from tests.support.sql_schedules import create, definition
+from tests.support.sql_schedules import create, definition, schedule
 
 LONG = "x" * 501
 
@@ -15,6 +15,11 @@ LONG = "x" * 501
         ({"name": None}, "name is missing"),
         ({"name": ""}, "name must have 1 to 200 bytes, not 0"),
         ({"name": "a\nb"}, "name has a control character"),
+        ({"name": "a\x7f"}, "name has a control character"),
+        ({"name": "34"}, "name must not be all digits, which is an id, .* not '34'"),
+        ({"name": "."}, "name must not be all digits, .* not '.'"),
+        ({"name": ".."}, "name must not be all digits, .* not '..'"),
+        ({"name": "shop/crawl"}, "name must not be all digits, .* not 'shop/crawl'"),
         ({"kind": None}, "kind is missing"),
         ({"kind": 7}, "kind must be a string, not number"),
         ({"colour": "red"}, "unknown field 'colour'; known are "),
@@ -59,6 +64,18 @@ async def test_what_is_no_schedule_is_refused(database: Database, fields: dict[s
     with pytest.raises(BadInput, match=complaint):
         await create(database, **{"name": "s", **fields})  # pyright: ignore[reportArgumentType]
     assert await database.call("list_schedules") == []
+
+
+@pytest.mark.parametrize("name", ["34th", "at 12", "...", "a.b", "-1", "٣", "été"])
+async def test_most_names_are_fine(database: Database, name: str) -> None:
+    assert (await create(database, name))["name"] == name
+
+
+async def test_a_name_from_before_they_were_refused_may_stay(database: Database) -> None:
+    await create(database, "s")
+    await database.execute("update leasehold.schedules set name = 'shop/crawl'")
+    await database.call("disable_schedule", "shop/crawl")
+    assert not (await schedule(database, "shop/crawl"))["enabled"]
 
 
 @pytest.mark.parametrize(

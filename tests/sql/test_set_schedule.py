@@ -57,14 +57,29 @@ async def test_a_new_interval_counts_from_when_it_was_set(database: Database) ->
 @pytest.mark.parametrize(
     ("query", "complaint"),
     [
-        ("delete from leasehold.jobs", "syntax error"),
-        ("select 1) q; drop table leasehold.jobs; select (1", "multi-query"),
-        ("select 1; select 2", "syntax error"),
+        ("delete from leasehold.jobs", 'a schedule\'s query must be one SELECT, .*syntax error at or near "from"'),
+        ("/* now */ -- go\n update leasehold.jobs set key = 'a'", "must be one SELECT"),
+        ("-- some\n (select a from)", "the query failed: syntax error"),
+        ("/* all */ select from where", "the query failed: syntax error"),
+        ("select 1) q; drop table leasehold.jobs; select (1", "must be one SELECT, .*multi-query"),
+        ("select 1; select 2", "must be one SELECT, .*syntax error"),
+        ("select 1;", "must be one SELECT, and nothing after it"),
         ("with gone as (delete from leasehold.jobs returning *) select * from gone", "data-modifying"),
         ("select * from nowhere", "nowhere"),
         ("select * into copied from leasehold.jobs", "INTO"),
     ],
-    ids=["delete", "more than one, hidden", "more than one", "delete in a with", "no such table", "into"],
+    ids=[
+        "delete",
+        "update",
+        "wrong in brackets",
+        "wrong",
+        "more than one, hidden",
+        "more than one",
+        "semicolon",
+        "delete in a with",
+        "no such table",
+        "into",
+    ],
 )
 async def test_a_query_is_one_select_that_could_run(database: Database, query: str, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):

@@ -26,6 +26,8 @@ class Work(msgspec.Struct):
     entries: index entries read, of all indexes of jobs.
     pages: pages of all our tables and indexes, each time one was visited.
     indexes: how often each index of jobs was scanned.
+    planning: pages that making plans may take: before Postgres 18 a function in SQL is planned at each call, and looks at
+        every index of every partition.
     updates, hot_updates: of rows of jobs, and those of them that touched no index.
     """
 
@@ -33,6 +35,7 @@ class Work(msgspec.Struct):
     jobs_fetched: int = 0
     entries: int = 0
     pages: int = 0
+    planning: int = 0
     updates: int = 0
     hot_updates: int = 0
     indexes: dict[str, int] = msgspec.field(default_factory=dict[str, int])

@@ -52,3 +52,22 @@ async def outputs(client: Client) -> None:
     total: int = await client.wait(1, kind=in_a_thread, timeout=5)
     wrong: int = await client.wait(1, kind=without_job)  # refused: reportAssignmentType
     print(text, total, wrong, await client.wait(1))
+
+
+@app.kind
+async def bare(job: Job, address: str) -> str:
+    return address
+
+
+@app.kind
+def bare_in_a_thread(numbers: list[int]) -> int:
+    return sum(numbers)
+
+
+assert_type(bare.new(address="a"), NewJob[str])
+assert_type(bare_in_a_thread.new([1]), NewJob[int])
+bare.new(address=7)  # refused: reportArgumentType
+bare.new(job=1)  # refused: reportCallIssue
+app.kind(runs="asynco")  # refused: reportArgumentType
+app.kind(timeout=timedelta(seconds=5), deadline=60)
+bare.new("a").but(deadline=12)

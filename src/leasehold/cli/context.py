@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from leasehold.cli.services import Services
     from leasehold.client import Client
     from leasehold.database import Database
+    from leasehold.embedded import EmbeddedPostgres
 
 
 class _Place(NamedTuple):
     dsn: str
     description: str
-    data_folder: Path | None = None
+    server: EmbeddedPostgres | None = None
 
 
 class Context:
@@ -92,7 +93,12 @@ class Context:
     @property
     def data_folder(self) -> Path | None:
         """Where embedded Postgres, if `dsn` has started it, keeps its data."""
-        return self._place.data_folder if self._place else None
+        return self.server.data_folder if self.server else None
+
+    @property
+    def server(self) -> EmbeddedPostgres | None:
+        """Embedded Postgres, if `dsn` has started it."""
+        return self._place.server if self._place else None
 
     def _find_place(self, *, create: bool) -> _Place:
         url = self.settings.database_url
@@ -102,7 +108,7 @@ class Context:
         else:
             server = self._stack.enter_context(self.services.embedded_postgres(self.named_folder, create=create))
             self.psql_program = str(server.programs / "psql")
-            place = _Place(server.dsn, server.describe(), server.data_folder)
+            place = _Place(server.dsn, server.describe(), server)
             is_worth_telling = server.is_news or self._is_talkative
         if is_worth_telling:
             self.say(place.description)

@@ -83,6 +83,12 @@ class Supervisor:
         for process in self._running.values():
             process.terminate()
 
+    def give_up(self, what: str, deaths: int) -> None:
+        """Stop all with an error, for what has happened so many times in a row."""
+        self._show("up", f"{what}, {deaths} times in a row; giving up and stopping all")
+        self._exit_code = ExitCode.FAILED
+        self.stop()
+
     async def _obey_signals(self, task_status: trio.TaskStatus[None]) -> None:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             task_status.started()
@@ -113,16 +119,11 @@ class Supervisor:
                 if deaths < MOST_DEATHS:
                     await self._wait_before_restart(child, code, self._delay(deaths))
                 else:
-                    self._give_up(child, code, deaths)
+                    self.give_up(f"{child.name} {_how_it_ended(code)}", deaths)
 
     def _note_last(self, code: int) -> None:
         if code not in {0, -signal.SIGTERM} and self._exit_code is ExitCode.DONE:
             self._exit_code = ExitCode.FAILED
-
-    def _give_up(self, child: Child, code: int, deaths: int) -> None:
-        self._show("up", f"{child.name} {_how_it_ended(code)}, {deaths} times in a row; giving up and stopping all")
-        self._exit_code = ExitCode.FAILED
-        self.stop()
 
     async def _wait_before_restart(self, child: Child, code: int, seconds: float) -> None:
         self._show("up", f"{child.name} {_how_it_ended(code)}; starting it again in {seconds:.1f} s")

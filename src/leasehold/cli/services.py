@@ -50,10 +50,9 @@ class Services:
 
     def client(self, database: Database, app: App | None = None) -> Client:
         """A client on an open database, which checks jobs against the kinds of `app`."""
-        from leasehold.builtin import with_builtins
         from leasehold.client import Client
 
-        return Client(database, app=None if app is None else with_builtins(app))
+        return Client(database, app=app)
 
     async def schema_state(self, dsn: str) -> SchemaState:
         """How the schema in the database compares with this code."""

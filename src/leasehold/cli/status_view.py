@@ -73,6 +73,8 @@ def _worker_table(workers: list[WorkerRecord], silent_after: float) -> Table:
 
 
 def _worker_state(worker: WorkerRecord, silent_after: float) -> Text:
-    if worker.state == "stopped" or worker.silent_for <= silent_after:
-        return state_text(worker.state)
-    return Text(f"silent for {show_span(worker.silent_for)}", STATE_STYLES["stale"])
+    if worker.state != "stopped" and worker.silent_for > silent_after:
+        return Text(f"silent for {show_span(worker.silent_for)}", STATE_STYLES["stale"])
+    if worker.state == "ready" and worker.backoff is not None:
+        return plain(f"backing off: {worker.backoff}", "yellow")
+    return state_text(worker.state)

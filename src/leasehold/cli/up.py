@@ -41,8 +41,8 @@ async def up(
 ) -> int:
     """Start everything, and Postgres too if none is configured.
 
-    Gateway, scheduler, reaper and workers are processes of their own, each started again when it dies; one that dies again
-    and again stops all. The first Ctrl-C waits for running jobs, the second has them handed back, the third kills.
+    Gateway, scheduler, reaper and workers are processes of their own, each started again when it dies, as is embedded
+    Postgres; one that dies again and again stops all. The first Ctrl-C waits for running jobs, the second has them handed back, the third kills.
 
     A gateway that other machines can reach needs a token: with embedded Postgres one is made at the first run and kept
     beside its data.
@@ -51,6 +51,7 @@ async def up(
       leasehold up
       leasehold up --app shop.jobs:app --workers 4 --slots 8
     """
+    from leasehold.cli.postgres_keeper import keep_running  # noqa: PLC0415
     from leasehold.cli.processes import Supervisor  # noqa: PLC0415
 
     if not 0 <= workers <= MOST_WORKERS:
@@ -75,7 +76,15 @@ async def up(
         else:
             show(OURSELVES, hints.short())
 
-    return await Supervisor(children, told.show).run(tell_when_ready)
+    supervisor = Supervisor(children, told.show)
+
+    async def beside() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(tell_when_ready)
+            if context.server is not None:
+                nursery.start_soon(keep_running, context.server, show, supervisor.give_up)
+
+    return await supervisor.run(beside)
 
 
 class Told:

@@ -143,7 +143,7 @@ class DeadLetters(Section):
         if self._app is None:
             return encode_args(args, "args").decode()
         job = (await self._database.call("get_job", checked_id(job_id)))[:1]
-        kind = self._app.find(job[0]["kind"]) if job else None
+        kind = self._kind(job[0]["kind"]) if job else None
         return (kind.encode(dict(args)) if kind is not None else encode_args(args, "args")).decode()
 
 

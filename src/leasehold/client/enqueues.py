@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
@@ -13,7 +13,7 @@ from leasehold.enqueueing import enqueue_within, events_of, tell_after_commit
 from leasehold.errors import BadInput
 from leasehold.hooks import Hooks
 from leasehold.new_job import Blocker, NewJob, begins_chain
-from leasehold.new_jobs import encode_document, encode_jobs, flatten, with_positions
+from leasehold.new_jobs import encode_document, encode_jobs, flatten, refused_job, with_positions
 from leasehold.records import EnqueuedJob, KeyedJob, from_row
 from leasehold.unique import Unique
 
@@ -34,7 +34,7 @@ class Enqueues(Section):
         key_group: str | None = None,
         max_attempts: int | None = None,
         timeout: timedelta | float | None = None,
-        deadline: datetime | timedelta | None = None,
+        deadline: datetime | timedelta | float | None = None,
         idempotency_key: str | None = None,
         unique: Unique | None = None,
         blockers: Sequence[Blocker] | None = None,
@@ -61,9 +61,9 @@ class Enqueues(Section):
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
         if isinstance(job, str):
-            job = NewJob(kind=job, args=args or {})
+            job = NewJob(kind=job, args={} if args is None else args)
         elif not isinstance(cast("object", job), NewJob):
-            raise BadInput(f"enqueue takes a job made by kind.new(...), or the name of a kind, not {job!r}")
+            raise refused_job("enqueue takes a job made by kind.new(...), or the name of a kind", job)
         elif args is not None:
             raise BadInput("give args with the name of a kind; a job made by kind.new(...) has its own")
         wanted = job.but(
@@ -78,6 +78,12 @@ class Enqueues(Section):
         self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None
     ) -> list[EnqueuedJob]:
         """Enqueue jobs in one statement, all or none; answers in their order. Errors, `connection` and `hooks` as `enqueue`."""
+        if isinstance(cast("object", jobs), (NewJob, str)) or not isinstance(cast("object", jobs), Iterable):
+            raise refused_job("enqueue_many takes jobs made by kind.new(...); give a list of jobs", jobs)
+        jobs = list(jobs)
+        for job in jobs:
+            if not isinstance(cast("object", job), NewJob):
+                raise refused_job("enqueue_many takes jobs made by kind.new(...)", job)
         if not jobs:
             return []
         layers = self._middlewares if self._app is None else (*self._app.enqueue_middlewares, *self._middlewares)
@@ -128,6 +134,8 @@ class Enqueues(Section):
         Raises:
             InvalidArgs, UnknownKind, BadInput, UniqueConflict: as `enqueue`. Middlewares do not see these jobs.
         """
+        if not isinstance(cast("object", job), NewJob):
+            raise refused_job("enqueue_for_keys takes a job made by kind.new(...)", job)
         if (
             job.key is not None
             or job.idempotency_key is not None

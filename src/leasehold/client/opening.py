@@ -51,7 +51,8 @@ class Client(
 
     Args:
         database: from `open_database` or `open_asyncio_database`.
-        app: when given, args are checked against its kinds, and a kind it does not know is refused.
+        app: when given, args are checked against its kinds, and a kind is refused that neither it nor every worker knows
+            (`echo`, `dummy`).
         doorbell: when given, workers are woken after the commit instead of by NOTIFY inside it.
         listens: whether `wait` may open a connection that listens; without, it polls.
 

@@ -62,8 +62,7 @@ class Schedules(Section):
             BadInput: an option is wrong. InvalidArgs, UnknownKind: the client's app does not take such a job.
             WrongState: the name is taken.
         """
-        kind = None if self._app is None else self._app.find(job.kind)
-        return await self.create_from(define(job, name, options, kind), by=by)
+        return await self.create_from(define(job, name, options, self._kind(job.kind)), by=by)
 
     async def create_from(self, definition: Mapping[str, Any], *, by: str | None = None) -> ScheduleRecord:
         """As `create`, from the fields of a `ScheduleDefinition`; with a `query`, each tick makes a job for each row of it.
@@ -238,7 +237,8 @@ class Schedules(Section):
 
     def _fitted(self, definition: Definition) -> Definition:
         """With what its kind wants. Raises InvalidArgs, UnknownKind where the client's app does not take such jobs."""
-        return definition if self._app is None else fitted(definition, self._app.find(str(definition["kind"])))
+        kind = self._kind(str(definition["kind"]))
+        return definition if kind is None else fitted(definition, kind)
 
 
 def _json(value: Mapping[str, Any]) -> str:

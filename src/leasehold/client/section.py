@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from leasehold.app import App
+from leasehold.builtin import find_kind
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction
 from leasehold.events import Event
 from leasehold.hooks import Hooks
+from leasehold.kind import Kind
 from leasehold.middleware import EnqueueMiddleware
 from leasehold.new_job import NewJob
 from leasehold.new_jobs import check_job
@@ -59,6 +61,10 @@ class Section:
         for queue in queues:
             hooks.add(("wake", id(doorbell)), queue, lambda waiting: doorbell.ring(set(waiting)), once=True)
 
+    def _kind(self, name: str) -> Kind[..., Any] | None:
+        """The kind as workers have it, where this client has an app. Raises UnknownKind."""
+        return None if self._app is None else find_kind(self._app, name)
+
     def _checked(self, job: NewJob[Any]) -> NewJob[Any]:
         """The job as it is sent. Raises InvalidArgs, UnknownKind, BadInput."""
-        return check_job(job, self._app.find(job.kind) if self._app is not None else None)
+        return check_job(job, self._kind(job.kind))

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from leasehold.embedded.cluster import Cluster, StopMode, data_version
-from leasehold.errors import SettingsError
+from leasehold.errors import DatabaseError, SettingsError
 
 HOME = ".leasehold"
 DATA = "postgres"
@@ -55,6 +55,16 @@ class EmbeddedPostgres:
         """Start it unless it runs."""
         with self._changing():
             self._cluster.start()
+
+    def is_running(self) -> bool:
+        """Cheap enough to ask every second."""
+        return self._cluster.is_running()
+
+    def revive(self) -> None:
+        """Start it unless it runs, as `start` does; but never on new data in the place of data that is gone."""
+        if self._cluster.version is None:
+            raise DatabaseError(f"the data in {self.data_folder} is gone")
+        self.start()
 
     def stop(self, mode: StopMode = "fast") -> None:
         """Stop it for everybody: `fast` ends the sessions, `immediate` is a crash."""

@@ -56,6 +56,15 @@ def test_a_worker_that_misses_its_heartbeats_is_shown_as_silent(cli: Cli, psql: 
     assert "silent" not in slow.out
 
 
+def test_a_worker_that_backs_off_is_shown_with_its_reason(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, WORKER + ";update leasehold.workers set backoff = 'CPU 97 % of 2 CPUs (limit 90 %)'")
+    shown = cli("status", "--output", "text").out.splitlines()[-1]
+    assert re.split("  +", shown)[1:3] == ["backing off: CPU 97 % of 2 CPUs (limit 90 %)", "0/3"]
+    assert '"backoff": "CPU 97 % of 2 CPUs (limit 90 %)"' in cli("status", "--output", "json").out
+    psql(database_url, "update leasehold.workers set state = 'paused'")
+    assert re.split("  +", cli("status", "--output", "text").out.splitlines()[-1])[1] == "paused"
+
+
 def test_programs_get_the_counts_as_they_are(cli: Cli) -> None:
     cli("enqueue", "echo")
     report = cli("status").json()

@@ -1,4 +1,4 @@
-"""The work itself: settings that fight each other, overdue jobs, workers that died or cannot hear."""
+"""The work itself: settings that fight each other, overdue jobs, workers that died, back off or cannot hear."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SHORT_LEASE = 5.0
 SLOW_POLL = 10.0
 STALE_HEARTBEAT = 90.0
+MOST_NAMED = 3
 
 # What `leasehold audit` finds, as much of it as indexes tell.
 OVERDUE = """
@@ -25,7 +26,7 @@ select (select count(*) from leasehold.jobs where state = 'scheduled' and run_at
      + (select count(*) from leasehold.jobs where deadline < now() - interval '1 minute') as jobs
 """
 WORKERS = """
-select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, v.listening
+select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, w.backoff, v.listening
   from leasehold.list_workers() w join leasehold.workers v using (incarnation)
 """
 IS_WAITED_FOR = "select exists (select from leasehold.jobs where state = 'pending') as is_waited_for"
@@ -86,6 +87,12 @@ def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool) -> 
         return advise(
             "workers", f"{detail}; died without a word: {_name(dead)}", "look into its log: out of memory, kill -9?"
         )
+    return _judge_living(alive, detail, notify)
+
+
+def _judge_living(alive: Sequence[Any], detail: str, notify: bool) -> Check:
+    if held_back := [each for each in alive if each["state"] == "ready" and each["backoff"] is not None]:
+        return advise("workers", f"{detail}; backing off: {_name_held_back(held_back)}", _relieve(held_back))
     if deaf := [each for each in alive if notify and not each["listening"]]:
         detail += f"; deaf to notifications, so polling: {_name(deaf)}"
         return advise("workers", detail, "see `notify` and `pooler` here, and the log of that worker")
@@ -99,3 +106,18 @@ def _name(workers: Sequence[Any]) -> str:
     first = workers[0]
     name = f"{first['worker_id']} on {first['host']} (silent for {show_span(first['silent_for'])})"
     return name if len(workers) == 1 else f"{name} and {len(workers) - 1} more"
+
+
+def _name_held_back(workers: Sequence[Any]) -> str:
+    named = [f"{each['worker_id']} on {each['host']}: {each['backoff']}" for each in workers[:MOST_NAMED]]
+    return "; ".join(named + ([f"and {len(workers) - MOST_NAMED} more"] if len(workers) > MOST_NAMED else []))
+
+
+def _relieve(workers: Sequence[Any]) -> str:
+    reasons = " ".join(each["backoff"].lower() for each in workers)
+    found: list[str] = []
+    if "memory" in reasons:
+        found.append("memory: fewer slots, or more of it")
+    if "cpu" in reasons:
+        found.append("CPU: see what else runs there; a worker meant to use the whole machine takes --cpu-backoff 1")
+    return ". ".join(found) or "see the log of that worker"

@@ -79,3 +79,31 @@ async def test_a_worker_of_another_version_is_mentioned(database: Database) -> N
     await SqlWorker(database, "new").register()
     check = await workers(database)
     assert (check.verdict, "old on host" in check.detail) == ("advice", True)
+
+
+async def test_workers_that_back_off_are_named_with_their_readings_and_what_to_do(database: Database) -> None:
+    for name in ("busy", "free", "full"):
+        await SqlWorker(database, name).register()
+    backing_off = "update leasehold.workers set backoff = '{}' where worker_id = '{}'"
+    await database.execute(backing_off.format("CPU 97 % of 2 CPUs (limit 90 %)", "busy"))
+    check = await workers(database)
+    assert (check.verdict, check.detail) == (
+        "advice",
+        "3 alive; backing off: busy on host: CPU 97 % of 2 CPUs (limit 90 %)",
+    )
+    assert (
+        check.advice == "CPU: see what else runs there; a worker meant to use the whole machine takes --cpu-backoff 1"
+    )
+    await database.execute(backing_off.format("memory 87 % of 2.0 GiB (limit 85 %)", "full"))
+    check = await workers(database)
+    assert check.detail.endswith("; full on host: memory 87 % of 2.0 GiB (limit 85 %)")
+    assert (check.advice or "").startswith("memory: fewer slots, or more of it. CPU: ")
+
+
+async def test_of_many_workers_that_back_off_three_are_named(database: Database) -> None:
+    for number in range(5):
+        await SqlWorker(database, f"w{number}").register()
+    await database.execute("update leasehold.workers set backoff = 'because'")
+    check = await workers(database)
+    assert check.detail.endswith("; w2 on host: because; and 2 more")
+    assert check.advice == "see the log of that worker"

@@ -1,0 +1,71 @@
+"""Checks of what callers give. Each raises BadInput that names the field, what it takes, and what it got."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import Any, cast
+
+from leasehold.errors import BadInput
+
+LONGEST_TIME = 3_155_760_000.0
+"""Seconds: 100 years."""
+LEAST_INTEGER, MOST_INTEGER = -(2**31), 2**31 - 1
+MOST_ATTEMPTS = 1_000_000
+LONGEST_NAME = 200
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def refusal(field: str, takes: str, value: object) -> BadInput:
+    """The error to raise."""
+    return BadInput(f"{field} must be {takes}, not {value!r:.100}")
+
+
+def is_number(value: object) -> bool:
+    """Whether it is an int or a float; True and False are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def seconds(field: str, value: object, takes: str = "a number of seconds or a timedelta") -> float:
+    """A length of time in seconds, however long: NaN and infinity are left to whoever knows the range."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if not is_number(value):
+        raise refusal(field, takes, value)
+    return cast("float", value)
+
+
+def check_integer(field: str, value: object, least: int = LEAST_INTEGER, most: int = MOST_INTEGER) -> None:
+    """Refuse what is no int from `least` to `most`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise refusal(field, f"an integer from {least} to {most}", value)
+
+
+def check_name(field: str, value: object) -> None:
+    """Refuse what is no name of a kind or queue."""
+    if not isinstance(value, str):
+        raise refusal(field, "text", value)
+    if not 1 <= len(value.encode(errors="replace")) <= LONGEST_NAME or _CONTROL.search(value):
+        raise refusal(field, f"text of 1 to {LONGEST_NAME} bytes without control characters", value)
+
+
+def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
+    """Refuse what is none of these."""
+    if value not in choices:
+        raise refusal(field, f"one of {', '.join(choices)}", value)
+
+
+def items(field: str, value: object, of: str) -> list[Any]:
+    """What is in a list, a tuple or another collection that is not text."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise refusal(field, f"a list of {of}", value)
+    return list(cast("Iterable[Any]", value))
+
+
+def check_function(field: str, value: object) -> Callable[..., Any]:
+    """Refuse what cannot be called."""
+    if not callable(value):
+        raise refusal(field, "a function", value)
+    return value
