@@ -10,7 +10,7 @@ from typing import Protocol, cast
 import trio
 
 from leasehold.actors.decisions import Backoff
-from leasehold.errors import ActorFailed, DatabaseUnavailable
+from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
 
 log = logging.getLogger("leasehold.supervisor")
 
@@ -41,6 +41,7 @@ async def supervise(actor: Actor, tell: Callable[[str, BaseException, float | No
 
     Raises:
         ActorFailed: it failed for a reason that a restart does not cure.
+        SettingsError: it cannot work as it is configured.
     """
     backoff = Backoff()
     while True:
@@ -53,6 +54,8 @@ async def supervise(actor: Actor, tell: Callable[[str, BaseException, float | No
                 raise cause from cause.__cause__
             if not isinstance(cause, DatabaseUnavailable):
                 tell(actor.name, cause, None)
+                if isinstance(cause, SettingsError):
+                    raise cause from cause.__cause__
                 raise ActorFailed(f"{actor.name} failed: {cause!r}") from cause
             wait = backoff.wait(monotonic())
             log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, cause)

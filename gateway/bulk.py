@@ -55,7 +55,9 @@ async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
 def check_meant(body: BulkCancelBody | BulkRetryBody | BulkDeleteBody) -> None:
     """Refuses a body that means every job without saying so. A state of "any" narrows nothing down."""
     given = {name: getattr(body, name) for name in body.__struct_fields__ if name not in NO_FILTERS}
-    if not body.all and all(each in (None, UNSET, "any") for each in given.values()):
+    if body.state == "any":
+        given["state"] = None
+    if not body.all and all(each is None or each is UNSET for each in given.values()):
         raise refuse_field("$.all", f'Give {", ".join(given)}, or "all": true where you mean all jobs')
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 
 from aiohttp import web
 
@@ -96,10 +96,25 @@ async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> 
             max_field_size=LONGEST_FIELD,
         )
 
-    place = f"{settings.gateway_host}:{settings.gateway_port}"
-    try:
+    with _binding(settings):
         return await loop.create_server(connect, settings.gateway_host, settings.gateway_port, backlog=1024)
+
+
+async def check_address(settings: Settings) -> None:
+    """Raises SettingsError if the address cannot be bound: before anything is opened that would have to be closed again."""
+    with _binding(settings):
+        server = await asyncio.get_running_loop().create_server(
+            asyncio.Protocol, settings.gateway_host, settings.gateway_port, start_serving=False
+        )
+    server.close()
+
+
+@contextmanager
+def _binding(settings: Settings) -> Generator[None]:
+    try:
+        yield
     except OSError as error:
+        place = f"{settings.gateway_host}:{settings.gateway_port}"
         reason = error.strerror or error
         raise SettingsError(
             f"the gateway cannot listen on {place} ({reason}); choose another --host or --port"

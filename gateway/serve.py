@@ -15,7 +15,7 @@ from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.gateway.access import check_binding, check_tokens
 from leasehold.gateway.auditing import DatabaseAuditLog
-from leasehold.gateway.listening import open_gateway
+from leasehold.gateway.listening import check_address, open_gateway
 from leasehold.gateway.metrics_database import DatabaseMetrics
 from leasehold.gateway.schema import check_schema
 from leasehold.gateway.stream_hub import Hub
@@ -55,6 +55,7 @@ async def serve(settings: Settings, *, app: App | None = None, ready: Callable[[
         DatabaseUnavailable: off loopback without `gateway_token`, where the tokens of the database have to be counted.
     """
     check_binding(settings)
+    await check_address(settings)
     stopping = _first_stop_signal()
     async with open_service(settings, app=app) as url:
         logger.info("gateway serves %s", url)

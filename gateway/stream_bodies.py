@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from leasehold.changes import Wanted
+from leasehold.changes import Wanted, refuse_unknown_events
 from leasehold.gateway.bodies import LARGEST_BIGINT
 
 LAST_EVENT_ID = "Last-Event-ID"
@@ -31,7 +31,8 @@ class StreamParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(max_length=100)] | None = None
 
     def wanted(self) -> Wanted:
-        """As a filter of changes."""
+        """As a filter of changes. Raises BadInput for an event that there is none of."""
+        refuse_unknown_events(self.event)
         return Wanted(events=self.event, queues=self.queue, kinds=self.kind, job_id=self.job_id, chain_id=self.chain_id)
 
 

@@ -74,6 +74,7 @@ class DatabaseTokens:
         self._asking: dict[bytes, asyncio.Task[Identity | None]] = {}
         self._any: tuple[bool, float] | None = None
         self._epoch = 0
+        self._changes = 0
         self.hears = False
 
     def forget(self, *, has_changed: bool = True) -> None:
@@ -82,6 +83,7 @@ class DatabaseTokens:
         self._remembered.clear()
         self._refused.clear()
         if has_changed:
+            self._changes += 1
             self._last_known.clear()
         self._asking.clear()
         self._any = None
@@ -131,6 +133,7 @@ class DatabaseTokens:
         return found.identity if found is not None and self._clock() < found.until else None
 
     async def _ask(self, key: bytes, epoch: int, turns: asyncio.Semaphore) -> Identity | None:
+        changes = self._changes
         try:
             async with turns:
                 rows = await self._database.call("find_token", key)
@@ -147,17 +150,15 @@ class DatabaseTokens:
                 burst=row["burst"],
             )
             lives = math.inf if row["expires_in"] is None else row["expires_in"]
+        now = self._clock()
+        if identity is None:
+            self._last_known.pop(key, None)
+        elif changes == self._changes:
+            _keep(self._last_known, key, Remembered(identity, now + min(LAST_KNOWN_SECONDS, lives)))
         if epoch == self._epoch:
-            now = self._clock()
-            kept = Remembered(identity, now + min(self._seconds, lives))
-            if identity is None:
-                self._last_known.pop(key, None)
-                self._remembered.pop(key, None)
-                _keep(self._refused, key, kept)
-            else:
-                self._refused.pop(key, None)
-                _keep(self._remembered, key, kept)
-                _keep(self._last_known, key, Remembered(identity, now + min(LAST_KNOWN_SECONDS, lives)))
+            known, other = (self._refused, self._remembered) if identity is None else (self._remembered, self._refused)
+            other.pop(key, None)
+            _keep(known, key, Remembered(identity, now + min(self._seconds, lives)))
         return identity
 
 

@@ -57,6 +57,8 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(inspect.unwrap(function), include_extras=True)
     except NameError as error:
         raise InvalidArgs(f"handler {function!r}: annotation cannot be resolved: {error}") from error
+    except TypeError as error:
+        raise InvalidArgs(f"handler {function!r} is no function; write a def around it") from error
 
 
 def encode_args(value: object, what: str) -> bytes:

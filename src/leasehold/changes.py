@@ -6,12 +6,15 @@ the like) is called as it is there, after `job_`.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import msgspec
 
 from leasehold.database import Row
+from leasehold.errors import BadInput
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -23,6 +26,24 @@ EVENT_WORDS = {
     "worker_stopped": "worker_stopped",
 }
 """From a word of the timeline to the event that it is; the others get `job_` before them."""
+
+
+_TOLD = (
+    "worker_started worker_stopped job_created job_claimed job_started job_completed job_failed job_retried job_rescheduled "
+    "job_released job_cancelled job_requeued job_reaped job_blocked job_unblocked job_edited job_triggered job_deleted "
+    "job_audited job_completed_from_outside"
+)
+TOLD_EVENTS = frozenset(_TOLD.split())
+"""Every word that a change can have."""
+
+
+def refuse_unknown_events(names: Iterable[str]) -> None:
+    """Raises BadInput for the first word that no change can have."""
+    for name in names:
+        if name not in TOLD_EVENTS:
+            nearest = difflib.get_close_matches(name, sorted(TOLD_EVENTS), n=1)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(sorted(TOLD_EVENTS))}"
+            raise BadInput(f"there is no event {name!r}; {hint}")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -106,7 +106,7 @@ class Kind(Generic[P, R]):
         self.function = given.check_function(f"handler of {name}", function)
         if runs is not None:
             given.check_choice(f"handler {name}: runs", runs, RUNS)
-        self.runs: Runs = ("trio" if _is_async(function) else "thread") if runs is None else runs
+        self.runs: Runs = ("trio" if inspect.iscoroutinefunction(function) else "thread") if runs is None else runs
         self.options = options
         _refuse_flavour(name, function, self.runs)
         if self.runs == "process":
@@ -186,17 +186,17 @@ class Kind(Generic[P, R]):
         return self.decode(encoded) if self._fields or encoded != "{}" else {}
 
 
-def _is_async(function: Callable[..., Any]) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
-
-
 def _refuse_flavour(name: str, function: Callable[..., Any], runs: Runs) -> None:
     """Refuse a function that cannot run like this. Raises BadInput."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise BadInput(f"handler {name} is a generator, which nobody would run; have it return its output, not yield")
-    if runs == "thread" and _is_async(function):
+    if runs == "thread" and inspect.iscoroutinefunction(function):
         raise BadInput(f"handler {name} is async, so it cannot have runs='thread'; it takes 'trio' or 'asyncio'")
-    if runs in {"trio", "asyncio"} and not _is_async(function) and not _is_async(inspect.unwrap(function)):
+    if (
+        runs in {"trio", "asyncio"}
+        and not inspect.iscoroutinefunction(function)
+        and not inspect.iscoroutinefunction(inspect.unwrap(function))
+    ):
         raise BadInput(
             f"handler {name} is no async def, so it cannot have runs={runs!r}; it takes 'thread' or 'process'"
         )

@@ -100,11 +100,15 @@ def _check_times(job: NewJob[Any]) -> NewJob[Any]:
     if job.run_at is not None:
         _check_moment("run_at", job.run_at, "a datetime with a time zone")
     if job.delay is not None:
-        seconds = changes["delay"] = given.seconds("delay", job.delay)
+        seconds = given.seconds("delay", job.delay)
+        if seconds is not job.delay:
+            changes["delay"] = seconds
         if not 0 <= seconds <= given.LONGEST_TIME:
             raise BadInput(f"delay must be from 0 seconds to 100 years, not {seconds}")
     if job.timeout is not None:
-        seconds = changes["timeout"] = given.seconds("timeout", job.timeout)
+        seconds = given.seconds("timeout", job.timeout)
+        if seconds is not job.timeout:
+            changes["timeout"] = seconds
         if not 0 < seconds <= given.LONGEST_TIME:
             raise BadInput(f"timeout must be more than 0 seconds and at most 100 years, not {seconds}")
     if isinstance(job.deadline, datetime):

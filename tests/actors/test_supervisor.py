@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from leasehold.actors.supervisor import supervise
-from leasehold.errors import ActorFailed, DatabaseUnavailable
+from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
 
 
 class Fragile:
@@ -63,6 +63,13 @@ async def test_any_other_failure_ends_the_process(failure: Exception) -> None:
         await supervise(actor)
     assert isinstance(raised.value.__cause__, ValueError)
     assert len(actor.started_at) == 1
+
+
+async def test_a_wrong_setting_is_told_in_its_own_words() -> None:
+    wrong = SettingsError("the probes cannot listen on 127.0.0.1:1; choose another --probe-port")
+    with pytest.raises(SettingsError) as raised:
+        await supervise(Fragile([ExceptionGroup("", [wrong])]))
+    assert raised.value is wrong
 
 
 async def test_the_failure_of_an_actor_within_an_actor_is_told_as_its_own() -> None:

@@ -271,7 +271,7 @@ def test_a_bulk_change_of_all_jobs_has_to_say_so(gateway: RunningGateway, what: 
         answer = gateway.call("POST", f"/api/jobs/bulk/{what}", body)
         assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.all"), body
     state = {"cancel": "pending", "retry": "failed", "delete": "failed"}[what]
-    for body in ({"all": True}, {"state": state}, {"kind": "a"}, {"ids": [1]}):
+    for body in ({"all": True}, {"state": state}, {"kind": "any"}, {"ids": [1]}):
         assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 200, body
 
 

@@ -63,3 +63,14 @@ def test_a_port_that_is_taken_is_a_clear_settings_error() -> None:
         settings = Settings(gateway_port=taken.getsockname()[1], database_url="postgresql://nobody@127.0.0.1:1/x")
         with pytest.raises(SettingsError, match=r"cannot listen on 127\.0\.0\.1:.*--port"):
             run_gateway(settings)
+
+
+def test_nothing_is_opened_where_the_port_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as database:
+        database_url = f"postgresql://nobody@127.0.0.1:{database.getsockname()[1]}/x"
+        settings = Settings(gateway_port=taken.getsockname()[1], database_url=database_url)
+        with pytest.raises(SettingsError, match="cannot listen"):
+            run_gateway(settings)
+        database.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            database.accept()

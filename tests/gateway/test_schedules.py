@@ -68,12 +68,11 @@ def test_a_name_is_taken_once(gateway: RunningGateway) -> None:
     assert refused(gateway, "POST", "/api/schedules", NIGHTLY)[:2] == (409, "wrong_state")
 
 
-def test_a_name_may_have_any_characters(gateway: RunningGateway) -> None:
-    names = ["a/b", "a b", "ä?x=1#y", "%2F", "'; drop table x; --", '<b>"', ".."]
+def test_a_name_may_have_most_characters(gateway: RunningGateway) -> None:
+    names = ["a b", "ä?x=1#y", "%2F", "'; drop table x; --", '<b>"', "..."]
     for name in names:
-        made = make(gateway, name)
-        # No url can have .. as a segment; the id is the way.
-        path = f"/api/schedules/{made['id'] if name == '..' else quote(name, safe='')}"
+        make(gateway, name)
+        path = f"/api/schedules/{quote(name, safe='')}"
         assert gateway.call("GET", path).body["name"] == name
         assert gateway.call("POST", f"{path}/disable").body["changed"] is True
     assert {each["name"] for each in gateway.call("GET", "/api/schedules").body["items"]} == set(names)
@@ -88,6 +87,9 @@ WRONG: list[tuple[dict[str, Any], str | None, str]] = [
     ({"zone": "../../etc/passwd"}, None, "there is no time zone"),
     ({"cron": None, "every": 0.5}, "$.every", ">= 1.0"),
     ({"name": "a\nb"}, "$.name", "regex"),
+    ({"name": "34"}, None, "name must not be all digits"),
+    ({"name": "a/b"}, None, "or with a /"),
+    ({"name": ".."}, None, "nor ., .. or"),
     ({"name": "ä" * 101}, None, "a name has at most 200 bytes, not 202"),
     ({"name": ""}, "$.name", "length >= 1"),
     ({"missed": "maybe"}, "$.missed", "maybe"),

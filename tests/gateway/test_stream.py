@@ -231,7 +231,7 @@ def test_there_are_only_so_many_streams(database_url: str, monkeypatch: pytest.M
     assert (answer.status, answer.body["code"]) == (503, "too_many_streams")
 
 
-@pytest.mark.parametrize("query", ["?job_id=x", "?unknown=1", "?queue=", "?job_id=0"])
+@pytest.mark.parametrize("query", ["?job_id=x", "?unknown=1", "?queue=", "?job_id=0", "?event=job_compleeted"])
 def test_a_wrong_filter_is_refused(database_url: str, query: str) -> None:
     with running_service(database_url) as gateway:
         answer = gateway.call("GET", f"/api/events{query}")

@@ -130,7 +130,23 @@ def test_what_was_asked_before_a_change_is_not_remembered_after_it() -> None:
         bundle.tokens.forget()
         bundle.database.gate.set()
         assert await asking == CI
+        assert bundle.tokens.last_known(token) is None
         assert await bundle.tokens.find(token) is None
+
+    run(main())
+
+
+def test_a_lost_connection_meanwhile_does_not_make_it_unknown() -> None:
+    async def main() -> None:
+        bundle = Bundle()
+        token = bundle.add()
+        bundle.database.gate.clear()
+        asking = asyncio.create_task(bundle.tokens.find(token))
+        await bundle.database.entered.wait()
+        bundle.tokens.forget(has_changed=False)
+        bundle.database.gate.set()
+        await asking
+        assert (bundle.tokens.recall(token), bundle.tokens.last_known(token)) == (None, CI)
 
     run(main())
 

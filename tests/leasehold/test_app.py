@@ -108,7 +108,9 @@ def test_a_name_that_is_none_is_refused(name: Any) -> None:
 
 def test_what_is_no_function_is_no_handler_no_middleware_and_no_subscriber() -> None:
     app, five = App(), cast("Any", 5)
-    for register in (app.kind(), app.middleware, app.enqueue_middleware, lambda it: app.subscribe(Event, it)):
+    subscribe = functools.partial(app.subscribe, Event)
+    registers: list[Any] = [app.kind(), app.middleware, app.enqueue_middleware, subscribe]
+    for register in registers:
         with pytest.raises(BadInput, match="must be a function, not 5"):
             register(five)
     with pytest.raises(BadInput, match="a middleware must be a function, not 5"):

@@ -1,11 +1,22 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 
 from leasehold import events
-from leasehold.changes import EVENT_WORDS, Change, Wanted, instant_of, microseconds_of
+from leasehold.changes import (
+    EVENT_WORDS,
+    TOLD_EVENTS,
+    Change,
+    Wanted,
+    instant_of,
+    microseconds_of,
+    refuse_unknown_events,
+)
+from leasehold.errors import BadInput
+from leasehold.sql import read_folder
 
 AT = datetime(2030, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
 CHANGE = Change(event="job_failed", at=AT, job_id=7, attempt=2, kind="crawl", queue="q", chain_id=5)
@@ -56,3 +67,22 @@ def test_words_are_those_of_the_events() -> None:
 
 def test_instants_survive_to_the_microsecond() -> None:
     assert instant_of(microseconds_of(AT)) == AT
+
+
+def test_every_word_that_the_database_writes_is_known() -> None:
+    written = set[str]()
+    for name, text in read_folder("functions").items():
+        for found in re.finditer(
+            r"insert into leasehold\.job_events\b.{0,120}?(?:select|values).{0,80}?'([a-z_]+)'", text, re.DOTALL
+        ):
+            written.add(found[1])
+        written.update(re.findall(r"return_jobs\([^)]*'([a-z_]+)'", text) if name != "return_jobs" else ())
+    assert {"attempt_failed", "released", "rescheduled", "edited", "reaped", "unblocked"} <= written
+    words = {EVENT_WORDS.get(word, f"job_{word}") for word in written}
+    assert words <= TOLD_EVENTS, words - TOLD_EVENTS
+
+
+def test_events_that_there_are_none_of_are_refused_with_the_nearest() -> None:
+    refuse_unknown_events(sorted(TOLD_EVENTS))
+    with pytest.raises(BadInput, match="did you mean job_completed"):
+        refuse_unknown_events(["job_failed", "job_compleeted"])

@@ -296,7 +296,8 @@ async def test_a_kind_in_the_place_of_a_job_is_told_how_to_become_one(database: 
 
 async def test_many_jobs_are_a_list_of_jobs(database: Database) -> None:
     client, job = Client(database), cast("Any", NewJob(kind="greet"))
-    for jobs in (job, "greet", None, 5):
+    wrong: list[Any] = [job, "greet", None, 5]
+    for jobs in wrong:
         with pytest.raises(BadInput, match="give a list of jobs"):
             await client.enqueue_many(jobs)
     with pytest.raises(BadInput, match=r"enqueue_many takes jobs made by kind\.new\(\.\.\.\), not 'echo'"):

@@ -187,11 +187,10 @@ def test_a_generator_is_no_handler() -> None:
             App().kind(function)
 
 
-def test_an_object_that_is_called_with_await_runs_under_trio() -> None:
-    class Deliver:
-        async def __call__(self, weight: float) -> None: ...
-
-    assert Kind("deliver", Deliver(), None, KindOptions()).runs == "trio"
+@pytest.mark.parametrize("given", [functools.partial(deliver, weight=1.0), 5, "deliver"])
+def test_what_is_no_function_is_no_handler(given: Any) -> None:
+    with pytest.raises(BadInput, match=r"is no function; write a def around it|must be a function, not"):
+        Kind("deliver", given, None, KindOptions())
 
 
 def test_a_plain_wrapper_of_an_async_handler_may_run_under_trio() -> None:

@@ -129,8 +129,9 @@ def test_a_delay_and_a_timeout_are_numbers_of_seconds_or_timedeltas() -> None:
 def test_values_of_another_type_are_refused_with_the_name_of_their_field(
     fields: dict[str, Any], complaint: str
 ) -> None:
+    given: dict[str, Any] = {"kind": "a"} | fields
     with pytest.raises(BadInput, match=complaint):
-        check_job(NewJob(**({"kind": "a"} | fields)), None)
+        check_job(NewJob(**given), None)
 
 
 def test_what_is_no_job_is_refused_wherever_jobs_are_taken() -> None:

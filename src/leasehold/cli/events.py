@@ -8,7 +8,7 @@ from typing import Annotated
 import trio
 from cyclopts import Parameter
 
-from leasehold.changes import Change, Wanted
+from leasehold.changes import Change, Wanted, refuse_unknown_events
 from leasehold.cli.context import Context
 from leasehold.cli.durations import parse_duration
 from leasehold.cli.options import AN_ID, INJECTED
@@ -39,6 +39,7 @@ async def events(
       leasehold events --event job_failed --since 1h
       leasehold events --queue crawl --follow
     """
+    refuse_unknown_events(event)
     span = parse_duration(since)
     wanted = Wanted(events=event, queues=queue, kinds=kind, job_id=job, chain_id=chain)
     async with context.database() as database:

@@ -42,7 +42,8 @@ async def up(
     """Start everything, and Postgres too if none is configured.
 
     Gateway, scheduler, reaper and workers are processes of their own, each started again when it dies, as is embedded
-    Postgres; one that dies again and again stops all. The first Ctrl-C waits for running jobs, the second has them handed back, the third kills.
+    Postgres; one that dies again and again stops all. The first Ctrl-C waits for running jobs, the second has them handed
+    back, the third kills.
 
     A gateway that other machines can reach needs a token: with embedded Postgres one is made at the first run and kept
     beside its data.

@@ -174,6 +174,7 @@ class Cluster:
         pid = self.postmaster_pid()
         if pid is not None and psutil.pid_exists(pid):
             (self.data / "postmaster.pid").unlink()
+            (self.socket_folder / f"{SOCKET_NAME}.lock").unlink(missing_ok=True)  # it names the same pid
 
     def _run(self, program: str, *args: str) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")} | {"LC_ALL": "C"}

@@ -73,3 +73,12 @@ def test_a_span_that_is_none_is_refused(cli: Cli) -> None:
     done = cli("events", "--since", "yesterday")
     assert done.code == 2
     assert "'yesterday' is no duration" in done.err
+
+
+def test_events_that_there_are_none_of_are_refused(run_cli: Cli) -> None:
+    done = run_cli("events", "--event", "job_compleeted")
+    assert done.code == 2
+    assert done.err == "error: there is no event 'job_compleeted'; did you mean job_completed?\n"
+    done = run_cli("events", "--event", "zzz")
+    assert done.code == 2
+    assert "there are job_audited, job_blocked, " in done.err

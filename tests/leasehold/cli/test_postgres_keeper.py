@@ -31,15 +31,24 @@ class Server:
             raise DatabaseError("pg_ctl failed (1)\nFATAL: no space")
 
 
+def at_once(_deaths: int) -> float:
+    return 0.0
+
+
 @pytest.mark.parametrize(
     ("is_broken", "what"), [(True, "embedded Postgres does not start"), (False, "embedded Postgres has died")]
 )
 async def test_what_dies_again_and_again_is_given_up(*, is_broken: bool, what: str) -> None:
     server, lines, given_up = Server(is_broken=is_broken), list[str](), list[tuple[str, int]]()
+
+    def show(_name: str, line: str) -> None:
+        lines.append(line)
+
+    def give_up(what: str, deaths: int) -> None:
+        given_up.append((what, deaths))
+
     with trio.fail_after(20):
-        await keep_running(
-            server, lambda _name, line: lines.append(line), lambda *why: given_up.append(why), lambda _deaths: 0.0
-        )
+        await keep_running(server, show, give_up, at_once)
     assert given_up == [(what, MOST_DEATHS)]
     assert server.starts == MOST_DEATHS - 1
     assert lines[0] == "embedded Postgres has died; starting it again in 0.0 s"
@@ -59,10 +68,10 @@ async def test_a_killed_postgres_is_started_again(monkeypatch: pytest.MonkeyPatc
 
     with short_folder() as folder, embedded_postgres(folder / "data", sync=False) as server:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(keep_running, server, show, give_up, lambda _deaths: 0.2)
+            nursery.start_soon(keep_running, server, show, give_up, at_once)
             await trio.sleep(0.2)
             os.kill(int((server.data_folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-            with trio.fail_after(30):
+            with trio.fail_after(60):
                 await runs_again.wait()
             nursery.cancel_scope.cancel()
         assert psql_on(str(server.programs / "psql"), server.dsn, "select 1") == "1"

@@ -13,7 +13,7 @@ from leasehold.cli.services import schema_problem
 if TYPE_CHECKING:
     from leasehold.database import Database
     from leasehold.migrations import SchemaState
-    from leasehold.migrations.description import Drift
+    from leasehold.migrations.description import Description, Drift
 
 WANTED_DAYS_AHEAD = 2
 MOST_NAMED = 5
@@ -46,20 +46,40 @@ async def check_drift(database: Database) -> Check:
     """Nobody has changed an object of the schema by hand."""
     from leasehold.migrations.description import compare, describe, read_committed  # noqa: PLC0415
 
-    return judge_drift(compare(read_committed(), await describe(database)))
+    committed = read_committed()
+    return judge_drift(compare(committed, await describe(database)), committed)
 
 
-def judge_drift(drift: Drift) -> Check:
-    """What was changed is named."""
+def judge_drift(drift: Drift, committed: Description) -> Check:
+    """What was changed is named, and how to mend it."""
     groups = {"missing": drift.missing, "changed": drift.changed, "added": drift.meddling}
     found = [f"{word}: {_name(objects)}" for word, objects in groups.items() if objects]
     if found:
-        advice = "undo it, or drop what differs and run `leasehold migrate`; sql/schema.txt says how it should be"
-        return problem("drift", "; ".join(found), advice)
+        return problem("drift", "; ".join(found), _how_to_mend(drift, committed))
     if drift.extra:
         detail = f"nothing changed; somebody added {_name(drift.extra)}"
         return advise("drift", detail, "keep your own objects in a schema of your own")
     return ok("drift", "every object is as this code makes it")
+
+
+def _how_to_mend(drift: Drift, committed: Description) -> str:
+    """Statements for indexes, because `leasehold migrate` makes only views and functions again."""
+    statements = [text for name in drift.missing if (text := _index_definition(name, committed))]
+    for name in drift.changed:
+        if text := _index_definition(name, committed):
+            statements += [f"DROP INDEX leasehold.{name.rpartition('.')[2]}", text]
+    parts = [f"as the owner of the schema run: {'; '.join(statements)};"] if statements else []
+    others = [*drift.missing, *drift.changed, *drift.meddling]
+    if any(not _index_definition(name, committed) for name in others):
+        parts.append("undo it; sql/schema.txt says how it should be, and the files in sql/ how it is made")
+    return " · ".join(parts)
+
+
+def _index_definition(name: str, committed: Description) -> str | None:
+    """The statement that makes it, of an index that belongs to no constraint."""
+    definition = committed.get(name, "")
+    is_own = f"constraint {name.partition(' ')[2]}" not in committed
+    return definition if name.startswith("index ") and definition.startswith("CREATE ") and is_own else None
 
 
 def _name(objects: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from leasehold.cli.checks.schema import (
+    check_drift,
     check_partitions,
     check_schema,
     days_with_partitions,
@@ -23,7 +24,7 @@ TODAY = date(2030, 12, 31)
 async def drift_after(database: Database, change: str) -> Check:
     before = await describe(database)
     await database.execute(change)
-    return judge_drift(compare(before, await describe(database)))
+    return judge_drift(compare(before, await describe(database)), before)
 
 
 def names(*days: str) -> set[str]:
@@ -93,6 +94,26 @@ async def test_whoever_tampers_is_found_out(database: Database, change: str, ver
     check = await drift_after(database, change)
     assert check.verdict == verdict
     assert detail in check.detail
+
+
+async def test_for_indexes_the_statements_that_mend_them_are_told(database: Database) -> None:
+    check = await drift_after(database, "drop index leasehold.jobs_held")
+    assert check.advice is not None
+    begin, statement = check.advice.split("run: ")
+    assert begin == "as the owner of the schema "
+    assert statement.startswith("CREATE INDEX jobs_held ON leasehold.jobs USING btree ")
+    await database.execute("create index jobs_held on leasehold.jobs (id)")
+    check = await check_drift(database)
+    assert check.advice == f"as the owner of the schema run: DROP INDEX leasehold.jobs_held; {statement}"
+    await database.execute("drop index leasehold.jobs_held")
+    await database.execute(statement)
+    assert (await check_drift(database)).verdict == "ok"
+
+
+async def test_of_other_changes_only_the_right_form_is_told(database: Database) -> None:
+    check = await drift_after(database, "alter table leasehold.jobs alter priority drop not null")
+    assert check.advice is not None
+    assert check.advice.startswith("undo it; sql/schema.txt")
 
 
 async def test_of_many_changes_five_are_named(database: Database) -> None:
