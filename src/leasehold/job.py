@@ -232,7 +232,5 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     def _at_hand(self) -> Desk:
         if self._desk is None:
-            raise BadInput(
-                "this job has no worker at hand: it was not made by one"
-            )
+            raise BadInput("this job has no worker at hand: it was not made by one")
         return self._desk

@@ -18,7 +18,26 @@ from leasehold.errors import LeaseholdError
 Type = Literal["gauge", "counter", "histogram"]
 Labels = tuple[str, ...]
 
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
+SECONDS = (
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+    30.0,
+    60.0,
+    300.0,
+    900.0,
+    3600.0,
+)
 """Upper bounds of the histograms that processes keep."""
 
 
@@ -50,7 +69,9 @@ METRICS: tuple[Metric, ...] = (
     Metric("leasehold_up", "gauge", "Whether the database answered when it was last asked."),
     Metric("leasehold_schema_version", "gauge", "Number of the last migration."),
     Metric("leasehold_jobs", "gauge", "Jobs by queue and state; of big tables the last count.", ("queue", "state")),
-    Metric("leasehold_oldest_ready_job_seconds", "gauge", "How long the oldest job that could run has waited.", ("queue",)),
+    Metric(
+        "leasehold_oldest_ready_job_seconds", "gauge", "How long the oldest job that could run has waited.", ("queue",)
+    ),
     Metric("leasehold_jobs_overdue", "gauge", "Held jobs whose lease has run out and that nobody has taken back yet."),
     Metric("leasehold_jobs_held", "gauge", "Claimed and running jobs."),
     Metric("leasehold_workers", "gauge", "Workers that have not ended, by state.", ("state",)),

@@ -12,7 +12,9 @@ import msgspec
 from leasehold.database import Row
 from leasehold.unique import Outcome
 
-JSON_COLUMNS = frozenset({"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"})
+JSON_COLUMNS = frozenset(
+    {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"}
+)
 
 
 class EnqueuedJob(msgspec.Struct, frozen=True):

@@ -51,9 +51,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(description="Queues to serve, comma separated; none means all."),
     ] = ()
     worker_id: Annotated[str | None, Meta(description="Name of this worker; made up when not given.")] = None
-    worker_name: Annotated[str | None, Meta(description="Friendly name of this worker; made from its id if not given.")] = (
-        None
-    )
+    worker_name: Annotated[
+        str | None, Meta(description="Friendly name of this worker; made from its id if not given.")
+    ] = None
     host: Annotated[str | None, Meta(description="Machine, container or pod, as the fleet shows it.")] = None
     app_version: Annotated[str | None, Meta(description="Version of the handlers' code; else that of the app.")] = None
     slots: Annotated[int, Meta(ge=1, le=10_000, description="Jobs that one worker runs at once.")] = 3
@@ -182,7 +182,9 @@ def show_value(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple | list):
-        return ",".join(map(str, cast("tuple[object, ...]", value))) or ("(none)" if name == "gateway_cors_origins" else "(all)")
+        return ",".join(map(str, cast("tuple[object, ...]", value))) or (
+            "(none)" if name == "gateway_cors_origins" else "(all)"
+        )
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -84,7 +84,10 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"run_at": "infinity"}, "run_at must be a time before the year 9000, not infinity"),
     ({"run_at": "-infinity"}, "run_at must be a time before the year 9000, not -infinity"),
     ({"run_at": "9000-01-01Z"}, "run_at must be a time before the year 9000, not 9000-01-01 00:00:00+00"),
-    ({"deadline": "9999-12-31 23:59:59-14"}, "deadline must be a time before the year 9000, not 10000-01-01 13:59:59+00"),
+    (
+        {"deadline": "9999-12-31 23:59:59-14"},
+        "deadline must be a time before the year 9000, not 10000-01-01 13:59:59+00",
+    ),
     ({"key_group": ""}, "key_group must have 1 to 500 bytes, not 0"),
     ({"key_group": "é" * 251}, "key_group must have 1 to 500 bytes, not 502"),
     ({"key_group": "*"}, "key_group must not be *, which means each group where limits are set"),
