@@ -12,7 +12,7 @@ pytestmark = pytest.mark.acceptance
 SCHEDULES, SECONDS = 20, 3
 CREATE = """
 select count(leasehold.create_schedule(jsonb_build_object(
-           'name', n::text, 'kind', 'tick', 'missed', 'catch_up', 'grace', 0, 'starts_at', b.at,
+           'name', 's' || n, 'kind', 'tick', 'missed', 'catch_up', 'grace', 0, 'starts_at', b.at,
            'ends_at', b.at + make_interval(secs => $2),
            'query', case when n % 5 = 0 then 'select 1 as n, pg_sleep(0.1)::text as slept' end)
            || case when n % 2 = 0 then '{"every": 1}'::jsonb else '{"cron": "* * * * * *"}' end))
