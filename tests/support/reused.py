@@ -9,26 +9,11 @@ from collections.abc import Generator
 
 import pytest
 
+from tests.support.emptied import EMPTIED
 from tests.support.servers import Server, new_database, psql_on
 
-# Not truncate, which makes new files for some hundred tables and indexes.
-EMPTIED = """
-delete from leasehold.jobs; delete from leasehold.finished_jobs; delete from leasehold.job_events;
-delete from leasehold.idempotency_keys; delete from leasehold.queues; delete from leasehold.workers;
-delete from leasehold.job_blockers; delete from leasehold.chain_waiters; delete from leasehold.unique_jobs;
-delete from leasehold.unique_claims; delete from leasehold.limits; delete from leasehold.rate_buckets;
-delete from leasehold.schedules; delete from leasehold.limit_turns; delete from leasehold.job_progress;
-delete from leasehold.job_logs; delete from leasehold.worker_commands;
-delete from leasehold.api_tokens; delete from leasehold.audit_log; delete from leasehold.schedule_ticks;
-delete from leasehold.rollups; delete from leasehold.rollup_totals; delete from leasehold.rollup_progress;
-delete from leasehold.rollup_marks; delete from leasehold.queue_depths; delete from leasehold.depth_counts;
-select setval('leasehold.jobs_id_seq', 1, false); select setval('leasehold.worker_commands_id_seq', 1, false);
-drop schema if exists public cascade; -- and triggers that call functions in it
-create schema public;
--- What is small is counted on the spot: a table that an earlier test has blown up would not be small.
-select format('truncate %s', c.oid::regclass) from pg_class c
- where c.relnamespace = 'leasehold'::regnamespace and c.relkind = 'r' and pg_relation_size(c.oid) > 1000000 \\gexec
-"""
+# `public` goes with triggers that call functions in it.
+NEW = EMPTIED + "drop schema if exists public cascade; create schema public"
 
 
 @pytest.fixture(scope="package")
@@ -43,5 +28,5 @@ def reused_database_url(
 @pytest.fixture
 def database_url(postgres_server: Server, reused_database_url: str) -> str:
     """The connection string of a migrated database without any jobs, and with nothing in `public`."""
-    psql_on(postgres_server.psql, reused_database_url, EMPTIED)
+    psql_on(postgres_server.psql, reused_database_url, NEW)
     return reused_database_url

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from leasehold.database import Caller, Database, Lane, Row, Transaction
+from tests.support.emptied import EMPTIED
 
 Scripted = Database | Lane | Transaction  # what also runs scripts of several statements
 
@@ -68,17 +69,4 @@ async def snapshot(caller: Caller) -> tuple[list[str], ...]:
 
 async def empty(caller: Scripted) -> None:
     """Forget everything; ids start at 1 again."""
-    await caller.execute(
-        "delete from leasehold.jobs; delete from leasehold.finished_jobs; delete from leasehold.job_events;"
-        "delete from leasehold.idempotency_keys; delete from leasehold.queues; delete from leasehold.workers;"
-        "delete from leasehold.worker_commands; alter sequence leasehold.worker_commands_id_seq restart;"
-        "delete from leasehold.limits; delete from leasehold.rate_buckets; delete from leasehold.limit_turns;"
-        "delete from leasehold.job_blockers; delete from leasehold.chain_waiters; delete from leasehold.unique_jobs;"
-        "delete from leasehold.unique_claims;"
-        "delete from leasehold.limits; delete from leasehold.rate_buckets; delete from leasehold.job_progress;"
-        "delete from leasehold.job_logs; delete from leasehold.api_tokens; delete from leasehold.audit_log;"
-        "delete from leasehold.rollups; delete from leasehold.rollup_totals; delete from leasehold.rollup_progress;"
-        "delete from leasehold.rollup_marks; delete from leasehold.queue_depths; delete from leasehold.depth_counts;"
-        "delete from leasehold.schedules; alter sequence leasehold.schedules_id_seq restart;"
-        "alter sequence leasehold.jobs_id_seq restart"
-    )
+    await caller.execute(EMPTIED)
