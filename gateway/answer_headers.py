@@ -29,8 +29,7 @@ def add_headers(cors: Cors) -> Callable[[web.Request, web.StreamResponse], Await
         for name, value in SECURITY_HEADERS.items():
             headers.setdefault(name, value)
         for name, value in (*request.get(ANSWER_HEADERS, {}).items(), *cors.headers_for(request).items()):
-            if name == "Vary" and name in headers:
-                value = f"{headers[name]}, {value}"  # noqa: PLW2901
-            headers[name] = value
+            before = f"{headers[name]}, " if name == "Vary" and name in headers else ""
+            headers[name] = before + value
 
     return add

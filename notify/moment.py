@@ -27,6 +27,14 @@ def new_moment() -> Moment:
     return _TrioMoment() if running_flavour() == "trio" else _AsyncioMoment()
 
 
+async def pause(seconds: float) -> None:
+    """Wait so long, in the running flavour."""
+    if running_flavour() == "trio":
+        await trio.sleep(seconds)
+    else:
+        await asyncio.sleep(seconds)
+
+
 class _TrioMoment:
     def __init__(self) -> None:
         self._event = trio.Event()

@@ -12,14 +12,13 @@ import trio
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.errors import LeaseholdError
-from leasehold.gateway import metrics
-from leasehold.gateway.metrics_database import FRESH_SECONDS
-from leasehold.gateway.tokens import DEAF_SECONDS
+from leasehold.gateway import metrics, metrics_database, tokens
 from leasehold.metrics import MetricsMissing
 from tests.conftest import Psql
 from tests.gateway.fake_client import FakeClient
 from tests.gateway.running import RunningGateway, run, running_gateway, running_service
 from tests.support.proxy import proxied
+from tests.support.waiting import eventually
 
 PROMETHEUS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1"
 
@@ -72,7 +71,12 @@ def test_a_database_that_is_away_is_told_as_such_and_the_rest_is_there() -> None
     assert found["leasehold_http_requests_in_flight"] == 1
 
 
-def test_a_token_that_was_good_sees_that_the_database_has_gone(database_url: str) -> None:
+def test_a_token_that_was_good_sees_that_the_database_has_gone(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics_database, "FRESH_SECONDS", 0.1)
+    monkeypatch.setattr(tokens, "DEAF_SECONDS", 0.1)
+
     async def make() -> str:
         async with open_asyncio_database(database_url) as database:
             return (await Client(database).create_token("prometheus", ["read"])).secret
@@ -85,9 +89,12 @@ def test_a_token_that_was_good_sees_that_the_database_has_gone(database_url: str
                 gateway = await trio.to_thread.run_sync(stack.enter_context, running_service(proxy.dsn))
                 found = await trio.to_thread.run_sync(partial(scrape, gateway, Authorization=bearer))
                 assert found["leasehold_up"] == 1
-            await trio.sleep(max(FRESH_SECONDS, DEAF_SECONDS))
-            found = await trio.to_thread.run_sync(partial(scrape, gateway, Authorization=bearer))
-            assert found["leasehold_up"] == 0
+
+            async def is_down() -> bool:
+                found = await trio.to_thread.run_sync(partial(scrape, gateway, Authorization=bearer))
+                return found["leasehold_up"] == 0
+
+            await eventually(is_down)
 
     trio.run(main)
 

@@ -120,14 +120,14 @@ async def workers_cancel_job(
 
 
 async def _has_ended(context: Context, answer: CommandRecord, patience: float) -> bool:
-    from leasehold.notify.moment import new_moment  # noqa: PLC0415
+    from leasehold.notify.moment import pause  # noqa: PLC0415
 
     until = monotonic() + patience
     async with context.client() as client:
         while (await client.worker(str(answer.incarnation))).state != "stopped":
             if monotonic() >= until:
                 return False
-            await new_moment().within(LOOK_SECONDS)
+            await pause(LOOK_SECONDS)
     return True
 
 

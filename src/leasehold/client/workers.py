@@ -14,7 +14,7 @@ from leasehold.client.ids import checked_before, checked_id
 from leasehold.client.section import Section
 from leasehold.database import Row
 from leasehold.errors import UnknownCommand, WaitTimeout
-from leasehold.notify.moment import new_moment
+from leasehold.notify.moment import pause
 from leasehold.records import CommandRecord, WorkerRecord, from_row
 
 ENDED = ("done", "failed", "expired")
@@ -78,12 +78,12 @@ class Workers(Section):
     async def answer_of(self, command_id: int, *, timeout: float = 10.0) -> CommandRecord:
         """Wait until a command is done, has failed or has expired. Raises UnknownCommand; WaitTimeout after `timeout` seconds, when
         the command goes on."""
-        until, pause = monotonic() + timeout, FIRST_LOOK_SECONDS
+        until, span = monotonic() + timeout, FIRST_LOOK_SECONDS
         while (found := await self.command(command_id)).state not in ENDED:
             if monotonic() >= until:
                 raise WaitTimeout(f"command {command_id} is {found.state} after {timeout:g} s; it goes on")
-            await new_moment().within(min(pause, until - monotonic()))
-            pause = min(pause * 2, LAST_LOOK_SECONDS)
+            await pause(min(span, until - monotonic()))
+            span = min(span * 2, LAST_LOOK_SECONDS)
         return found
 
     async def register_worker(

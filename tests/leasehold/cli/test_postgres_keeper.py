@@ -69,7 +69,6 @@ async def test_a_killed_postgres_is_started_again(monkeypatch: pytest.MonkeyPatc
     with short_folder() as folder, embedded_postgres(folder / "data", sync=False) as server:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_running, server, show, give_up, at_once)
-            await trio.sleep(0.2)
             os.kill(int((server.data_folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
             with trio.fail_after(60):
                 await runs_again.wait()
