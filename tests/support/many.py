@@ -38,11 +38,3 @@ async def tasks() -> AsyncGenerator[Start]:
             await function()
 
         yield lambda function: group.create_task(run(function)).cancel
-
-
-async def pause(seconds: float) -> None:
-    """Sleep, for polling only."""
-    if running_flavour() == "trio":
-        await trio.sleep(seconds)
-    else:
-        await asyncio.sleep(seconds)

@@ -12,8 +12,9 @@ from leasehold.database import AsyncioDatabase, Database
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnavailable, UnknownJob, WaitTimeout
 from leasehold.new_job import NewJob
 from leasehold.notify import chain_watch, ear
+from leasehold.notify.moment import pause
 from tests.leasehold.client.conftest import Under
-from tests.support.many import pause, tasks
+from tests.support.many import tasks
 from tests.support.sql_worker import SqlWorker
 
 LISTENERS = (
