@@ -17,6 +17,7 @@ from leasehold.database import Database, open_database
 from leasehold.migrations import migrate
 from tests.support.folders import short_folder
 from tests.support.processes import StartProcess, processes
+from tests.support.reused import ReusedDatabase, reused_database
 from tests.support.servers import GivenServer, OwnServer, Server, new_database, own_server, psql_on
 
 hypothesis.settings.register_profile("leasehold", deadline=None)
@@ -59,15 +60,34 @@ def empty_database_url(postgres_server: Server, testrun_uid: str, worker_id: str
 
 
 @pytest.fixture
-def database_url(postgres_server: Server, template_database: str, testrun_uid: str, worker_id: str) -> Generator[str]:
-    """The connection string of a fresh, migrated database."""
+def fresh_database_url(
+    postgres_server: Server, template_database: str, testrun_uid: str, worker_id: str
+) -> Generator[str]:
+    """The connection string of a migrated database for this test alone, which may change its schema."""
     with new_database(postgres_server, template_database, f"leasehold_{testrun_uid[:8]}_{worker_id}") as dsn:
         yield dsn
 
 
+@pytest.fixture(scope="session")
+def reused(
+    postgres_server: Server, template_database: str, testrun_uid: str, worker_id: str
+) -> Generator[ReusedDatabase]:
+    """The database that most tests use in turn."""
+    prefix = f"leasehold_{testrun_uid[:8]}_{worker_id}_reused"
+    with new_database(postgres_server, template_database, prefix) as dsn, reused_database(dsn) as database:
+        yield database
+
+
+@pytest.fixture
+def database_url(reused: ReusedDatabase) -> str:
+    """The connection string of a migrated database that is as if new; take `fresh_database_url` to change its schema."""
+    reused.renew()
+    return reused.dsn
+
+
 @pytest.fixture
 async def database(database_url: str) -> AsyncGenerator[Database]:
-    """A fresh, migrated database, open."""
+    """A migrated database that is as if new, open."""
     async with open_database(database_url) as database:
         yield database
 

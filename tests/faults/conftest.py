@@ -9,6 +9,12 @@ from tests.support.processes import StartProcess
 
 
 @pytest.fixture
+def database_url(fresh_database_url: str) -> str:
+    """A database for each test alone: what was killed may go on there for a while."""
+    return fresh_database_url
+
+
+@pytest.fixture
 async def fleet(database_url: str, start_process: StartProcess) -> AsyncGenerator[Fleet]:
     """Actor processes on a fresh database."""
     async with open_fleet(database_url, start_process) as fleet:

@@ -10,11 +10,7 @@ import pytest
 from leasehold import App, Client, EnqueuedJob, NewJob, open_client
 from leasehold.database import Database, open_database
 from leasehold.errors import BadInput, DatabaseUnavailable, InvalidArgs, UnknownJob, UnknownKind, WrongState
-from tests.support import reused
 from tests.support.flavours import in_flavour
-
-reused_database_url = reused.reused_database_url
-database_url = reused.database_url
 
 Work = Callable[[Client], Awaitable[None]]
 Under = Callable[[str, Work], None]

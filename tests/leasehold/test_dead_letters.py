@@ -10,11 +10,7 @@ from leasehold.client import dead_letters
 from leasehold.database import open_database
 from leasehold.errors import BadInput, InvalidArgs, UnknownJob, WrongState
 from leasehold.events import JobCancelled, JobRequeued
-from tests.support import reused
 from tests.support.sql_worker import SqlWorker
-
-reused_database_url = reused.reused_database_url
-database_url = reused.database_url
 
 
 async def fail_all(dsn: str) -> None:

@@ -10,11 +10,7 @@ from leasehold import Client, Explanation, Fault, open_client
 from leasehold.database import open_database
 from leasehold.errors import UnknownJob
 from leasehold.sql import read_folder
-from tests.support import reused
 from tests.support.flavours import in_flavour
-
-reused_database_url = reused.reused_database_url
-database_url = reused.database_url
 
 Under = Callable[[Callable[[Client], Awaitable[None]]], None]
 

@@ -9,6 +9,12 @@ MANY = 10
 HINT = "after a change of the schema: python tools/schema_description.py"
 
 
+@pytest.fixture
+def database_url(fresh_database_url: str) -> str:
+    """What the tests here do to the schema, no other test shall see."""
+    return fresh_database_url
+
+
 async def drift(database: Database, *changes: str) -> Drift:
     before = await describe(database)
     for change in changes:

@@ -10,10 +10,6 @@ from leasehold.continuation import ContinueWith
 from leasehold.errors import BadInput, Conflict, UniqueConflict
 from leasehold.new_jobs import check_job, encode_continuation, encode_jobs
 from leasehold.unique import ANY_STATE, QUEUED, UNFINISHED, Unique
-from tests.support import reused
-
-reused_database_url = reused.reused_database_url
-database_url = reused.database_url
 
 
 def shop() -> App:

@@ -1,32 +1,62 @@
-"""A database that the tests of a folder use one after the other; making a new one for each would take most of their time.
-
-Import the two fixtures into the folder's conftest.
-"""
+"""A database that many tests use one after the other; making a new one for each would take most of their time."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import contextmanager
 
-import pytest
+import psycopg
 
 from tests.support.emptied import EMPTIED
-from tests.support.servers import Server, new_database, psql_on
 
-# `public` goes with triggers that call functions in it.
-NEW = EMPTIED + "drop schema if exists public cascade; create schema public"
+# What earlier tests have left connected is sent away first. `public` goes with triggers that call functions in it.
+AS_IF_NEW = f"""
+select pg_terminate_backend(pid, 10000) from pg_stat_activity
+ where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
+{EMPTIED}
+do $$
+begin
+    if exists (select from pg_depend where refclassid = 'pg_namespace'::regclass and refobjid = to_regnamespace('public'))
+    then
+        drop schema public cascade;
+    end if;
+    create schema if not exists public;
+    if exists (select from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database()))
+    then
+        execute format('alter database %I reset all', current_database());
+    end if;
+end
+$$;
+"""
 
 
-@pytest.fixture(scope="package")
-def reused_database_url(
-    postgres_server: Server, template_database: str, testrun_uid: str, worker_id: str
-) -> Generator[str]:
-    """The connection string of a migrated database."""
-    with new_database(postgres_server, template_database, f"leasehold_{testrun_uid[:8]}_{worker_id}_reused") as dsn:
-        yield dsn
+class ReusedDatabase:
+    """A migrated database, and a connection that stays: a new one reads the catalog anew, which takes longer than the rest."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self._connection = self._connect()
+
+    def renew(self) -> None:
+        """Nobody else is connected, there are no rows and no settings, ids start at 1, and `public` is empty."""
+        try:
+            self._connection.execute(AS_IF_NEW)
+        except psycopg.OperationalError:  # a test has ended every connection, or the server
+            self._connection = self._connect()
+            self._connection.execute(AS_IF_NEW)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _connect(self) -> psycopg.Connection:
+        return psycopg.connect(self.dsn, autocommit=True, application_name="tests")
 
 
-@pytest.fixture
-def database_url(postgres_server: Server, reused_database_url: str) -> str:
-    """The connection string of a migrated database without any jobs, and with nothing in `public`."""
-    psql_on(postgres_server.psql, reused_database_url, NEW)
-    return reused_database_url
+@contextmanager
+def reused_database(dsn: str) -> Generator[ReusedDatabase]:
+    """That database, until the end of the block."""
+    database = ReusedDatabase(dsn)
+    try:
+        yield database
+    finally:
+        database.close()

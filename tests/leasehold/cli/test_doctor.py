@@ -3,8 +3,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from leasehold.logs import redact_dsn
 from tests.leasehold.cli.conftest import Cli, Psql
+
+
+@pytest.fixture
+def database_url(fresh_database_url: str) -> str:
+    """Tests here break the schema."""
+    return fresh_database_url
 
 
 def verdicts(done: object) -> dict[str, str]:

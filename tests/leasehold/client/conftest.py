@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from leasehold import Client, open_client
-from tests.support import reused
 from tests.support.flavours import in_flavour
-
-reused_database_url = reused.reused_database_url
-database_url = reused.database_url
 
 Work = Callable[[Client], Awaitable[None]]
 Under = Callable[..., None]
