@@ -9,17 +9,22 @@ import psycopg
 
 from tests.support.emptied import EMPTIED
 
-# What earlier tests have left connected is sent away first. `public` goes with triggers that call functions in it.
+# What earlier tests have left connected is sent away first. Schemas of users go with triggers that call functions in them.
 AS_IF_NEW = f"""
 select pg_terminate_backend(pid, 10000) from pg_stat_activity
  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
 {EMPTIED}
 do $$
+declare
+    foreign_schema text;
 begin
-    if exists (select from pg_depend where refclassid = 'pg_namespace'::regclass and refobjid = to_regnamespace('public'))
-    then
-        drop schema public cascade;
-    end if;
+    for foreign_schema in
+        select n.nspname from pg_namespace n
+         where n.nspname !~ '^pg_' and n.nspname not in ('information_schema', 'leasehold')
+           and exists (select from pg_depend d where d.refclassid = 'pg_namespace'::regclass and d.refobjid = n.oid)
+    loop
+        execute format('drop schema %I cascade', foreign_schema);
+    end loop;
     create schema if not exists public;
     if exists (select from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database()))
     then
@@ -38,7 +43,7 @@ class ReusedDatabase:
         self._connection = self._connect()
 
     def renew(self) -> None:
-        """Nobody else is connected, there are no rows and no settings, ids start at 1, and `public` is empty."""
+        """Nobody else is connected, there are no rows and no settings, ids start at 1, and users have no tables."""
         try:
             self._connection.execute(AS_IF_NEW)
         except psycopg.OperationalError:  # a test has ended every connection, or the server
