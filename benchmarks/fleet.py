@@ -24,20 +24,20 @@ from leasehold.embedded import embedded_postgres
 
 
 class FleetSize(msgspec.Struct, frozen=True):
-    """How many workers in how many processes; seconds to settle and to watch."""
+    """How many workers in how many processes; seconds to settle, to watch, and that a job takes when a queue is paused."""
 
     workers: int
     processes: int
     settle: float
     seconds: float
+    nap: float
 
 
 SIZES = {
-    "full": FleetSize(200, 4, 15.0, 60.0),
-    "quick": FleetSize(200, 4, 15.0, 10.0),
-    "tiny": FleetSize(4, 2, 0.5, 0.5),
+    "full": FleetSize(200, 4, 15.0, 60.0, 5.0),
+    "quick": FleetSize(200, 4, 15.0, 10.0, 5.0),
+    "tiny": FleetSize(4, 2, 0.2, 0.5, 0.5),
 }
-NAP_SECONDS = 5.0
 STARTS = """
 select max(extract(epoch from f.claimed_at - q.paused_at))::float8 as claim, max(f.output::float8 - $1::float8) as start,
        count(*) filter (where f.output::float8 > $1::float8) as late
@@ -140,7 +140,7 @@ async def _watch(
 async def _pause(inside: Connection, wanted: FleetSize) -> Stop:
     """Pause a queue while every slot of the fleet takes one job after another from it."""
     slots = wanted.workers * 3
-    jobs = f"jsonb_build_object('kind', 'nap', 'queue', 'naps', 'args', jsonb_build_object('seconds', {NAP_SECONDS}))"
+    jobs = f"jsonb_build_object('kind', 'nap', 'queue', 'naps', 'args', jsonb_build_object('seconds', {wanted.nap}))"
     await inside.execute(
         f"select count(*) from leasehold.enqueue_jobs((select jsonb_agg({jobs}) from generate_series(1, {slots * 10})))"
     )

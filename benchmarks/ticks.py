@@ -13,9 +13,8 @@ from benchmarks.figures import Figure, Result, Say, Size, Spread
 from benchmarks.processes import running, until
 from benchmarks.server import Connection, Server, connected
 
-# Schedulers, of them killed on the way; schedules; seconds.
-SIZES = {"full": (10, 2, 200, 60), "quick": (5, 2, 50, 10), "tiny": (3, 1, 10, 3)}
-LEAD_SECONDS = 3.0
+# Schedulers, of them killed on the way; schedules; seconds of ticks, after seconds of lead.
+SIZES = {"full": (10, 2, 200, 60, 3.0), "quick": (5, 2, 50, 10, 3.0), "tiny": (3, 1, 10, 2, 1.0)}
 HOUR = 3600
 LIBRARIES = (
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -66,7 +65,7 @@ class TicksResult(Result, frozen=True, kw_only=True):
 
 async def measure(server: Server, size: Size, say: Say) -> TicksResult:
     """All schedulers are ready before the first tick; kills are spread over the time."""
-    schedulers, kills, schedules, seconds = SIZES[size]
+    schedulers, kills, schedules, seconds, lead = SIZES[size]
     clock, wrong_clock = _wrong_clock()
     async with AsyncExitStack() as stack:
         dsn = await stack.enter_async_context(server.database())
@@ -77,8 +76,8 @@ async def measure(server: Server, size: Size, say: Say) -> TicksResult:
         ]
         await until(connection, READY.format(schedulers), *processes)
         say(f"{schedules} schedules a second for {seconds} s, {schedulers} schedulers, {kills} of them killed")
-        await connection.fetchval(CREATE, schedules, float(seconds), LEAD_SECONDS)
-        await asyncio.sleep(LEAD_SECONDS)
+        await connection.fetchval(CREATE, schedules, float(seconds), lead)
+        await asyncio.sleep(lead)
         before, cpu_before = await connection.fetchval(COMMITS), server.cpu_seconds()
         for victim in processes[1 : kills + 1]:
             await asyncio.sleep(seconds / (kills + 1))
@@ -90,7 +89,7 @@ async def measure(server: Server, size: Size, say: Say) -> TicksResult:
 
 
 async def _result(connection: Connection, size: Size, per_second: float, cpu: float, wrong_clock: str) -> TicksResult:
-    schedulers, kills, schedules, seconds = SIZES[size]
+    schedulers, kills, schedules, seconds, lead = SIZES[size]
     [counts] = await connection.fetch(COUNTS)
     lateness = Spread.of([row[0] for row in await connection.fetch(LATENESS)])
     duplicates = counts["jobs"] - counts["different"]

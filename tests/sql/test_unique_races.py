@@ -18,7 +18,7 @@ from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 
 CLIENTS = 50
-ROUNDS = 5
+ROUNDS = 3
 KEYS = 100
 PER_CALL = 10
 QUEUED = ["pending", "scheduled", "waiting", "blocked"]
