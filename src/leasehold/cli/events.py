@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import trio
 from cyclopts import Parameter
@@ -14,7 +14,9 @@ from leasehold.cli.durations import parse_duration
 from leasehold.cli.options import AN_ID, INJECTED
 from leasehold.cli.rendering import render
 from leasehold.client import Client
-from leasehold.database import Database
+
+if TYPE_CHECKING:
+    from leasehold.database import Database
 
 LOOK_SECONDS = 0.5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from contextlib import aclosing
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import trio
@@ -18,9 +18,11 @@ from leasehold.cli.top_keys import key_by_key, pressed
 from leasehold.cli.top_state import Look, Watch
 from leasehold.cli.top_view import Screen, view_top
 from leasehold.client import Client
-from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify.signal import Signal
+
+if TYPE_CHECKING:
+    from leasehold.database import Database
 
 WIDTH, HEIGHT = 100, 30  # of a frame that goes into a pipe
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from leasehold.database import Transaction, open_database
+from leasehold import database as databases
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.migrations.applied import Applied, SchemaState
 from leasehold.migrations.catalogue import Catalogue, Migration, Repeatable
@@ -13,6 +13,9 @@ from leasehold.migrations.granting import GrantsState
 from leasehold.migrations.granting import apply_grants as apply_grants_in
 from leasehold.migrations.granting import grants_state as grants_state_in
 from leasehold.migrations.run import MigrationReport, Run, prepare
+
+if TYPE_CHECKING:
+    from leasehold.database import Transaction
 
 T = TypeVar("T")
 
@@ -101,7 +104,7 @@ async def grants_state(dsn: str) -> GrantsState:
 
 
 async def _in_transaction(dsn: str, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
-    async with open_database(dsn, pool_size=1, application_name=name) as database:
+    async with databases.open_database(dsn, pool_size=1, application_name=name) as database:
         try:
             async with database.transaction() as session:
                 return await work(session)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from leasehold.database import Transaction
 from leasehold.migrations.catalogue import Catalogue, Repeatable
+
+if TYPE_CHECKING:
+    from leasehold.database import Transaction
 
 
 class SchemaState(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from leasehold.database import Database
 from leasehold.sql import read_text
+
+if TYPE_CHECKING:
+    from leasehold.database import Database
 
 FILE = "schema.txt"
 QUERY = "describe_schema.sql"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from leasehold import grants
-from leasehold.database import Caller, Transaction
 from leasehold.grants import emit_rights, emit_roles
 from leasehold.migrations.catalogue import Catalogue
 from leasehold.roles import QUERY_FUNCTIONS, ROLE_NAMES, RoleName, functions_of, public_functions
+
+if TYPE_CHECKING:
+    from leasehold.database import Caller, Transaction
 
 LOCK = """
 select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('leasehold.migrate', 0));

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from leasehold.database import Transaction
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError, QueryRefused, SchemaMismatch
 from leasehold.migrations.applied import Applied, read_existing
 from leasehold.migrations.catalogue import PREAMBLE, Catalogue, Key, Migration, Repeatable
 from leasehold.migrations.granting import keep_rights
+
+if TYPE_CHECKING:
+    from leasehold.database import Transaction
 
 PATIENCE = 900.0  # seconds for one statement; another runner may be at it
 STILL_NEEDED = "2BP01"
