@@ -57,6 +57,7 @@ class Controls:
             state=self.state, active_jobs=len(self._running()), slots=self._dispatcher.slots,
             listening=self._is_listening(), memory=load and load.memory, cpu=load and load.cpu, backoff=reason,
             backoff_for=self._brake.seconds_left() if reason else None,
+            lost_wake_ups=self._dispatcher.statistics().lost_wake_ups,
         )  # fmt: skip
 
     async def carry_out(self, command: Command) -> dict[str, Any]:

@@ -51,6 +51,10 @@ class Pulse:
         self.thread = threading.get_ident()
 
 
+def _nobody(_actor: str, _error: BaseException) -> None:
+    return
+
+
 class Keeper:
     """Renews what is due. `run` belongs to the worker's thread and starts the keeper's.
 
@@ -62,6 +66,7 @@ class Keeper:
         lost: called in the worker's thread for each lease that is gone, with the reason.
         pulse: of the worker's event loop.
         announcer: of the worker, used in its thread.
+        away: called in the worker's thread with our name and the error when the database is not there.
     """
 
     name = "lease keeper"
@@ -69,6 +74,7 @@ class Keeper:
     def __init__(
         self, dsn: str, incarnation: UUID, holdings: Holdings, renew_seconds: float,
         lost: Callable[[Held, str], object], pulse: Pulse, announcer: Announcer = SILENT,
+        away: Callable[[str, BaseException], object] = _nobody,
     ) -> None:  # fmt: skip
         self._dsn = dsn
         self._incarnation = incarnation
@@ -77,6 +83,7 @@ class Keeper:
         self._lost = lost
         self._pulse = pulse
         self._announcer = announcer
+        self._away = away
         self.turned_at = monotonic()
         self._stopping = False
         self._cancel_thread: Callable[[], object] = bool
@@ -125,7 +132,7 @@ class Keeper:
                 await self.renew_due(lane, portal)
             except DatabaseUnavailable as error:
                 wait = backoff.wait(monotonic())
-                log.warning("cannot renew leases, again in %.1f s: %s", wait, error)
+                portal.run_sync_soon(self._away, self.name, error)
             slept_at = monotonic()
             await trio.sleep(wait)
             # Where this thread overslept as well, it was the whole process that stood still.

@@ -48,6 +48,7 @@ class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     cpu: float | None = None
     backoff: str | None = None
     backoff_for: float | None = None
+    lost_wake_ups: int = 0
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -98,7 +99,7 @@ class Presence:
             await self._caller.call_value(
                 "register_worker", self._claimer.incarnation, self._claimer.worker_id, about.host, os.getpid(),
                 package_version(), list(self._claimer.queues), about.kinds, vitals.slots, vitals.listening,
-                about.name, about.app_version, about.memory_limit, about.cpu_limit,
+                about.name, about.app_version, about.memory_limit, about.cpu_limit, self._seconds,
             )
         )  # fmt: skip
 
@@ -116,7 +117,7 @@ class Presence:
         now = self._vitals()
         [row] = await self._caller.call(
             "heartbeat_worker", self._claimer.incarnation, now.active_jobs, now.state, now.listening, now.slots,
-            now.memory, now.cpu, now.backoff, now.backoff_for,
+            now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
         )  # fmt: skip
         if not row["is_known"]:
             await self.register()

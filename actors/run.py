@@ -15,11 +15,12 @@ import trio
 
 from leasehold.actors.accountant import Accountant
 from leasehold.actors.janitor import Janitor
+from leasehold.actors.outage import Outage
 from leasehold.actors.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.reaper import Reaper
 from leasehold.actors.scheduler import Scheduler
-from leasehold.actors.supervisor import Actor, culprit, supervise
+from leasehold.actors.supervisor import Actor, culprit, nobody, supervise
 from leasehold.actors.ticker import Ticker
 from leasehold.actors.worker import Worker
 from leasehold.app import App
@@ -95,28 +96,31 @@ async def _run_together(names: Sequence[str], settings: Settings, app: App) -> i
         database = await stack.enter_async_context(
             open_database(settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url)
         )
-        switchboard = Switchboard()
+        switchboard, outage = Switchboard(), Outage()
         actors: list[Drainable] = []
         for name in names:
-            actors += await _make(name, stack, database, settings, app, switchboard)
+            actors += await _make(name, stack, database, settings, app, switchboard, outage)
         ending = Ending(actors, settings.drain_seconds)
         probes: list[Actor] = []
         if settings.probe_port is not None:
             probe_lane = await stack.enter_async_context(database.lane("probes"))
             probes.append(Probes(settings, actors, probe_lane, app.observers, lambda: ending.has_begun))
-        return await _run(actors, ending, probes, database, settings, switchboard)
+        return await _run(actors, ending, probes, database, settings, switchboard, outage)
 
 
 async def _make(
-    name: str, stack: AsyncExitStack, database: Database, settings: Settings, app: App, switchboard: Switchboard
-) -> list[Drainable]:
+    name: str, stack: AsyncExitStack, database: Database, settings: Settings, app: App, switchboard: Switchboard,
+    outage: Outage,
+) -> list[Drainable]:  # fmt: skip
     async def lane(purpose: str):
         return await stack.enter_async_context(database.lane(purpose))
 
     match name:
         case "worker":
             lanes = (await lane("dispatcher"), await lane("settler"))
-            return [Worker(database, lanes, settings, app, switchboard, settings.worker_id or made_up_id())]
+            return [
+                Worker(database, lanes, settings, app, switchboard, settings.worker_id or made_up_id(), outage=outage)
+            ]
         case "scheduler":
             return [
                 Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds),
@@ -139,19 +143,20 @@ async def _make(
 
 async def _run(
     actors: Sequence[Drainable], ending: Ending, probes: Sequence[Actor], database: Database, settings: Settings,
-    switchboard: Switchboard,
+    switchboard: Switchboard, outage: Outage,
 ) -> int:  # fmt: skip
     async with trio.open_nursery() as helpers:
+        helpers.start_soon(outage.watch, database)
         if settings.notify:
-            helpers.start_soon(supervise, Listener(database, switchboard))
+            helpers.start_soon(supervise, Listener(database, switchboard), nobody, outage)
         helpers.start_soon(_end_with_the_loop)
         for probe in probes:
-            helpers.start_soon(supervise, probe)
+            helpers.start_soon(supervise, probe, nobody, outage)
         await helpers.start(ending.listen)
         log.info("running %s", ", ".join(actor.name for actor in actors))
         async with trio.open_nursery() as nursery:
             for actor in actors:
-                nursery.start_soon(supervise, actor)
+                nursery.start_soon(supervise, actor, nobody, outage)
         helpers.cancel_scope.cancel()
     return ending.exit_code
 

@@ -17,6 +17,7 @@ from leasehold.actors.invocation import Apart, invoke
 from leasehold.actors.onion import NO_LAYERS, invoke_within
 from leasehold.actors.outcome import Failed, Outcome, Released, completed, describe, raised
 from leasehold.actors.processes.pool import ProcessPool
+from leasehold.actors.time_limits import TOO_LATE
 from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.events import JobStarted
 from leasehold.job import Job
@@ -150,6 +151,8 @@ class Slot:
 
     async def _attempt(self, held: Held, scope: trio.CancelScope) -> Outcome | None:
         """How the attempt ended. Raises trio.Cancelled when the scope is cancelled, or one outside."""
+        if held.deadline is not None and held.deadline <= monotonic():
+            return Failed(held, TOO_LATE, discard=True)
         kind = held.kind
         try:
             layers = self._layers[kind]

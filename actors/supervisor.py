@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Protocol, cast
@@ -10,9 +9,8 @@ from typing import Protocol, cast
 import trio
 
 from leasehold.actors.decisions import Backoff
+from leasehold.actors.outage import Outage
 from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
-
-log = logging.getLogger("leasehold.supervisor")
 
 
 class Actor(Protocol):
@@ -28,22 +26,28 @@ class Actor(Protocol):
         ...
 
 
-def _nobody(_actor: str, _error: BaseException, _again_in: float | None) -> None:
-    return
+def nobody(_actor: str, _error: BaseException, _again_in: float | None) -> None:
+    """Is told of failures and does nothing."""
 
 
-async def supervise(actor: Actor, tell: Callable[[str, BaseException, float | None], object] = _nobody) -> None:
+async def supervise(
+    actor: Actor,
+    tell: Callable[[str, BaseException, float | None], object] = nobody,
+    outage: Outage | None = None,
+) -> None:
     """Run an actor; when it loses the database, run it again after a jittered back-off, for as long as it takes.
 
     Args:
         actor: see its contract.
         tell: called at each failure with the actor's name, the error, and the seconds until it runs again (None: never).
+        outage: of the process, which says what is to be said about a lost database; None: one for this actor.
 
     Raises:
         ActorFailed: it failed for a reason that a restart does not cure.
         SettingsError: it cannot work as it is configured.
     """
     backoff = Backoff()
+    outage = outage or Outage()
     while True:
         try:
             await actor.run()
@@ -58,7 +62,7 @@ async def supervise(actor: Actor, tell: Callable[[str, BaseException, float | No
                     raise cause from cause.__cause__
                 raise ActorFailed(f"{actor.name} failed: {cause!r}") from cause
             wait = backoff.wait(monotonic())
-            log.warning("%s lost the database, again in %.1f s: %s", actor.name, wait, cause)
+            outage.lost(actor.name, cause)
             tell(actor.name, cause, wait)
         await trio.sleep(wait)
 

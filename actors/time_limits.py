@@ -8,6 +8,12 @@ from typing import Any
 
 import trio
 
+TOO_LATE = {
+    "type": "DeadlineExceeded",
+    "message": "the deadline of the job passed before its handler began",
+    "traceback": "",
+}
+
 
 class RunClock:
     """Ends a cancel scope at the earlier of the two. Made only for jobs that have one of them.

@@ -27,6 +27,7 @@ from leasehold.actors.held import Held, Holdings
 from leasehold.actors.keeper import Keeper, Pulse
 from leasehold.actors.log_keeper import keeping_logs
 from leasehold.actors.onion import Layers
+from leasehold.actors.outage import Outage
 from leasehold.actors.presence import Presence
 from leasehold.actors.processes.pool import Listening, pool_for
 from leasehold.actors.resources import Resources
@@ -63,12 +64,13 @@ class Worker:
 
     def __init__(
         self, database: Database, lanes: tuple[Lane, Lane], settings: Settings, app: App, switchboard: Switchboard,
-        worker_id: str, resources: Readable | None = None,
+        worker_id: str, resources: Readable | None = None, outage: Outage | None = None,
     ) -> None:  # fmt: skip
         claim_lane, settle_lane = lanes
         incarnation = uuid4()
         self.holdings: Holdings = {}
         self._app = app
+        self._outage = outage or Outage()
         self._settings = settings
         self._backlog = Backlog()
         self._pulse = Pulse()
@@ -91,8 +93,9 @@ class Worker:
             settle_lane, incarnation, self.holdings, self._jobs_ended, announcer, desk.journal, self.dispatcher.wake
         )
         self.keeper = Keeper(
-            database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse, announcer
-        )
+            database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse, announcer,
+            self._outage.lost,
+        )  # fmt: skip
         threads = trio.CapacityLimiter(settings.slots)
         processes = self._processes = pool_for(app, settings.slots, desk.journal)
         make_slot = partial(
@@ -153,7 +156,7 @@ class Worker:
             watcher = Watcher(self.crew.running, self._pulse, helpers)
             ears = [] if self._processes is None else [Listening(self._processes)]
             for actor in (self.settler, self.scribe, self.keeper, self.presence, watcher, *ears):
-                helpers.start_soon(supervise, actor, tell)
+                helpers.start_soon(supervise, actor, tell, self._outage)
             handlers = self._desk.open(self._database, max(self.claimer.slots, HANDLER_CONNECTIONS))
             with keeping_logs(self._desk.journal, self.claimer.worker_id, self._app):
                 async with self._processes or nullcontext(), handlers, trio.open_nursery() as workers:
@@ -164,7 +167,7 @@ class Worker:
 
     async def _dispatch(self) -> None:
         with self._claiming:
-            await supervise(self.dispatcher, self._announcer.actor_failed)
+            await supervise(self.dispatcher, self._announcer.actor_failed, self._outage)
         self._backlog.close()
 
     async def _finish(self) -> None:

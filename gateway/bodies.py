@@ -66,7 +66,9 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ) = None
     unique: Annotated[Unique, Meta(description="Which other jobs count as this one.")] | None = None
     traceparent: Annotated[str, Meta(max_length=200, description="W3C trace context.")] | None = None
-    idempotency_key: Annotated[Key, Meta(description="A second job with this key is not written.")] | None = None
+    idempotency_key: (
+        Annotated[Key, Meta(description="A second job with this key is not written, whatever it says.")] | None
+    ) = None
     metadata: dict[str, Any] | None = None
 
 

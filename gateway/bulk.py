@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from leasehold.gateway.job_bodies import BulkBody, BulkCancelBody, BulkDeleteBody, BulkRetryBody
+from leasehold.gateway.job_bodies import BulkBody, BulkCancelBody, BulkDeleteBody, BulkRetryBody, BulkTriggerBody
 from leasehold.gateway.problems import refuse_field
 from leasehold.gateway.routes import Call, NoParameters
 from leasehold.records import ChangedJob
@@ -40,6 +40,18 @@ async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
     return _report(changes, body.limit, body.dry_run)
 
 
+async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
+    """Runs all scheduled jobs now that match, also those that wait for their next attempt. Without `"dry_run": false` nothing is
+    changed, only told."""
+    body = call.body
+    check_meant(body)
+    changes = await call.services.client.trigger_jobs(
+        queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type, run_after=body.run_after,
+        run_before=body.run_before, job_ids=body.ids, limit=body.limit, dry_run=body.dry_run,
+    )  # fmt: skip
+    return _report(changes, body.limit, body.dry_run)
+
+
 async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
     """Removes all jobs that match and that nobody holds. Without `"dry_run": false` nothing is changed, only told."""
     body = call.body
@@ -52,10 +64,10 @@ async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
     return _report(changes, body.limit, body.dry_run)
 
 
-def check_meant(body: BulkCancelBody | BulkRetryBody | BulkDeleteBody) -> None:
+def check_meant(body: BulkCancelBody | BulkRetryBody | BulkTriggerBody | BulkDeleteBody) -> None:
     """Refuses a body that means every job without saying so. A state of "any" narrows nothing down."""
     given = {name: getattr(body, name) for name in body.__struct_fields__ if name not in NO_FILTERS}
-    if body.state == "any":
+    if given.get("state") == "any":
         given["state"] = None
     if not body.all and all(each is None or each is UNSET for each in given.values()):
         raise refuse_field("$.all", f'Give {", ".join(given)}, or "all": true where you mean all jobs')

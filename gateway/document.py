@@ -40,13 +40,15 @@ TAGS: Mapping[str, str] = {
 }
 REQUEST_HEADERS: Mapping[str, tuple[str, Schema]] = {
     "Idempotency-Key": (
-        "A repeated call with the same key writes nothing more and answers with what the first one made.",
+        "A repeated call with the same key writes nothing more and answers with what the first one made; another body with it is "
+        "refused.",
         {"type": "string", "minLength": 1, "maxLength": 490, "pattern": "^[ -~]+$"},
     ),
     "Prefer": (
         "`wait=N`: answer when the result is there, or after N seconds, 60 at the most (RFC 7240).",
         {"type": "string"},
     ),
+    "If-Match": ("ETags of the job as the caller has seen it: 412 if it has changed since.", {"type": "string"}),
     "If-None-Match": ("ETags that the caller has: 304 if one of them is still right.", {"type": "string"}),
     "Last-Event-ID": ("Go on after this event.", {"type": "string"}),
 }
@@ -89,7 +91,7 @@ def document_of(routes: Sequence[Route]) -> dict[str, Any]:
                 "token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "The token must have the scope that an operation names. On loopback, a gateway without any "
+                    "description": "The token must have the scopes that an operation names. On loopback, a gateway without any "
                     "token lets everybody in.",
                 }
             },
@@ -122,7 +124,7 @@ class _Describer:
             "summary": route.summary,
             "description": text,
             "tags": list(route.tags),
-            "security": [{"token": [route.scope.value]}] if route.scope else [],
+            "security": [{"token": [each.value for each in route.scopes]}] if route.scope else [],
         }
         if route.alias_of is not None:
             operation["deprecated"] = True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import msgspec
 
-from leasehold.gateway.access import lacks_scope
 from leasehold.gateway.bodies import EnqueuedBody, JobBody
 from leasehold.gateway.identities import Scope
 from leasehold.gateway.job_bodies import KeysBody, ResultBody
@@ -25,14 +26,18 @@ LONGEST_KEY = 490  # of 500: in a batch each job gets its number appended
 async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
     """Writes one job and answers after the commit: what was answered survives a crash of anything.
 
-    With `Idempotency-Key` a repeated call makes no second job; `is_new` tells. With `Prefer: wait=N` the answer comes when
-    the chain that the job begins has ended, with its output, or after N seconds (60 at the most) as it stands then. The
-    output of a job that was there already is another's: without the scope `read` that is answered at once, without it.
+    With `Idempotency-Key` a repeated call makes no second job; `is_new` tells. Another call with that key is refused. With
+    `Prefer: wait=N` the answer comes when the chain that the job begins has ended, with its output, or after N seconds (60 at
+    the most) as it stands then. The output of a job that was there already is another's: without the scope `read` that is
+    answered at once, without it.
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
     body = with_header_key(call.body, key)
-    written = await call.services.coalescer.enqueue(new_job(body, call.services), len(bytes(body.args)))
+    job = new_job(body, call.services)
+    if key is not None:
+        job = msgspec.structs.replace(job, fingerprint=fingerprint_of(call.raw))
+    written = await call.services.coalescer.enqueue(job, len(bytes(body.args)))
     location = {"Location": f"/api/jobs/{written.job_id}"}
     seconds = preferred_wait(call.headers.get(PREFER))
     if seconds is None or not (written.is_new or Scope.READ in call.identity.scopes):
@@ -45,7 +50,8 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
 async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[EnqueuedBody]:
     """Writes all jobs or none, in one transaction, and answers in their order after the commit.
 
-    With `Idempotency-Key` a repeated call makes no second jobs: they get that key followed by /0, /1, … as their own.
+    With `Idempotency-Key` a repeated call makes no second jobs: they get that key followed by /0, /1, … as their own. Another
+    call with that key, be it with fewer jobs or more, is refused.
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
@@ -54,6 +60,9 @@ async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[Enqueue
         path = f"$[{index}]"
         own = with_header_key(body, None if key is None else f"{key}/{index}", path)
         jobs.append(new_job(own, call.services, path))
+    if key is not None:
+        fingerprint = fingerprint_of(call.raw)
+        jobs = [msgspec.structs.replace(job, fingerprint=fingerprint) for job in jobs]
     written = await call.services.client.enqueue_many(jobs)
     return Page([EnqueuedBody(*msgspec.structs.astuple(each)) for each in written])
 
@@ -62,11 +71,9 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     """Makes the same job for each subject: for each key that jobs have had, as far as these match the filter.
 
     All in one transaction, keys in byte order; `next` is a key: give it as `after_key` to go on where `limit` was reached.
-    `dry_run` only looks, at the keys of others' jobs, so it needs the scope `read`.
+    `dry_run` only looks. The answer tells the keys of others' jobs, and the filter asks how these stand: hence the scope `read`.
     """
     body = call.body
-    if body.dry_run and Scope.READ not in call.identity.scopes:
-        raise lacks_scope(call.identity, Scope.READ)
     job = new_job(body.job, call.services, "$.job")
     for name in ("key", "idempotency_key"):
         if getattr(job, name) is not None:
@@ -82,6 +89,12 @@ def check_header_key(key: str | None) -> None:
     """Refuses an idempotency key that Postgres could not keep."""
     if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         raise refuse_field(f"header.{IDEMPOTENCY_KEY}", f"It must be 1 to {LONGEST_KEY} printable characters of ASCII")
+
+
+def fingerprint_of(body: bytes) -> str:
+    """The same for the same JSON, in whatever order its members are, and however it is spaced."""
+    members = msgspec.json.encode(msgspec.json.decode(body), order="sorted")
+    return blake2b(members, digest_size=16).hexdigest()
 
 
 def with_header_key(body: JobBody, key: str | None, path: str = "$") -> JobBody:

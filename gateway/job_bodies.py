@@ -32,9 +32,9 @@ JSON_TEXT = {"contentMediaType": "application/json", "contentSchema": {"type": "
 LARGE_FIELDS = ("args", "output", "error", "metadata")
 LARGE_LIMIT = 100
 Field = Literal[
-    "id", "state", "kind", "queue", "key", "priority", "args", "output", "error", "metadata", "attempt", "max_attempts",
-    "created_at", "run_at", "claimed_at", "started_at", "finished_at", "heartbeat_at", "lease_expires_at", "worker_id",
-    "chain_id", "chain_position", "succeeded_by",
+    "id", "state", "kind", "queue", "key", "priority", "args", "output", "error", "metadata", "attempt", "spared_attempts",
+    "max_attempts", "created_at", "run_at", "claimed_at", "started_at", "finished_at", "heartbeat_at", "lease_expires_at",
+    "worker_id", "chain_id", "chain_position", "succeeded_by",
 ]  # fmt: skip
 
 JobView = msgspec.defstruct(
@@ -224,6 +224,25 @@ class BulkRetryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     error_type: ErrorType | None = None
     finished_after: Time | None = None
     finished_before: Time | None = None
+    limit: BulkLimit = 1000
+    all: All = False
+    dry_run: DryRun = True
+
+
+class BulkTriggerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which scheduled jobs to run now: all that match what is given."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [*given_any("ids", "queue", "kind", "key", "error_type", "run_after", "run_before"), ALL]
+    }
+
+    ids: Ids | None = None
+    queue: Name | None = None
+    kind: Name | None = None
+    key: Key | None = None
+    error_type: ErrorType | None = None
+    run_after: Annotated[Time, Meta(description="Scheduled for then or later.")] | None = None
+    run_before: Annotated[Time, Meta(description="Scheduled for earlier.")] | None = None
     limit: BulkLimit = 1000
     all: All = False
     dry_run: DryRun = True

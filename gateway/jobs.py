@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
+from leasehold.database import OpenTransaction
 from leasehold.gateway.bodies import JobParameters, LogParameters
 from leasehold.gateway.job_bodies import (
     LARGE_FIELDS,
@@ -18,7 +21,8 @@ from leasehold.gateway.job_bodies import (
 )
 from leasehold.gateway.new_jobs import read_args, read_part
 from leasehold.gateway.pages import Page, cursor_at, place_of
-from leasehold.gateway.problems import refuse_field
+from leasehold.gateway.problems import PRECONDITION_FAILED, Refusal, refuse_field
+from leasehold.gateway.replies import etag_of, is_meant
 from leasehold.gateway.routes import Call, NoParameters
 from leasehold.records import (
     AttemptError,
@@ -29,6 +33,8 @@ from leasehold.records import (
     QueueCounts,
     TimelineEntry,
 )
+
+IF_MATCH = "If-Match"
 
 
 async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
@@ -104,14 +110,15 @@ async def trigger_job(call: Call[JobParameters, None]) -> StateBody:
 
 async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     """Changes a job that nobody holds, or one that failed or was cancelled, before it is retried. The timeline has the old
-    and the new values."""
+    and the new values. With `If-Match` only as long as it is what its ETag stands for."""
     body = call.body
     given = bytes(body.args)
     args = None if given == b"null" else read_args(given, call.services.limits, "$.args")
-    state = await call.services.client.edit(
-        call.parameters.id, args=args, priority=body.priority, queue=body.queue, run_at=body.run_at,
-        max_attempts=body.max_attempts, metadata=body.metadata, reason=body.reason,
-    )  # fmt: skip
+    async with unchanged(call) as connection:
+        state = await call.services.client.edit(
+            call.parameters.id, args=args, priority=body.priority, queue=body.queue, run_at=body.run_at,
+            max_attempts=body.max_attempts, metadata=body.metadata, reason=body.reason, connection=connection,
+        )  # fmt: skip
     return StateBody(state)  # pyright: ignore[reportArgumentType]
 
 
@@ -119,9 +126,29 @@ async def delete_job(call: Call[JobParameters, None]) -> WasBody:
     """Removes a job that nobody holds, finished or not; one event `deleted` remains in its timeline.
 
     Refused while a worker holds it (cancel it first), while another job waits for it, and for one of several jobs of a chain
-    (delete the chain).
+    (delete the chain). With `If-Match` only as long as it is what its ETag stands for.
     """
-    return WasBody(await call.services.client.delete(call.parameters.id))  # pyright: ignore[reportArgumentType]
+    async with unchanged(call) as connection:
+        was = await call.services.client.delete(call.parameters.id, connection=connection)
+    return WasBody(was)  # pyright: ignore[reportArgumentType]
+
+
+@asynccontextmanager
+async def unchanged(call: Call[JobParameters, Any]) -> AsyncGenerator[OpenTransaction | None]:
+    """A transaction in which the job is and stays what the caller's If-Match names; None for a caller without one.
+
+    Raises Refusal where it has changed.
+    """
+    given = call.headers.get(IF_MATCH)
+    if given is None:
+        yield None
+        return
+    client = call.services.client
+    async with client.transaction() as transaction:
+        job = await client.lock(call.parameters.id, connection=transaction)
+        if not is_meant(etag_of(job), given):
+            raise Refusal(PRECONDITION_FAILED, f"Job {job.id} is not what If-Match names any more; look at it again.")
+        yield transaction
 
 
 async def recover_stale(call: Call[StaleParameters, None]) -> RecoveredBody:

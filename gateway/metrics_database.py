@@ -69,6 +69,7 @@ def fleet_values(fleet: FleetMeasures) -> Found:
     return {
         "leasehold_workers": {(state,): getattr(fleet, state) for state in states},
         "leasehold_workers_deaf": single(fleet.deaf),
+        "leasehold_workers_lost_wake_ups": single(fleet.lost_wake_ups),
         "leasehold_workers_backing_off": single(fleet.backing_off),
         "leasehold_worker_slots": single(fleet.slots),
         "leasehold_jobs_held": single(fleet.held_jobs),

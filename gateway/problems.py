@@ -63,6 +63,7 @@ CONFLICT = ProblemType("conflict", 409, "The present state forbids it")
 UNIQUE_CONFLICT = ProblemType("unique_conflict", 409, "A job with this unique key is there already")
 WRONG_STATE = ProblemType("wrong_state", 409, "The job's state does not allow this")
 LEASE_LOST = ProblemType("lease_lost", 409, "This attempt does not hold the job any more")
+PRECONDITION_FAILED = ProblemType("precondition_failed", 412, "It has changed")
 BODY_TOO_LARGE = ProblemType("body_too_large", 413, "The body is too large")
 ARGS_TOO_LARGE = ProblemType("args_too_large", 413, "The args are too large")
 ADDRESS_TOO_LONG = ProblemType("address_too_long", 414, "The address is too long")
@@ -71,6 +72,7 @@ UNKNOWN_HOST = ProblemType("unknown_host", 421, "Without a token only loopback n
 INVALID_INPUT = ProblemType("invalid_input", 422, "The input does not have the right shape")
 INVALID_ARGS = ProblemType("invalid_args", 422, "The args do not fit the kind")
 UNKNOWN_KIND = ProblemType("unknown_kind", 422, "No handler is registered for this kind")
+IDEMPOTENCY_MISMATCH = ProblemType("idempotency_mismatch", 422, "Another request had this idempotency key")
 TOO_DEEP = ProblemType("too_deep", 422, "The JSON is nested too deeply")
 RATE_LIMITED = ProblemType("rate_limited", 429, "The token sends too many requests")
 TOO_MANY_FAILURES = ProblemType("too_many_failures", 429, "Too many wrong tokens came from this address")
@@ -98,6 +100,7 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.UnknownCommand: UNKNOWN_COMMAND,
     errors.Conflict: CONFLICT,
     errors.UniqueConflict: UNIQUE_CONFLICT,
+    errors.IdempotencyMismatch: IDEMPOTENCY_MISMATCH,
     errors.WrongState: WRONG_STATE,
     errors.LeaseLost: LEASE_LOST,
     errors.DatabaseUnavailable: DATABASE_UNAVAILABLE,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
 
+from leasehold.capacity import Rollup
 from leasehold.gateway.bodies import Name
-from leasehold.gateway.job_bodies import Reason
+from leasehold.gateway.job_bodies import Reason, Time
+from leasehold.gateway.pages import Cursor, Limit, Page
 
 GROUP = (
     "Empty: the queue as a whole. `*`: each key group of it. Else this one group, which is then free of what `*` says."
@@ -35,6 +37,24 @@ class GroupParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     queue: Name
     key_group: KeyGroup = ""
+
+
+class RollupParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of which queue, and of when."""
+
+    queue: Name
+    since: Annotated[Time, Meta(description="Minutes that began then or later; the last hour if not given.")] | None = (
+        None
+    )
+    until: Annotated[Time, Meta(description="Minutes that began earlier.")] | None = None
+    cursor: Cursor | None = None
+    limit: Limit = 1000
+
+
+class RollupsBody(Page[Rollup], frozen=True, kw_only=True):
+    """What happened minute by minute. `bounds` are the upper ones of `waits` and `runs`, in seconds."""
+
+    bounds: Sequence[float]
 
 
 class LimitBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -15,6 +15,8 @@ from leasehold.gateway.queue_bodies import (
     PausedBody,
     PauseParameters,
     QueueParameters,
+    RollupParameters,
+    RollupsBody,
 )
 from leasehold.gateway.routes import Route
 from leasehold.records import LimitRecord, QueueRecord
@@ -66,6 +68,17 @@ QUEUE_ROUTES: tuple[Route, ...] = (
         scope=Scope.OPERATE,
         tags=TAGS,
         example={"every": 300},
+    ),
+    Route(
+        method="GET",
+        path="/api/queues/{queue}/rollups",
+        handler=queues.list_rollups,
+        summary="Show what happened in a queue minute by minute",
+        parameters=RollupParameters,
+        response=RollupsBody,
+        errors=DATABASE_ERRORS,
+        scope=Scope.READ,
+        tags=TAGS,
     ),
     Route(
         method="GET",

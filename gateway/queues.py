@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-from leasehold.gateway.pages import Page
+from leasehold.gateway.pages import Page, cursor_at, place_of
 from leasehold.gateway.queue_bodies import (
     AgedBody,
     AgeingBody,
@@ -14,9 +14,13 @@ from leasehold.gateway.queue_bodies import (
     PausedBody,
     PauseParameters,
     QueueParameters,
+    RollupParameters,
+    RollupsBody,
 )
 from leasehold.gateway.routes import Call, NoParameters
 from leasehold.records import LimitRecord, QueueRecord
+
+LAST_SECOND = int(datetime.max.replace(tzinfo=UTC).timestamp()) - 1  # that a datetime can be
 
 
 async def list_queues(call: Call[NoParameters, None]) -> Page[QueueRecord]:
@@ -43,6 +47,19 @@ async def set_ageing(call: Call[QueueParameters, AgeingBody]) -> AgedBody:
     queue, every = call.parameters.queue, call.body.every
     span = None if every is None else timedelta(seconds=every)
     return AgedBody(queue, every, await call.services.client.set_ageing(queue, span))
+
+
+async def list_rollups(call: Call[RollupParameters, None]) -> RollupsBody:
+    """What happened in a queue, minute by minute, oldest first, for charts; of more than two days ago hour by hour. A minute in
+    which nothing happened is left out, and one that is not over yet. The last hour, unless the query says otherwise."""
+    asked = call.parameters
+    place = place_of(asked.cursor)
+    since = asked.since if place is None else datetime.fromtimestamp(min(place, LAST_SECOND), UTC)
+    client = call.services.client
+    found = await client.rollups(asked.queue, since=since, until=asked.until, page_size=asked.limit)
+    next_second = None if len(found) < asked.limit else int(found[-1].starts_at.timestamp()) + 1
+    cursor = None if next_second is None else cursor_at(next_second)
+    return RollupsBody(found, cursor, bounds=await client.time_bounds())
 
 
 async def list_limits(call: Call[QueueParameters, None]) -> Page[LimitRecord]:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
+from leasehold.gateway.choices import choices_at
 from leasehold.gateway.json_scan import exceeds_depth, find_offence
 from leasehold.gateway.problems import (
     BODY_TOO_LARGE,
@@ -25,8 +26,10 @@ from leasehold.settings import Settings
 Body = TypeVar("Body")
 
 JSON_MEDIA_TYPE = "application/json"
+CHARSET = "utf-8"
 # msgspec says where in its message: "Object contains unknown field `x` - at `$.jobs[0]`".
 PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>\$.*)`)?$", re.DOTALL)
+NO_CHOICE = "Invalid enum value"
 FIELD = re.compile(r"(?:unknown|missing required) field `(?P<field>.*)`$", re.DOTALL)
 
 
@@ -53,11 +56,15 @@ def limits_of(settings: Settings) -> Limits:
 
 
 async def read_body(request: web.Request, limits: Limits) -> bytes:
-    """The whole body. Refuses what is not plain JSON by its headers, too large, or too slow."""
+    """The whole body. Refuses what is not plain JSON in UTF-8 by its headers, too large, or too slow."""
     if request.content_type != JSON_MEDIA_TYPE or "Content-Encoding" in request.headers:
         raise Refusal(UNSUPPORTED_MEDIA_TYPE, "Send the body uncompressed, with 'Content-Type: application/json'.")
+    if (request.charset or CHARSET).lower() != CHARSET:
+        raise Refusal(UNSUPPORTED_MEDIA_TYPE, f"JSON is UTF-8 (RFC 8259), not {request.charset}.")
     if (request.content_length or 0) > limits.body_bytes:
         raise Refusal(BODY_TOO_LARGE, f"The body has {request.content_length} bytes, at most {limits.body_bytes} fit.")
+    if request.content.is_eof():  # it came with the head; a timeout costs more than reading it
+        return await request.read()
     try:
         async with asyncio.timeout(limits.read_seconds):
             return await request.read()
@@ -72,7 +79,7 @@ def decode_body(decoder: msgspec.json.Decoder[Body], body: bytes, limits: Limits
     try:
         value = decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise refuse_shape(error, body) from None
+        raise refuse_shape(error, body, decoder.type) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise refuse_syntax(error, body) from None
     if b"\\u0000" in body and (offence := find_offence(body)):
@@ -80,9 +87,9 @@ def decode_body(decoder: msgspec.json.Decoder[Body], body: bytes, limits: Limits
     return value
 
 
-def refuse_shape(error: msgspec.ValidationError, body: bytes) -> Refusal:
+def refuse_shape(error: msgspec.ValidationError, body: bytes, shape: object) -> Refusal:
     """JSON of the wrong shape: which field, and what was expected."""
-    offence = find_offence(body) or offence_of(error)
+    offence = find_offence(body) or offence_of(error, shape=shape)
     return Refusal(INVALID_INPUT, f"{offence.message} (at {offence.path})", offences=[offence])
 
 
@@ -95,10 +102,12 @@ def refuse_syntax(error: Exception, body: bytes) -> Refusal:
     return Refusal(MALFORMED_JSON, f"{error}.")
 
 
-def offence_of(error: msgspec.ValidationError, root: str = "$") -> Offence:
-    """msgspec's message, taken apart. `root` replaces `$` where only a part of the body was decoded."""
+def offence_of(error: msgspec.ValidationError, root: str = "$", shape: object = None) -> Offence:
+    """msgspec's message, taken apart. `root` replaces `$` where only a part of the body was decoded; `shape` is as what."""
     found = PLACE.match(str(error))
     what, path = (found["what"], found["path"] or "$") if found else (str(error), "$")
+    if what.startswith(NO_CHOICE):
+        what += f"; there are {', '.join(choices_at(shape, path))}"
     path = root + path[1:]
     if named := FIELD.search(what):
         path = f"{path}.{named['field']}"

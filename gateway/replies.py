@@ -42,10 +42,10 @@ def response_of(result: object, status: int, headers: Mapping[str, str]) -> web.
     return web.Response(status=status, body=body, headers=headers)
 
 
-def etag_of(response: web.Response) -> str:
-    """An entity tag that changes with the body."""
-    body = response.body
-    return f'"{blake2b(body if isinstance(body, bytes) else b"", digest_size=16).hexdigest()}"'
+def etag_of(body: object) -> str:
+    """An entity tag that changes with the body, which is what a handler returns or the bytes of it."""
+    encoded = body if isinstance(body, bytes) else ENCODER.encode(body)
+    return f'"{blake2b(encoded, digest_size=16).hexdigest()}"'
 
 
 def is_known(tag: str, if_none_match: str | None) -> bool:
@@ -53,4 +53,10 @@ def is_known(tag: str, if_none_match: str | None) -> bool:
     if if_none_match is None:
         return False
     given = {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
+    return tag in given or given == {"*"}
+
+
+def is_meant(tag: str, if_match: str) -> bool:
+    """Whether the caller means what the tag stands for, by its If-Match header (RFC 9110 §13.1.1), where weak tags do not count."""
+    given = {each.strip() for each in if_match.split(",")}
     return tag in given or given == {"*"}

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 from aiohttp import web
 
-from leasehold.gateway.access import Guard, Scope
+from leasehold.gateway.access import Guard, Scope, lacks_scope
 from leasehold.gateway.auditing import Act, audited, describe, is_audited
 from leasehold.gateway.identities import ANONYMOUS, Identity
 from leasehold.gateway.problems import (
@@ -74,7 +74,7 @@ async def always() -> bool:
 
 class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
     """One request, decoded. `identity` is who sent it; `is_admitted` tells whether it would be admitted again, for answers
-    that go on for long."""
+    that go on for long; `raw` is the body as it came."""
 
     services: Services
     parameters: Parameters
@@ -82,6 +82,7 @@ class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
     headers: dict[str, str]
     identity: Identity = ANONYMOUS
     is_admitted: Callable[[], Awaitable[bool]] = always
+    raw: bytes = b""
 
 
 class Success(msgspec.Struct, frozen=True, eq=False):
@@ -104,7 +105,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         headers: the request headers that the handler reads, as in `documents.HEADERS`.
         status: of the ordinary answer; `successes` are the others that are none the worse.
         errors: the problems of this handler's own; those of reading a body and of access follow from the other fields.
-        scope: what the token must allow; None: open to everybody.
+        scope: what the token must allow; None: open to everybody. `also`: what it must allow besides.
         has_etag: the answer has an ETag, and If-None-Match may spare it.
         media_type: of the answer. Where it is not JSON, the handler returns bytes.
         is_raw: the handler gets `(call, request)` and answers by itself, as streams do.
@@ -126,6 +127,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     successes: tuple[Success, ...] = ()
     errors: tuple[ProblemType, ...] = ()
     scope: Scope | None = None
+    also: Scope | None = None
     tags: tuple[str, ...] = ()
     has_etag: bool = False
     media_type: str = JSON
@@ -134,6 +136,11 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     example: object | None = None
     is_listed: bool = True
     outlasts_database: bool = False
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """All that the token must allow."""
+        return tuple(each for each in (self.scope, self.also) if each is not None)
 
     @property
     def all_errors(self) -> tuple[ProblemType, ...]:
@@ -158,12 +165,15 @@ def make_handler(route: Route, services: Services, guard: Guard, limits: Limits)
         identity, is_admitted = ANONYMOUS, always
         if route.scope is not None:
             identity = await guard.admit(request, route.scope, outlasts_database=route.outlasts_database)
+            if route.also is not None and route.also not in identity.scopes:
+                raise lacks_scope(identity, route.also)
             is_admitted = partial(guard.still_admits, request, route.scope)
         check_accept(request, route.media_type)
         parameters = read_parameters(request, route.parameters, route.errors)
-        body = None if decoder is None else decode_body(decoder, await read_body(request, limits), limits)
+        raw = b"" if decoder is None else await read_body(request, limits)
+        body = None if decoder is None else decode_body(decoder, raw, limits)
         headers = {name: request.headers[name] for name in route.headers if name in request.headers}
-        return Call(services, parameters, body, headers, identity, is_admitted)
+        return Call(services, parameters, body, headers, identity, is_admitted, raw)
 
     async def handle(request: web.Request) -> object:
         call = await call_of(request)
@@ -183,7 +193,7 @@ def make_handler(route: Route, services: Services, guard: Guard, limits: Limits)
         result = await handle(request)
         response = response_of(result, route.status, plain)
         if route.has_etag and response.status == route.status:
-            tag = etag_of(response)
+            tag = etag_of(response.body)
             if is_known(tag, request.headers.get("If-None-Match")):
                 response = response_of(None, 304, plain)
             response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"})

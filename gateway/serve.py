@@ -32,29 +32,41 @@ NAME = "leasehold gateway"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-def run_gateway(settings: Settings, *, app: App | None = None) -> int:
+def run_gateway(settings: Settings, *, app: App | None = None, must_fit: bool = False) -> int:
     """Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Arguments and errors as in `serve`."""
     # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(serve(settings, app=app))
+        return runner.run(serve(settings, app=app, must_fit=must_fit))
 
 
-async def serve(settings: Settings, *, app: App | None = None, ready: Callable[[str], None] | None = None) -> int:
+async def serve(
+    settings: Settings,
+    *,
+    app: App | None = None,
+    ready: Callable[[str], None] | None = None,
+    must_fit: bool = False,
+) -> int:
     """Serves until SIGTERM or SIGINT: then takes no more connections, finishes what is in flight (at most
     `settings.drain_seconds`), and returns 0. A second signal ends the process at once.
 
-    Starts without a database, too: until it is there, `/readyz` and every call that needs it answer 503.
+    Without `must_fit` it starts without a database, too: until that is there, `/readyz` and every call that needs it
+    answer 503.
 
     Args:
         settings: with `database_url` (empty: the PG… variables decide) and those of the gateway.
         app: check args against its kinds, and refuse other kinds.
         ready: called with the URL as soon as requests are served.
+        must_fit: begin only with a database whose schema this code can serve.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
-        DatabaseUnavailable: off loopback without `gateway_token`, where the tokens of the database have to be counted.
+        DatabaseUnavailable: with `must_fit`, and off loopback without `gateway_token`, where the tokens of the database
+            have to be counted.
+        SchemaMismatch: with `must_fit`.
     """
     check_binding(settings)
+    if must_fit:
+        await _refuse_misfit(settings)
     await check_address(settings)
     stopping = _first_stop_signal()
     async with open_service(settings, app=app) as url:
@@ -64,6 +76,11 @@ async def serve(settings: Settings, *, app: App | None = None, ready: Callable[[
         await stopping.wait()
         logger.info("gateway stops: finishing the requests in flight")
     return 0
+
+
+async def _refuse_misfit(settings: Settings) -> None:
+    async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
+        await check_schema(database, expected_version())
 
 
 @asynccontextmanager

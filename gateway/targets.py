@@ -35,7 +35,7 @@ def read_parameters(
     try:
         asked = msgspec.convert(given, parameters, strict=False)
     except msgspec.ValidationError as error:
-        offence = offence_of(error, "query")
+        offence = offence_of(error, "query", parameters)
         if offence.path.removeprefix("query.") in request.match_info:
             raise Refusal(next((each for each in errors if each.status == 404), NOT_FOUND)) from None
         raise refuse_field(offence.path, offence.message) from None

@@ -22,7 +22,7 @@ def problem_table() -> str:
 def route_table() -> str:
     """Every route but aliases."""
     rows = [
-        (f"`{route.method} {route.path}`", route.summary, route.scope.value if route.scope else "–")
+        (f"`{route.method} {route.path}`", route.summary, ", ".join(each.value for each in route.scopes) or "–")
         for route in ROUTES
         if route.alias_of is None and route.is_listed
     ]

@@ -30,8 +30,9 @@ def scopes() -> Iterable[str]:
         opened: dict[str, list[str]] = {}
         for route in ROUTES:
             if route.scope is scope and route.alias_of is None:
-                opened.setdefault(route.path, []).append(route.method)
-        listed = " · ".join(f"{','.join(methods)} `{path}`" for path, methods in sorted(opened.items()))
+                also = f" (and {route.also.value})" if route.also else ""
+                opened.setdefault(f"`{route.path}`{also}", []).append(route.method)
+        listed = " · ".join(f"{','.join(methods)} {path}" for path, methods in sorted(opened.items()))
         yield f"| {scope.value if scope else 'none: open to everybody'} | {listed} |"
 
 

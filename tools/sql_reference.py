@@ -22,7 +22,8 @@ Made by `python tools/sql_reference.py` from the headers in `sql/functions/`; do
 
 Everything leasehold does is a function in the schema `leasehold`. Call them from `psql` or from any language, inside your own
 transaction or outside. Errors carry a SQLSTATE: LH001 bad input, LH002 no such thing, LH003 the lease is lost, LH004 the present
-state forbids it, LH005 the schema does not fit, LH006 a unique job is there already.
+state forbids it, LH005 the schema does not fit, LH006 a unique job is there already, LH007 another request had the
+idempotency key.
 """
 
 

@@ -5,6 +5,7 @@
 --             notify: as enqueue_jobs
 -- Returns     as enqueue_jobs
 -- Errors      LH001 a job is refused: the message says which one and why · LH006 a unique job is there already
+--             LH007 an idempotency key was used with another fingerprint
 -- Tables      idempotency_keys (insert, in key order), unique_jobs as claim_unique_jobs, job_blockers as add_blockers,
 --             jobs (insert), as apply_unique_jobs, workers (read)
 -- Callers     enqueue_jobs, apply_continuations, block_jobs
@@ -19,10 +20,13 @@ declare
                                         || (@.key.type() != "string" && @.key.type() != "null")
                                         || (@.key_group.type() != "string" && @.key_group.type() != "null")
                                         || (@.traceparent.type() != "string" && @.traceparent.type() != "null")
-                                        || (@.idempotency_key.type() != "string" && @.idempotency_key.type() != "null"))';
-    c_fields    constant text[] := '{kind,args,queue,priority,run_at,delay,key,key_group,max_attempts,timeout,deadline,idempotency_key,unique,blockers,traceparent,metadata}';
+                                        || (@.idempotency_key.type() != "string" && @.idempotency_key.type() != "null")
+                                        || (@.fingerprint.type() != "string" && @.fingerprint.type() != "null"))';
+    c_fields    constant text[] :=
+        '{kind,args,queue,priority,run_at,delay,key,key_group,max_attempts,timeout,deadline,idempotency_key,fingerprint,unique,blockers,traceparent,metadata}';
     v_now       timestamptz := leasehold.clock();
     v_complaint text;
+    v_other     record;
     v_ids       bigint[];
     v_new       boolean[];
     v_blocked   bigint[];
@@ -43,7 +47,8 @@ begin
                              (select min(f) from jsonb_object_keys(w.doc) f where f <> all (c_fields)))
                         when w.doc @? c_no_name
                         then (select min(f.key || ' must be a string, not ' || jsonb_typeof(f.value)) from jsonb_each(w.doc) f
-                               where f.key in ('kind', 'queue', 'key', 'key_group', 'traceparent', 'idempotency_key') and jsonb_typeof(f.value) not in ('string', 'null'))
+                               where f.key in ('kind', 'queue', 'key', 'key_group', 'traceparent', 'idempotency_key', 'fingerprint')
+                                 and jsonb_typeof(f.value) not in ('string', 'null'))
                    end as complaint
               from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)) bad
      where bad.complaint is not null
@@ -71,8 +76,8 @@ begin
     v_new := array_fill(true, array[jsonb_array_length(add_jobs.jobs)]);
 
     if jsonb_path_exists(add_jobs.jobs, '$[*].idempotency_key ? (@ != null)') then
-        insert into leasehold.idempotency_keys (idempotency_key, job_id, created_at)
-        select distinct on (w.doc ->> 'idempotency_key') w.doc ->> 'idempotency_key', v_ids[w.position], v_now
+        insert into leasehold.idempotency_keys (idempotency_key, job_id, created_at, fingerprint)
+        select distinct on (w.doc ->> 'idempotency_key') w.doc ->> 'idempotency_key', v_ids[w.position], v_now, w.doc ->> 'fingerprint'
           from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)
          where w.doc ->> 'idempotency_key' is not null
          order by w.doc ->> 'idempotency_key', w.position
@@ -84,6 +89,20 @@ begin
           from (select w.position, (select u.job_id from leasehold.idempotency_keys u
                                      where u.idempotency_key = w.doc ->> 'idempotency_key') as job_id
                   from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)) k;
+
+        -- Looked at after the insert, which has waited for whoever was using the same key just now.
+        if jsonb_path_exists(add_jobs.jobs, '$[*].fingerprint ? (@ != null)') then
+            select f.position, f.idempotency_key into v_other
+              from (select w.position, w.doc ->> 'idempotency_key' as idempotency_key, w.doc ->> 'fingerprint' as fingerprint,
+                           (select u.fingerprint from leasehold.idempotency_keys u where u.idempotency_key = w.doc ->> 'idempotency_key') as used
+                      from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)) f
+             where f.fingerprint <> f.used
+             order by f.position limit 1;
+            if found then
+                raise exception using errcode = 'LH007', hint = 'nothing was enqueued', message = leasehold.name_job(add_jobs.jobs, v_other.position)
+                    || format('idempotency_key %L was used before for another request', v_other.idempotency_key);
+            end if;
+        end if;
     end if;
 
     if jsonb_path_exists(add_jobs.jobs, '$[*].unique.type() ? (@ != "null")') then

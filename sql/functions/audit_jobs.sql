@@ -6,7 +6,7 @@
 -- Returns     finding: these can be repaired: held_by_nobody, overdue, deadline_missed, waiting_for_nobody,
 --                      blocked_by_nothing, edge_of_nobody, partition_missing, rows_in_default_partition; these are for
 --                      people: blocked_for_ever, waits_in_a_circle, unheeded_blocker, succession_lost, two_tails, open_and_finished,
---                      partition_orphaned, tick_overdue, schedule_unplanned
+--                      attempts_absurd, partition_orphaned, tick_overdue, schedule_unplanned
 --             job_id: where it is about one · subject: a job or table · explanation: for people · is_repaired
 -- Errors      none
 -- Tables      as find_faults and repair_fault

@@ -6,7 +6,7 @@
 --             dump_stacks {job_id}: answer where the handler is; without job_id those of all its jobs
 -- Returns     the id of the command
 -- Errors      LH001 command or args unknown, or as find_worker · LH002 as find_worker · LH004 the worker has ended, or is silent
--- Tables      worker_commands, workers (read)
+-- Tables      worker_commands, workers, jobs (read)
 -- Callers     clients, psql
 create or replace function leasehold.command_worker(worker text, command text, args jsonb default '{}', valid_for interval default '5 minutes')
 returns bigint language plpgsql
@@ -43,7 +43,7 @@ begin
     select * into v_worker from leasehold.workers w where w.incarnation = leasehold.find_worker(command_worker.worker);
     if v_worker.stopped_at is not null then
         raise exception using errcode = 'LH004', message = format('worker %s has ended at %s', v_worker.worker_id, date_trunc('second', v_worker.stopped_at));
-    elsif v_worker.heartbeat_at < v_now - interval '3 minutes' then
+    elsif not leasehold.is_alive(v_worker, v_now) then
         raise exception using errcode = 'LH004',
             message = format('worker %s was last heard of at %s and is probably dead', v_worker.worker_id, date_trunc('second', v_worker.heartbeat_at));
     end if;

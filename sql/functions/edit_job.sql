@@ -3,8 +3,8 @@
 -- Parameters  job_id · args, priority, queue, run_at, max_attempts, metadata: what is to be changed; null leaves it
 --             reason: for people, stands in the timeline beside the old and the new values
 -- Returns     the state it is in now
--- Errors      LH001 a value is refused, there is none, or run_at of a job that has ended · LH002 no such job
---             LH004 a worker holds it, or it has completed
+-- Errors      LH001 a value is refused, or there is none · LH002 no such job
+--             LH004 a worker holds it, it has completed, or it has ended and is given a run_at
 -- Tables      jobs as change_jobs, or finished_jobs; job_events (insert); keys as promote_waiting_jobs
 -- Callers     clients, psql
 create or replace function leasehold.edit_job(
@@ -43,7 +43,7 @@ begin
         if not found then
             perform leasehold.refuse_finished_job(edit_job.job_id, 'edited');
         elsif edit_job.run_at is not null then
-            raise exception using errcode = 'LH001', message = format('job %s is %s: run_at says nothing until it is retried', v_past.id, v_past.state);
+            raise exception using errcode = 'LH004', message = format('job %s is %s: run_at says nothing until it is retried', v_past.id, v_past.state);
         end if;
         v_old := to_jsonb(v_past);
         update leasehold.finished_jobs f

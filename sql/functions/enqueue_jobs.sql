@@ -2,7 +2,9 @@
 -- Parameters  jobs: JSON array of objects with kind (required), args, queue, priority, run_at, delay (seconds), key,
 --                   key_group, max_attempts, timeout (seconds an attempt may run), deadline (fail it then: a time, or an
 --                   ISO 8601 duration from now, such as PT5M), metadata,
---                   idempotency_key, unique (see claim_unique_jobs), traceparent, and blockers: an array of the chains that
+--                   idempotency_key: a repeated call with it makes no second job, whatever else it says; unless both
+--                   calls have a fingerprint: text that stands for the whole request, and two that differ are refused,
+--                   unique (see claim_unique_jobs), traceparent, and blockers: an array of the chains that
 --                   must complete first, each the id of a chain's first job, or {"position": n} for an earlier job of this array, or
 --                   {"chain": id}; with "until": "ended" in the object any end of the chain will do
 --             notify: wake an idle worker at commit; a client that rings the doorbell itself after commit passes false
@@ -10,6 +12,7 @@
 --             used before or a unique job is there already, and job_id is that one's; or what on_conflict made of that one:
 --             replaced, extended, overwritten
 -- Errors      LH001 a job is refused: the message says which one and why · LH006 a unique job is there already
+--             LH007 an idempotency key was used with another fingerprint
 -- Tables      as add_jobs
 -- Callers     clients, enqueue_job
 create or replace function leasehold.enqueue_jobs(jobs jsonb, notify boolean default true)

@@ -11,7 +11,9 @@ select job.state,
        case job.state
            when 'completed' then format('it completed at %s in attempt %s', at.text, job.attempt)
                                  || coalesce(', and job ' || job.succeeded_by || ' continues its chain', '')
-           when 'failed' then format('it failed at %s in attempt %s of %s', at.text, job.attempt, job.max_attempts + job.spared_attempts)
+           when 'failed' then format('it failed at %s in attempt %s', at.text, job.attempt)
+                              || case when job.spared_attempts = 0 then format(' of %s', job.max_attempts)
+                                      else format(', of which %s of %s count', job.attempt - job.spared_attempts, job.max_attempts) end
                               || coalesce(' (' || leasehold.describe_error(job.error) || ')', '')
                               || '; a retry runs it again'
            else format('it was cancelled at %s', at.text) || coalesce(': ' || (job.error ->> 'message'), '') || '; a retry runs it after all' end,

@@ -17,15 +17,16 @@ select case when e.is_over then 'stale' else job.state end,
             else format('worker %s has fetched it at %s and starts it when a slot is free, or has just started it', job.worker_id,
                         date_trunc('second', job.claimed_at)) end
        || case when not e.is_over and w.stopped_at is not null then format('; but that worker stopped at %s', date_trunc('second', w.stopped_at))
-               when not e.is_over and w.heartbeat_at <= e.at - interval '3 minutes'
+               when not e.is_over and w.is_silent
                then format('; but nothing was heard of that worker since %s', date_trunc('second', w.heartbeat_at)) else '' end
-       || case when not e.is_over and (w.stopped_at is not null or w.heartbeat_at <= e.at - interval '3 minutes')
+       || case when not e.is_over and (w.stopped_at is not null or w.is_silent)
                then format(', and when the lease runs out at %s the job is taken back', date_trunc('second', job.lease_expires_at)) else '' end,
-       case when e.is_over then e.at when w.stopped_at is not null or w.heartbeat_at <= e.at - interval '3 minutes' then job.lease_expires_at end,
+       case when e.is_over then e.at when w.stopped_at is not null or w.is_silent then job.lease_expires_at end,
        jsonb_build_object('worker_id', job.worker_id, 'incarnation', job.incarnation, 'attempt', job.attempt, 'claimed_at', job.claimed_at,
                           'started_at', job.started_at, 'lease_expires_at', job.lease_expires_at, 'fraction', p.fraction, 'message', p.message,
                           'heard_of_at', w.heartbeat_at)
   from (select c.at, job.lease_expires_at <= c.at as is_over from (select leasehold.clock() as at) c) e
   left join leasehold.job_progress p on p.job_id = job.id and p.attempt = job.attempt
-  left join leasehold.workers w on w.incarnation = job.incarnation
+  left join lateral (select s.*, s.stopped_at is null and not leasehold.is_alive(s, e.at) as is_silent
+                       from leasehold.workers s where s.incarnation = job.incarnation) w on true
 $$;

@@ -65,6 +65,12 @@ union all
 select 'open_and_finished', j.id, 'job ' || j.id, format('it is %s, and finished_jobs has it as %s', j.state, f.state)
   from leasehold.jobs j join leasehold.finished_jobs f on f.id = j.id
 union all
+select 'attempts_absurd', j.id, 'job ' || j.id,
+       format('it is %s after attempt %s, %s of them spared, and may have %s', j.state, j.attempt, j.spared_attempts, j.max_attempts)
+  from leasehold.jobs j
+ where (j.spared_attempts not between 0 and j.attempt or j.attempt - j.spared_attempts > j.max_attempts)
+   and not exists (select from leasehold.job_events e where e.job_id = j.id and e.event = 'edited')
+union all
 select 'unmarked_limit', j.id, 'job ' || j.id, format('it is held in queue %L, which has a limit, and is not counted by it', j.queue)
   from leasehold.jobs j
  where j.incarnation is not null and j.limited is not true

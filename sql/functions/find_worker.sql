@@ -3,7 +3,7 @@
 -- Parameters  worker: id, name, incarnation, or a beginning that only one has
 -- Returns     the incarnation; of several dead ones the last
 -- Errors      LH001 no name, or several living workers are meant · LH002 there is no such worker
--- Tables      workers (read)
+-- Tables      workers, jobs (read)
 -- Callers     get_worker, command_worker, list_commands
 create or replace function leasehold.find_worker(worker text) returns uuid language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp as $$
@@ -20,7 +20,7 @@ begin
            string_agg(format('%s %s (%s)', f.worker_id, f.name, f.incarnation), ', ' order by f.worker_id, f.heartbeat_at desc)
       into v_ids, v_alive, v_names
       from (select w.incarnation, w.worker_id, w.name, w.heartbeat_at,
-                   w.stopped_at is null and w.heartbeat_at >= leasehold.clock() - interval '3 minutes' as is_alive,
+                   leasehold.is_alive(w, leasehold.clock()) as is_alive,
                    coalesce(find_worker.worker in (w.worker_id, w.name, w.incarnation::text), false) as is_whole
               from leasehold.workers w
              where starts_with(w.worker_id, find_worker.worker) or starts_with(w.name, find_worker.worker)

@@ -4,7 +4,7 @@
 -- Returns     for each its last job, and whether that is unfinished
 -- Errors      none
 -- Tables      jobs (locked, in id order), then finished_jobs (locked)
--- Callers     complete_chain, cancel_chain, delete_chain
+-- Callers     complete_chain, cancel_chain, delete_chain, lock_job
 create or replace function leasehold.lock_chains(chain_ids bigint[])
 returns table (chain_id bigint, job_id bigint, is_open boolean) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off

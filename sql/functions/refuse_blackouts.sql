@@ -19,7 +19,7 @@ select case when jsonb_array_length(refuse_blackouts.blackouts) > 100 then 'ther
                      when w.doc ->> 'to' !~ '^(([01]\d|2[0-3]):[0-5]\d|24:00)$' then format('must end at a time of day as it begins at one, not at %L', w.doc ->> 'to')
                      when w.doc ? 'days' and (jsonb_typeof(w.doc -> 'days') <> 'array' or w.doc -> 'days' = '[]'
                                               or not w.doc -> 'days' <@ '["mon", "tue", "wed", "thu", "fri", "sat", "sun"]')
-                     then format('must name days as in ["mon", "tue"], not %s', w.doc -> 'days') end
+                     then format('must name days in a list, of mon, tue, wed, thu, fri, sat, sun, not %s', w.doc -> 'days') end
                 when w.doc ? 'days' then 'has days, which only times of day can have'
                 when (w.doc ->> 'from')::timestamptz >= (w.doc ->> 'to')::timestamptz then format('must end after it begins, %s', w.doc ->> 'from')
                 when not isfinite((w.doc ->> 'from')::timestamptz) or not isfinite((w.doc ->> 'to')::timestamptz) then 'must have finite times'

@@ -12,12 +12,14 @@ create or replace function leasehold.refuse_job(
 ) returns text language sql immutable parallel safe as $$
 select case
   when unknown is not null then 'unknown field ' || quote_literal(unknown)
-       || '; known are kind, args, queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, unique, blockers, traceparent, metadata'
+       || '; known are kind, args, queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, fingerprint,'
+       || ' unique, blockers, traceparent, metadata'
   when kind is null then 'kind is missing'
   when octet_length(kind) not between 1 and 200 then 'kind must have 1 to 200 bytes, not ' || octet_length(kind)
   when kind ~ '[[:cntrl:]]' then 'kind has a control character: ' || quote_literal(kind)
   when octet_length(queue) not between 1 and 200 then 'queue must have 1 to 200 bytes, not ' || octet_length(queue)
-  when queue ~ '[[:cntrl:]]' then 'queue has a control character: ' || quote_literal(queue)
+  when queue ~ '[[:cntrl:],]' then 'queue has a ' || case when queue ~ ',' then 'comma, which stands between queues in settings' else 'control character' end
+       || ': ' || quote_literal(queue)
   when octet_length(key) not between 1 and 500 then 'key must have 1 to 500 bytes, not ' || octet_length(key)
   when octet_length(idempotency_key) not between 1 and 500
        then 'idempotency_key must have 1 to 500 bytes, not ' || octet_length(idempotency_key)

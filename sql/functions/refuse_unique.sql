@@ -33,7 +33,7 @@ select case
           from jsonb_array_elements_text(u -> 'by') b(part)
          where b.part in ('key', 'key_group') and job ->> b.part is null
             or b.part like 'args._%' and (job -> 'args' ? substr(b.part, 6)) is not true limit 1),
-       (select 'unique.states knows no state ' || left(s.state::text, 100)
+       (select 'unique.states must be of pending, scheduled, waiting, blocked, claimed, running, completed, failed, cancelled, not ' || left(s.state::text, 100)
           from jsonb_array_elements(u -> 'states') s(state)
          where s.state <> all (array['"pending"', '"scheduled"', '"waiting"', '"blocked"', '"claimed"', '"running"', '"completed"', '"failed"', '"cancelled"']::jsonb[]) limit 1),
        (select 'unique.states must have pending, scheduled, waiting and blocked, between which a job moves by itself; there is no ' || q.state

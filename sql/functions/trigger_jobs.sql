@@ -4,7 +4,7 @@
 -- Returns     for each its new state: pending, or waiting behind its key
 -- Errors      LH002 some do not exist · LH004 some are not scheduled; the message names them
 -- Tables      jobs (in id order), finished_jobs (read), job_events (insert), keys as promote_waiting_jobs
--- Callers     clients, psql, trigger_job
+-- Callers     clients, psql, trigger_job, trigger_scheduled_jobs
 create or replace function leasehold.trigger_jobs(job_ids bigint[]) returns table (job_id bigint, state text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$

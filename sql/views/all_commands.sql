@@ -2,7 +2,7 @@
 create or replace view leasehold.all_commands as
 select c.id, w.worker_id, c.incarnation, c.command, c.args,
        case when c.done_at is not null then case when c.error is null then 'done' else 'failed' end
-            when w.stopped_at is not null or w.heartbeat_at is null or w.heartbeat_at < t.now - interval '3 minutes' then 'expired'
+            when w.incarnation is null or not leasehold.is_alive(w, t.now) then 'expired'
             when c.received_at is not null then 'received'
             when c.expires_at <= t.now then 'expired'
             else 'pending' end as state,

@@ -8,12 +8,17 @@ with recursive open(queue, kind, number) as (
      cross join lateral (select j.queue, j.kind from leasehold.jobs j
                           where j.state = 'pending' and (j.queue, j.kind) > (o.queue, o.kind) order by j.queue, j.kind limit 1) n
      where o.number < 1000
-), release as materialized (
-    -- Workers of one deployment are alike, so that there are few of these however many workers there are.
-    select w.queues, w.kinds, w.version, w.app_version, max(w.started_at) as started_at
+), fleet as materialized (
+    select w.incarnation, case when w.stopped_at is null then leasehold.is_alive(w, leasehold.clock()) else false end as is_alive,
+           array_remove(array_remove(w.kinds, 'echo'), 'dummy') as own_kinds
       from leasehold.workers w
-     where w.stopped_at is null and w.heartbeat_at >= leasehold.clock() - interval '3 minutes'
-     group by 1, 2, 3, 4
+), release as materialized (
+    -- Workers of one deployment are alike, so that there are few of these however many workers there are. Those of another app
+    -- have no kind in common with it but the two that every worker has.
+    select w.queues, a.own_kinds, w.kinds = '{}' as has_all, w.version, w.app_version, max(w.started_at) as started_at
+      from leasehold.workers w join fleet a using (incarnation)
+     where a.is_alive
+     group by 1, 2, 3, 4, 5
 )
 select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name, w.host, w.pid, w.version, w.app_version, w.queues, w.kinds, w.slots,
        cardinality(h.job_ids) as active_jobs, h.job_ids as active_job_ids,
@@ -21,10 +26,10 @@ select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name
        w.memory, w.memory_limit, w.cpu, w.cpu_limit,
        case when a.is_alive then w.backoff end as backoff, case when a.is_alive then w.backoff_until end as backoff_until,
        coalesce(m.kinds, '{}') as missing_kinds, coalesce(n.is_other, false) as outdated,
-       w.started_at, w.heartbeat_at, w.stopped_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision as silent_for
+       w.started_at, w.heartbeat_at, w.stopped_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision as silent_for, w.lost_wake_ups
   from leasehold.workers w
  cross join (select leasehold.clock() as now) t
- cross join lateral (select w.stopped_at is null and w.heartbeat_at >= t.now - interval '3 minutes' as is_alive) a
+  join fleet a on a.incarnation = w.incarnation
  cross join lateral (select coalesce(array_agg(f.id), '{}') as job_ids
                        from (select j.id from leasehold.jobs j where j.incarnation = w.incarnation and j.state in ('claimed', 'running')
                               order by j.state = 'running' desc, j.id limit w.slots) f) h
@@ -32,5 +37,6 @@ select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name
                       where a.is_alive and w.kinds <> '{}' and o.kind <> all (w.kinds) and (w.queues = '{}' or o.queue = any (w.queues))) m on true
   left join lateral (select (l.version, l.app_version) is distinct from (w.version, w.app_version) as is_other
                        from release l
-                      where a.is_alive and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues) and (l.kinds = '{}' or w.kinds = '{}' or l.kinds && w.kinds)
+                      where a.is_alive and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues)
+                        and (l.has_all or w.kinds = '{}' or l.own_kinds = a.own_kinds or l.own_kinds && a.own_kinds)
                       order by l.started_at desc limit 1) n on true;

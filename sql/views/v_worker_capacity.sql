@@ -3,6 +3,9 @@
 -- slots to it. Rates are of the last hour, arrivals of the last ten minutes; retries arrive anew. Big tables are not counted for
 -- this: `counted_at` tells of when it is.
 create or replace view leasehold.v_worker_capacity as
+with alive as materialized (
+    select a.queues, a.slots from leasehold.workers a where a.state = 'ready' and leasehold.is_alive(a, leasehold.clock())
+)
 select d.queue, d.pending, d.ready, d.claimed, d.running,
        coalesce(h.completed, 0) as completed_last_hour, coalesce(h.failed, 0) as failed_last_hour, w.active_workers,
        s.avg_seconds, s.jobs_per_worker_hour,
@@ -20,8 +23,7 @@ select d.queue, d.pending, d.ready, d.claimed, d.running,
   left join leasehold.measure_hour() h on h.queue = d.queue
  cross join lateral (
        select count(*) as active_workers, coalesce(sum(a.slots), 0) as active_slots, coalesce(avg(a.slots), 3)::double precision as slots_per_worker
-         from leasehold.workers a
-        where a.state = 'ready' and a.heartbeat_at > leasehold.clock() - interval '3 minutes' and (a.queues = '{}' or d.queue = any (a.queues))) w
+         from alive a where a.queues = '{}' or d.queue = any (a.queues)) w
  cross join lateral (
        select h.run_seconds / nullif(h.attempts, 0) as avg_seconds,
               3600 * w.slots_per_worker / nullif(h.run_seconds / nullif(h.attempts, 0), 0) as jobs_per_worker_hour) s;

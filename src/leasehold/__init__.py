@@ -4,7 +4,7 @@ from leasehold.access_records import AuditEntry, NewToken, TokenRecord
 from leasehold.app import App
 from leasehold.attempt import Attempt
 from leasehold.cancel_reason import CancelReason
-from leasehold.capacity import CapacityPlan, CapacityRecord, QueueRates
+from leasehold.capacity import CapacityPlan, CapacityRecord, QueueRates, Rollup
 from leasehold.client import Client, open_client
 from leasehold.context import Context
 from leasehold.continuation import ContinueWith, WaitFor
@@ -87,6 +87,7 @@ __all__ = [
     "Reschedule",
     "Retry",
     "RetryPolicy",
+    "Rollup",
     "ScheduleChanges",
     "ScheduleDefinition",
     "ScheduleOptions",

@@ -96,6 +96,33 @@ class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
     scenarios: list[Scenario]
 
 
+class Rollup(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened in a queue in one minute, or, of more than two days ago, in one hour.
+
+    Attributes:
+        starts_at, seconds: when that was, and how long: 60 or 3600.
+        arrivals: jobs that were enqueued; starts: attempts that began; retries: those that failed and are made again.
+        completed, failed, cancelled: jobs that ended so.
+        wait_seconds: from when a job might run to its start, summed over those that completed or failed.
+        run_seconds: from start to end, summed over the attempts that ended.
+        waits, runs: how many of them took how long, by the bounds of `Client.time_bounds`, the last one what is above them all.
+    """
+
+    starts_at: datetime
+    seconds: int
+    queue: str
+    arrivals: int
+    starts: int
+    completed: int
+    failed: int
+    cancelled: int
+    retries: int
+    wait_seconds: float
+    run_seconds: float
+    waits: list[int]
+    runs: list[int]
+
+
 class QueueRates(msgspec.Struct, frozen=True, kw_only=True):
     """What happened in a queue between `since` and `until`. Waits and run times are seconds, None where nothing ended."""
 

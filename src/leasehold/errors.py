@@ -15,7 +15,8 @@
     │   └── UnknownCommand        no command to a worker has this id
     ├── Conflict                  the state of the thing forbids it
     │   ├── WrongState            e.g. cancelling a finished job
-    │   └── UniqueConflict        another job has the unique key; carries its id
+    │   ├── UniqueConflict        another job has the unique key; carries its id
+    │   └── IdempotencyMismatch   another request had the idempotency key
     ├── LeaseLost                 this attempt does not hold the job any more
     ├── ChainEnded                a chain that was waited for has no output; carries how it stands
     │   ├── ChainFailed
@@ -135,6 +136,12 @@ class UniqueConflict(Conflict):
     def __init__(self, message: str | None = None, *, job_id: int | None = None) -> None:
         super().__init__(message)
         self.job_id = job_id
+
+
+class IdempotencyMismatch(Conflict):
+    """The idempotency key was used before for another request."""
+
+    sqlstate = "LH007"
 
 
 class ChainEnded(LeaseholdError):

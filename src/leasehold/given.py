@@ -51,6 +51,13 @@ def check_name(field: str, value: object) -> None:
         raise refusal(field, f"text of 1 to {LONGEST_NAME} bytes without control characters", value)
 
 
+def check_queue(field: str, value: object) -> None:
+    """Refuse what is no name of a queue: settings have several of them with commas between."""
+    check_name(field, value)
+    if "," in str(value):
+        raise refusal(field, "a name without a comma", value)
+
+
 def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
     """Refuse what is none of these."""
     if value not in choices:

@@ -27,7 +27,7 @@ Mode = Literal["atomic"]
 RUNS: tuple[str, ...] = get_args(Runs)
 MODES: tuple[str, ...] = get_args(Mode)
 
-LONGEST_LEASE = 86_400.0
+SHORTEST_LEASE, LONGEST_LEASE = 1.0, 86_400.0
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LEAST_MEMORY_LIMIT = 64 * 1_048_576
 
@@ -40,7 +40,7 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
         priority: likewise.
         max_attempts: likewise.
         unique: likewise; a job that continues a chain asks for nothing.
-        lease: seconds a claim or renewal holds; a day at the most, since it is renewed while the handler runs.
+        lease: seconds a claim or renewal holds; 1 to a day, since it is renewed while the handler runs.
         timeout: seconds a handler may run before it is cancelled and the attempt fails; a job may have its own.
         deadline: seconds after a job was enqueued at which it fails for good, in whatever state it is; likewise.
         retry: back-off between attempts.
@@ -65,7 +65,7 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.queue is not None:
-            given.check_name("queue", self.queue)
+            given.check_queue("queue", self.queue)
         if self.priority is not None:
             given.check_integer("priority", self.priority)
         if self.max_attempts is not None:
@@ -89,8 +89,8 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
         for name in ("lease", "timeout", "deadline"):
             if (value := getattr(self, name)) is not None:
                 msgspec.structs.force_setattr(self, name, given.seconds(name, value))
-        if self.lease is not None and not 0 < self.lease <= LONGEST_LEASE:
-            raise BadInput(f"lease must be more than 0 and at most {LONGEST_LEASE} seconds, not {self.lease}")
+        if self.lease is not None and not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
+            raise BadInput(f"lease must be at least {SHORTEST_LEASE:g} and at most {LONGEST_LEASE:g} seconds, not {self.lease}")
         for name in ("timeout", "deadline"):
             seconds: float | None = getattr(self, name)
             if seconds is not None and not 0 < seconds <= LONGEST_TIME:

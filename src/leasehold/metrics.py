@@ -76,6 +76,11 @@ METRICS: tuple[Metric, ...] = (
     Metric("leasehold_jobs_held", "gauge", "Claimed and running jobs."),
     Metric("leasehold_workers", "gauge", "Workers that have not ended, by state.", ("state",)),
     Metric("leasehold_workers_deaf", "gauge", "Live workers that poll because they do not hear notifications."),
+    Metric(
+        "leasehold_workers_lost_wake_ups",
+        "gauge",
+        "Jobs that the workers that are still known found by polling, though they listened and nobody had rung for them.",
+    ),
     Metric("leasehold_workers_backing_off", "gauge", "Live workers that claim nothing for lack of memory or CPU."),
     Metric("leasehold_worker_slots", "gauge", "Slots of workers that are ready."),
     Metric("leasehold_jobs_enqueued_total", "counter", "Jobs that were enqueued.", ("queue",)),

@@ -64,7 +64,9 @@ class NewJob(
         timeout: how long one attempt may run, over the kind's, in seconds or as a timedelta.
         deadline: when the job fails, whatever state it is in: a time, or how long after it was enqueued, in seconds or as a
             timedelta.
-        idempotency_key: enqueueing again with the same one makes no second job.
+        idempotency_key: enqueueing again with the same one makes no second job, whatever else is different.
+        fingerprint: text that stands for the whole request; the same idempotency key with another one is refused. The
+            gateway gives it where the key came as a header.
         unique: which other jobs count as this one, and what becomes of it then.
         blockers: chains that have to complete first, by id or as new jobs, made together with this one; the handler
             finds their outputs, in this order, with `job.blockers()`.
@@ -84,6 +86,7 @@ class NewJob(
     timeout: float | timedelta | None = None
     deadline: datetime | timedelta | float | None = None
     idempotency_key: str | None = None
+    fingerprint: str | None = None
     unique: Unique | None = None
     blockers: Sequence[Blocker] | None = None
     traceparent: str | None = None

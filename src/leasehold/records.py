@@ -29,7 +29,8 @@ class EnqueuedJob(msgspec.Struct, frozen=True):
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A job, finished or not. Times are the database's; what has not happened is None.
 
-    `chain_id` is the id of the first job of its chain, `succeeded_by` the job that continued it.
+    `chain_id` is the id of the first job of its chain, `succeeded_by` the job that continued it. `attempt` never goes down; of
+    the attempts all but `spared_attempts` count towards `max_attempts`.
     """
 
     id: int
@@ -43,6 +44,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     error: Any
     metadata: Any
     attempt: int
+    spared_attempts: int
     max_attempts: int
     created_at: datetime
     run_at: datetime
@@ -263,12 +265,13 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
         version, app_version: of leasehold; of the code that has the handlers, None where nobody said.
         queues, kinds: what it serves; empty for all.
         active_job_ids: jobs that it holds, running ones first, no more than it has slots; `active_jobs`: how many those are.
-        state: ready, paused, draining, stale (no heartbeat for three minutes) or stopped.
+        state: ready, paused, draining, stale (it has missed two heartbeats, or a lease of its ran out) or stopped.
         memory, cpu: shares in use of `memory_limit` (bytes) and `cpu_limit` (CPUs) at the last heartbeat; None: not known.
         backoff: why it claims nothing for now, until about `backoff_until`; None: it does.
         missing_kinds: kinds that are pending in its queues and that it has no handler for.
         outdated: the last one that started among those that share its work has another version.
         silent_for: how many seconds ago its last heartbeat was, by the database's clock.
+        lost_wake_ups: jobs that it found by polling, though it listened and nobody had rung for them.
     """
 
     worker_id: str
@@ -296,6 +299,7 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
     stopped_at: datetime | None
     incarnation: UUID
     silent_for: float
+    lost_wake_ups: int
 
 
 class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):

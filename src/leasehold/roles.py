@@ -61,7 +61,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job
         find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers
         get_job_errors get_job_logs get_job_progress get_job_timeline get_last_completion get_rates get_schedule
-        get_totals get_worker list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains
+        get_totals get_worker is_alive list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains
         list_changes list_commands list_failures list_jobs list_key_jobs list_limits list_oldest_ready
         list_queue_depths list_queues list_recent_jobs list_rollups list_schedule_ticks list_schedules
         list_wait_circles list_waiting_chains list_workers measure_fleet measure_flow measure_hour name_worker
@@ -71,12 +71,13 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         acknowledge_command cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain
         complete_schedule create_schedule create_token declare_schedule delete_chain delete_job delete_jobs
         delete_schedule disable_schedule drop_limit edit_job enable_schedule enqueue_for_keys find_token
-        generate_jobs heartbeat_worker list_audit list_tokens pause_queue read_schedule_rows recover_stale_jobs
+        generate_jobs heartbeat_worker list_audit list_tokens lock_job pause_queue read_schedule_rows recover_stale_jobs
         refuse_schedule register_worker repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token
-        set_ageing set_limit stop_worker trigger_job trigger_jobs trigger_schedule update_schedule wake write_audit
+        set_ageing set_limit stop_worker trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs update_schedule
+        wake write_audit
     """),
     "scaler": names("""
-        desired_workers get_capacity list_capacity list_queue_depths measure_hour workers_needed
+        desired_workers get_capacity is_alive list_capacity list_queue_depths measure_hour workers_needed
     """),
 }  # fmt: skip
 

@@ -26,7 +26,16 @@ Definition: TypeAlias = "dict[str, Any]"
 
 _OF_JOB = ("queue", "priority", "key", "key_group", "max_attempts", "timeout", "metadata")
 # These are about one job that is made now.
-_NOT_OF_SCHEDULE = ("run_at", "delay", "deadline", "idempotency_key", "unique", "blockers", "traceparent")
+_NOT_OF_SCHEDULE = (
+    "run_at",
+    "delay",
+    "deadline",
+    "idempotency_key",
+    "fingerprint",
+    "unique",
+    "blockers",
+    "traceparent",
+)
 RHYTHMS = ("every", "cron", "at")
 CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap), "days": get_args(Day)}
 LONGEST_NAME = 200

@@ -59,7 +59,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     slots: Annotated[int, Meta(ge=1, le=10_000, description="Jobs that one worker runs at once.")] = 3
 
     lease_seconds: Annotated[
-        float, Meta(gt=0, le=86_400, description="How long a claim holds a job before others may take it.")
+        float, Meta(ge=1, le=86_400, description="How long a claim holds a job before others may take it.")
     ] = 60.0
     renew_seconds: Annotated[
         float,

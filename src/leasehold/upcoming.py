@@ -8,12 +8,27 @@ from typing import Any
 
 from cronsim import CronSim
 
+from leasehold.blackouts import read_time
 from leasehold.cron import parse_cron
 from leasehold.errors import BadInput
 from leasehold.schedule_records import NextTick, TickNote
-from leasehold.timetable import Timetable
+from leasehold.timetable import MICROSECOND, Timetable
 
 MOST_TICKS = 1000
+
+
+def beginning(schedule: Mapping[str, Any], now: datetime) -> datetime:
+    """Where the ticks to come begin: now, or before a one-shot of the past that has not fired and is due at once.
+
+    Args:
+        schedule: a definition as `complete_schedule` has it, or a row of `schedules`.
+        now: by the database's clock.
+    """
+    if schedule.get("at") is None or schedule.get("last_tick_at") is not None:
+        return now
+    at = read_time(schedule["at"])
+    is_missed = at < now - timedelta(seconds=float(schedule["grace"]))
+    return now if is_missed and schedule["missed"] == "skip" else min(now, at - MICROSECOND)
 
 
 def next_ticks(schedule: Mapping[str, Any], after: datetime, count: int, now: datetime) -> list[NextTick]:

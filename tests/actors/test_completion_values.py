@@ -20,7 +20,7 @@ from sqlalchemy.pool import NullPool
 from leasehold import App, CompletionValues, ContinueWith, Job
 from leasehold.errors import BadInput, InvalidArgs
 from tests.support.held import held_job
-from tests.support.working import working
+from tests.support.working import without_renewals, working
 
 End = Callable[[Job], "tuple[Any, ContinueWith[Any] | None]"]
 PAID = "insert into public.paid values (7)"
@@ -106,7 +106,7 @@ async def jobs_of(running: Any) -> list[tuple[Any, ...]]:
 
 @DRIVERS
 async def test_an_output_is_committed_with_the_users_row_and_returned_as_by_any_other_handler(
-    database_url: str, driver: Any, caplog: pytest.LogCaptureFixture
+    database_url: str, driver: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = shop()
 
@@ -116,7 +116,7 @@ async def test_an_output_is_committed_with_the_users_row_and_returned_as_by_any_
 
     runs, pay = driver(database_url, end)
     app.kind("pay", runs=runs)(pay)
-    async with working(database_url, app, queues=["default"]) as running:
+    async with working(database_url, app, queues=["default"], **without_renewals(monkeypatch)) as running:
         await running.database.execute("create table public.paid (n int)")
         job = await running.run("pay")
         assert (job.state, job.output) == ("completed", {"number": 3})
@@ -130,7 +130,7 @@ async def test_an_output_is_committed_with_the_users_row_and_returned_as_by_any_
 
 @DRIVERS
 async def test_a_continuation_is_what_job_complete_would_have_written(
-    database_url: str, driver: Any, caplog: pytest.LogCaptureFixture
+    database_url: str, driver: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = shop()
 
@@ -146,7 +146,7 @@ async def test_a_continuation_is_what_job_complete_would_have_written(
             pass
         return go_on(app, job)
 
-    async with working(database_url, app, queues=["default"]) as running:
+    async with working(database_url, app, queues=["default"], **without_renewals(monkeypatch)) as running:
         await running.database.execute("create table public.paid (n int)")
         waited_for = await running.client.enqueue("part", queue="people")
         assert waited_for == 1

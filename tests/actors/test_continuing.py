@@ -14,6 +14,7 @@ from leasehold import App, ContinueWith, Discard, Job, NewJob, ended
 from leasehold.errors import BadInput
 from leasehold.job import Token
 from tests.support.held import held_job
+from tests.support.waiting import until
 from tests.support.working import working
 
 
@@ -96,7 +97,7 @@ async def test_a_chain_goes_on_until_a_handler_returns_an_output(database_url: s
             ("ship", "completed", '"shipped 7"'),
         ]
         assert seen == [(job_id, 0), (job_id, 1), (job_id, 2)]
-        assert running.worker.settler.statistics().completed == 3
+        await until(lambda: running.worker.settler.statistics().completed == 3)
 
 
 async def test_a_chain_may_loop_and_branch(database_url: str) -> None:

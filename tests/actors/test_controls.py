@@ -189,7 +189,7 @@ async def test_stacks_tell_where_handlers_are_in_every_flavour(database_url: str
             is_deep = "checkpoint_passed" in stacks.get("in_a_thread", "") or "stuck" in stacks.get("in_a_thread", "")
             return stacks if is_deep and "in wait_for" in stacks.get("wait_for", "") and len(stacks) == 5 else None
 
-        stacks = await eventually(seen, 20.0)
+        stacks = await eventually(seen)
         assert "wait_deep_down" in stacks["in_trio"]
         assert "in in_trio" in stacks["in_trio"]
         assert "in in_asyncio" in stacks["in_asyncio"]

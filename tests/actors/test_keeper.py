@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from time import monotonic
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.errors import ActorFailed
 from leasehold.job import NewJob
-from tests.support.waiting import eventually, until
+from tests.support.waiting import PATIENCE, eventually, until
 
 
 class Keeping:
@@ -78,20 +79,22 @@ async def connections(database: Database) -> int:
 
 async def test_what_is_due_is_renewed_in_one_statement_and_shown_as_running(database: Database) -> None:
     bundle = Keeping(database, renew_seconds=20.0)
-    jobs = await bundle.claim(5, lease="6 seconds")
-    unstarted = (await bundle.claim(1, lease="6 seconds", started=False))[0]
+    jobs = await bundle.claim(5)
+    unstarted = (await bundle.claim(1, started=False))[0]
     await database.fetch("update leasehold.jobs set lease_expires_at = lease_expires_at - interval '5 s'")
     before = monotonic()
     await bundle.renew()
+    after = monotonic()
     assert bundle.keeper.statistics().statements == 1
     assert bundle.keeper.statistics().renewed == 6
     assert {job.id: job.state for job in await bundle.client.list()} == {
         **{held.id: "running" for held in jobs}, unstarted.id: "claimed",
     }  # fmt: skip
     for held in jobs:
-        assert 5 < await bundle.left(held) <= 6
-        assert held.trusted_until == pytest.approx(before + 6 - 1, abs=0.5)
-        assert held.renew_at == pytest.approx(before + 2, abs=0.5)
+        assert before <= held.renew_at - 20 <= after
+        assert held.trusted_until - held.renew_at == pytest.approx(60 - 5 - 20)
+    leases = await database.fetch("select distinct lease_expires_at - heartbeat_at from leasehold.jobs")
+    assert leases == [(timedelta(seconds=60),)]
     await bundle.renew()
     assert bundle.keeper.statistics().statements == 1
 
@@ -147,9 +150,10 @@ async def test_a_row_that_somebody_has_locked_is_neither_renewed_nor_lost_and_as
     trusted = held.trusted_until
     async with database.transaction() as transaction:
         await transaction.fetch("select from leasehold.jobs where id = $1 for update", held.id)
+        before = monotonic()
         await bundle.renew()
         assert (held.lost, held.trusted_until) == (None, trusted)
-        assert held.renew_at == pytest.approx(monotonic() + 1.0, abs=0.5)
+        assert before <= held.renew_at - 1 <= monotonic()
     held.renew_at = 0.0
     await bundle.renew()
     assert held.trusted_until > trusted
@@ -167,7 +171,7 @@ async def test_a_transaction_that_asserts_its_lease_does_not_keep_it_from_being_
 
 async def test_leases_are_kept_for_as_long_as_it_runs_even_through_lost_connections(database: Database) -> None:
     bundle = Keeping(database)
-    [held] = await bundle.claim(lease="1.2 seconds")
+    [held] = await bundle.claim(lease="3 seconds")
     async with running(bundle):
         for _ in range(2):
             renewed = bundle.keeper.statistics().renewed
@@ -190,9 +194,10 @@ async def test_a_blocked_event_loop_costs_no_lease_and_the_culprit_is_named(
     [held] = await bundle.claim(lease="0.9 seconds")
     async with running(bundle):
         await until(lambda: bundle.keeper.statistics().renewed > 0)
+        renewed = bundle.keeper.statistics().renewed
         bundle.pulse.at = monotonic()
         time.sleep(1.3)  # noqa: ASYNC251  the fault under test
-        assert await bundle.left(held) > 0
+        assert bundle.keeper.statistics().renewed > renewed + 1
     [told] = [record for record in caplog.records if "blocked the event loop" in record.getMessage()][:1]
     assert f"job {held.id} (echo)" in told.getMessage()
     assert "time.sleep(1.3)" in told.getMessage()
@@ -210,7 +215,7 @@ async def test_a_cancelled_keeper_leaves_neither_thread_nor_connection(database:
     async def gone() -> bool:
         return await connections(database) == 0
 
-    await eventually(gone, timeout=1)
+    await eventually(gone)
 
 
 async def test_a_keeper_that_cannot_do_its_work_ends_the_worker(empty_database_url: str) -> None:
@@ -219,5 +224,5 @@ async def test_a_keeper_that_cannot_do_its_work_ends_the_worker(empty_database_u
     from tests.support.held import held_job
 
     holdings[1] = held_job(1, claimed_at=0.0)
-    with trio.fail_after(5), pytest.raises(ActorFailed, match="lease keeper failed"):
+    with trio.fail_after(PATIENCE), pytest.raises(ActorFailed, match="lease keeper failed"):
         await supervise(keeper)

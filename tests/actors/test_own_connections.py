@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from leasehold import App, Job
-from tests.support.working import Working, working
+from tests.support.working import Working, without_renewals, working
 
 Completes = Callable[[Job, int, Any], Any]
 NEXT = {"next": {"kind": "mail", "queue": "elsewhere"}}
@@ -76,12 +76,13 @@ async def paid(running: Working) -> list[int]:
 @DRIVERS
 @pytest.mark.parametrize("then", [None, NEXT])
 async def test_the_users_row_and_the_completion_are_one_commit_and_the_handler_just_returns(
-    database_url: str, driver: Callable[[str], tuple[Any, Completes]], then: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+    database_url: str, driver: Callable[[str], tuple[Any, Completes]], then: Any, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     app = App()
     runs, pay = driver(database_url)
     app.kind("pay", runs=runs)(pay)
-    async with working(database_url, app, queues=["default"]) as running:
+    async with working(database_url, app, queues=["default"], **without_renewals(monkeypatch)) as running:
         await running.database.execute("create table public.paid (n int)")
         job = await running.run("pay", {"n": 7, "then": then})
         assert (job.state, job.output, await paid(running)) == ("completed", None if then else {"n": 7}, [7])
@@ -122,7 +123,7 @@ async def test_a_lost_lease_fails_the_users_transaction(
 
 
 async def test_what_a_handler_raises_after_its_own_commit_is_logged_and_changes_nothing(
-    database_url: str, caplog: pytest.LogCaptureFixture
+    database_url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = App()
     _, pay = with_psycopg(database_url)
@@ -132,7 +133,7 @@ async def test_what_a_handler_raises_after_its_own_commit_is_logged_and_changes_
         pay(job, n, None)
         raise ValueError("too late")
 
-    async with working(database_url, app) as running:
+    async with working(database_url, app, **without_renewals(monkeypatch)) as running:
         await running.database.execute("create table public.paid (n int)")
         job = await running.run("pay", {"n": 7})
         running.worker.drain()

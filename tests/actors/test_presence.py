@@ -83,6 +83,14 @@ async def test_a_draining_worker_that_registers_again_is_soon_shown_as_draining(
         nursery.cancel_scope.cancel()
 
 
+async def test_a_worker_says_how_often_it_beats_and_how_many_wake_ups_it_has_lost(database: Database) -> None:
+    presence = presence_of(database, a_claimer(), lambda: msgspec.structs.replace(READY, lost_wake_ups=4))
+    await presence.register()
+    await presence.beat()
+    [row] = await database.fetch("select heartbeat_seconds, lost_wake_ups from leasehold.workers")
+    assert tuple(row) == (60.0, 4)
+
+
 async def test_two_starts_under_one_name_are_two_workers(database: Database) -> None:
     for _ in range(2):
         await presence_of(database, a_claimer()).register()

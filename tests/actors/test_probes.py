@@ -67,6 +67,7 @@ async def test_metrics_tell_what_the_worker_did_by_kind(database_url: str, datab
         for kind in ("echo", "echo"):
             await running.run(kind)
         await running.run("bad", max_attempts=1)
+        await until(lambda: not running.worker.holdings)
         with served(probes.health, probes) as asking:
             _, text = await ask(asking, "/metrics")
     lines = set(text.splitlines())
@@ -86,14 +87,17 @@ async def test_a_blocked_event_loop_is_told_while_it_is_blocked(database_url: st
         await running.ready()
         health = Health(0.05)
         with served(health, probes) as asking:
-            health.beat()
-            assert asking.get("/livez")[0] == 200
+
+            def lives() -> bool:
+                health.beat()
+                return asking.get("/livez")[0] == 200
+
+            await until(lives)
             time.sleep(0.1)  # noqa: ASYNC251 - a handler that does what none should
             status, _, text = asking.get("/livez")
             assert status == 503
             assert "a handler blocks it" in text
-            health.beat()
-            assert asking.get("/livez")[0] == 200
+            await until(lives)
 
 
 async def test_they_run_beside_the_actors_of_a_process(database_url: str, database: Database) -> None:

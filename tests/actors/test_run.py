@@ -7,6 +7,7 @@ from leasehold.actors.run import made_up_id, run_actors
 from leasehold.app import App
 from leasehold.errors import ActorFailed, BadInput, SchemaMismatch
 from leasehold.settings import Settings
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.parametrize(("names", "complaint"), [(["worker", "king"], "unknown actor king"), ([], "none named")])
@@ -23,7 +24,7 @@ async def test_a_worker_without_any_handler_is_refused() -> None:
 @pytest.mark.parametrize("actor", ["worker", "scheduler", "reaper"])
 async def test_actors_end_with_a_clear_error_where_the_schema_is_missing(empty_database_url: str, actor: str) -> None:
     settings = Settings(database_url=empty_database_url, notify=False)
-    with trio.fail_after(10), pytest.raises(ActorFailed, match="leasehold migrate") as caught:
+    with trio.fail_after(PATIENCE), pytest.raises(ActorFailed, match="leasehold migrate") as caught:
         await run_actors([actor], settings)
     assert isinstance(caught.value.__cause__, SchemaMismatch)
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from time import monotonic
+from time import monotonic, time
 
+import pytest
 import trio
+from trio.testing import MockClock
 
+from leasehold.actors import sibling as sibling_module
 from leasehold.actors.held import Held
 from leasehold.actors.keeper import Pulse
 from leasehold.actors.sibling import Watcher, stand_by
@@ -13,36 +16,43 @@ from leasehold.client import Client
 from leasehold.database import open_database
 from tests.support.held import held_job
 from tests.support.proxy import proxied
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 from tests.support.working import working
 
 
-async def test_a_handler_is_cancelled_when_its_lease_can_no_longer_be_trusted() -> None:
+@pytest.fixture
+def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases are trusted by trio's clock, which begins at 0 and jumps."""
+    monkeypatch.setattr(sibling_module, "monotonic", trio.current_time)
+
+
+@pytest.mark.usefixtures("one_clock")
+async def test_a_handler_is_cancelled_when_its_lease_can_no_longer_be_trusted(autojump_clock: MockClock) -> None:
     held = held_job()
-    held.trusted_until = monotonic() + 0.05
-    with trio.fail_after(2), trio.CancelScope() as held.scope:
+    held.trusted_until = 30.0
+    with trio.CancelScope() as held.scope:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(stand_by, held)
             await trio.sleep_forever()
-    assert held.lost == "error"
-    assert monotonic() >= held.trusted_until
+    assert (held.lost, trio.current_time()) == ("error", 30)
 
 
-async def test_each_renewal_moves_the_deadline_on() -> None:
+@pytest.mark.usefixtures("one_clock")
+async def test_each_renewal_moves_the_deadline_on(autojump_clock: MockClock) -> None:
     held = held_job()
-    held.trusted_until = monotonic() + 0.05
+    held.trusted_until = 1.0
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stand_by, held)
-        for _ in range(3):
-            former, held.trusted_until = held.trusted_until, monotonic() + 0.1
-            await until(lambda former=former: monotonic() > former)
+        for second in (1, 2, 3):
+            held.trusted_until = second + 1.0
+            await trio.sleep_until(second + 0.5)
             assert held.lost is None
-        await until(lambda: held.lost == "error")
+    assert (held.lost, trio.current_time()) == ("error", 4)
 
 
 async def test_a_sibling_ends_with_its_handler() -> None:
     held = held_job()
-    with trio.fail_after(2):
+    with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(stand_by, held)
             await until(lambda: held.watched is not None)
@@ -84,16 +94,16 @@ async def test_a_worker_that_cannot_reach_its_database_cancels_its_handlers_befo
 
     @app.kind()
     async def endless() -> None:
-        moments["started"] = monotonic()
+        moments["started"] = time()
         try:
             await trio.sleep_forever()
         finally:
-            moments["cancelled"] = monotonic()
+            moments["cancelled"] = time()
 
     async with (
         proxied(database_url) as proxy,
         open_database(database_url) as direct,
-        working(proxy.dsn, app, lease_seconds=1.8, renew_seconds=0.3, notify=False) as running,
+        working(proxy.dsn, app, lease_seconds=2.4, renew_seconds=0.3, notify=False) as running,
     ):
         job_id = await Client(direct).enqueue("endless")
         await until(lambda: "started" in moments)
@@ -101,7 +111,7 @@ async def test_a_worker_that_cannot_reach_its_database_cancels_its_handlers_befo
         proxy.stall()
         await until(lambda: "cancelled" in moments)
         rows = await direct.fetch(
-            "select extract(epoch from lease_expires_at - clock_timestamp())::float8, state from leasehold.jobs"
+            "select extract(epoch from lease_expires_at)::float8 - $1, state from leasehold.jobs", moments["cancelled"]
         )
         left, state = rows[0]
         assert state == "running"

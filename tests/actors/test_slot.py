@@ -11,6 +11,7 @@ from trio.testing import MockClock
 from leasehold.actors.held import Held
 from leasehold.actors.outcome import Completed, Failed, Outcome, Released
 from leasehold.actors.slot import SHUTDOWN, Slot, Take, describe_slot
+from leasehold.actors.time_limits import TOO_LATE
 from leasehold.job import Job
 from leasehold.kind import Kind, KindOptions
 from tests.support.held import free_kind, held_job
@@ -100,6 +101,16 @@ async def test_a_timeout_fails_the_attempt(autojump_clock: MockClock) -> None:
     assert isinstance(outcome, Failed)
     assert outcome.error["type"] == "TimedOut"
     assert not outcome.discard
+
+
+async def test_a_handler_does_not_begin_after_the_deadline_of_its_job() -> None:
+    async def begin() -> str:
+        return "begun"
+
+    running = Running()
+    late, early = (held_job(kind=a_kind(begin), extras=f'{{"deadline_in": {seconds}}}') for seconds in (-1, 600))
+    await running.slot.run_jobs(taking([late, early]))
+    assert running.settled == [Failed(late, TOO_LATE, discard=True), Completed(early, '"begun"')]
 
 
 async def test_what_a_handler_raises_while_it_runs_out_of_time_is_what_is_told(autojump_clock: MockClock) -> None:

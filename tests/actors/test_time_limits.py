@@ -18,6 +18,7 @@ from leasehold import App, Job
 from leasehold.actors.time_limits import RunClock
 from leasehold.errors import BadInput
 from leasehold.new_job import NewJob
+from leasehold.records import JobRecord
 from tests.support.waiting import until
 from tests.support.working import Working, a_reaper, working
 
@@ -98,14 +99,23 @@ async def started(running: Working, begun: list[int], kind: str) -> int:
     return job_id
 
 
+async def overrun(running: Working, begun: list[int], kind: str, limit: str, **options: Any) -> tuple[JobRecord, float]:
+    """A job that ran into this limit, of so many seconds; on a busy machine its handler begins in time for a longer one."""
+    for seconds in (0.1, 1.0, 10.0):
+        job = await running.run(kind, **{limit: timedelta(seconds=seconds)}, **options)
+        if job.id in begun:
+            return job, seconds
+    raise AssertionError(f"no handler began before its {limit}")
+
+
 # What a job may have of its own.
 
 
 @pytest.mark.parametrize("kind", FLAVOURS)
-async def test_a_job_has_a_timeout_of_its_own(running: Working, reasons: Reasons, kind: str) -> None:
-    job = await running.run(kind, timeout=0.1, max_attempts=1)
+async def test_a_job_has_a_timeout_of_its_own(running: Working, reasons: Reasons, begun: list[int], kind: str) -> None:
+    job, seconds = await overrun(running, begun, kind, "timeout", max_attempts=1)
     assert (job.state, job.error["type"]) == ("failed", "TimedOut")
-    assert job.error["message"] == "the handler was cancelled after its timeout of 0.1 s"
+    assert job.error["message"] == f"the handler was cancelled after its timeout of {seconds} s"
     assert reasons == ["timeout"]
 
 
@@ -122,12 +132,14 @@ async def test_the_timeout_of_a_job_goes_over_that_of_its_kind_in_both_direction
 
 
 @pytest.mark.parametrize("kind", FLAVOURS)
-async def test_at_its_deadline_a_running_job_fails_for_good(running: Working, reasons: Reasons, kind: str) -> None:
-    job = await running.run(kind, deadline=timedelta(seconds=0.3))
+async def test_at_its_deadline_a_running_job_fails_for_good(
+    running: Working, reasons: Reasons, begun: list[int], kind: str
+) -> None:
+    job, seconds = await overrun(running, begun, kind, "deadline")
     assert (job.state, job.error["type"], job.attempt) == ("failed", "DeadlineExceeded", 1)
     assert reasons == ["deadline"]
     assert job.finished_at is not None
-    assert 0.25 < (job.finished_at - job.created_at).total_seconds() < 1.5
+    assert (job.finished_at - job.created_at).total_seconds() >= seconds
 
 
 async def test_the_earlier_of_timeout_and_deadline_counts(running: Working) -> None:
@@ -191,19 +203,22 @@ async def test_a_job_that_nobody_runs_fails_at_its_deadline(database_url: str, r
         places: list[dict[str, Any]] = [{}, {"delay": 3600}, {"key": "k"}, {"key": "k"}]
         jobs = [await running.client.enqueue("trio", deadline=timedelta(seconds=0.2), **more) for more in places]
         for job_id in jobs:
-            job = await running.finished(job_id, timeout=3)
+            job = await running.finished(job_id)
             assert (job.state, job.error["type"], job.attempt) == ("failed", "DeadlineExceeded", 0)
 
 
 @pytest.mark.parametrize("kind", FLAVOURS)
 async def test_the_reaper_tells_a_worker_whose_job_is_too_late(
-    running: Working, reasons: Reasons, begun: list[int], kind: str
+    database_url: str, reasons: Reasons, begun: list[int], kind: str
 ) -> None:
-    job_id = await started(running, begun, kind)
-    await running.database.fetch("update leasehold.jobs set deadline = leasehold.clock() where id = $1", job_id)
-    assert await running.database.call_value("expire_jobs") == 1
-    await until(lambda: reasons == ["deadline"], timeout=1)
-    assert (await running.client.get(job_id)).state == "failed"
+    app = make_app(reasons, begun)
+    async with working(database_url, app, lease_seconds=600.0, renew_seconds=200.0) as running:
+        await running.ready()
+        job_id = await started(running, begun, kind)
+        await running.database.fetch("update leasehold.jobs set deadline = leasehold.clock() where id = $1", job_id)
+        assert await running.database.call_value("expire_jobs") == 1
+        await until(lambda: reasons == ["deadline"])
+        assert (await running.client.get(job_id)).state == "failed"
 
 
 # Why a handler is cancelled.
@@ -247,7 +262,7 @@ async def test_the_handler_can_see_why_it_is_cancelled(
 ) -> None:
     job_id = await started(running, begun, kind)
     await LOSSES[reason](running, job_id)
-    await until(lambda: bool(reasons), timeout=3)
+    await until(lambda: bool(reasons))
     assert reasons == [reason]
 
 
@@ -255,17 +270,16 @@ async def test_the_handler_can_see_why_it_is_cancelled(
 async def test_without_notifications_the_next_renewal_tells(
     database_url: str, reasons: Reasons, begun: list[int], reason: str
 ) -> None:
-    async with working(database_url, make_app(reasons, begun), notify=False, renew_seconds=0.3) as running:
+    app, lease = make_app(reasons, begun), 600.0
+    async with working(database_url, app, notify=False, renew_seconds=0.3, lease_seconds=lease) as running:
         job_id = await started(running, begun, "trio")
         if reason == "cancelled":
             await running.client.cancel(job_id)
         else:
             await running.database.fetch("update leasehold.jobs set deadline = leasehold.clock() where id = $1", job_id)
             await running.database.call("expire_jobs")
-        began = monotonic()
-        await until(lambda: bool(reasons), timeout=3)
+        await until(lambda: bool(reasons))
         assert reasons == [reason]
-        assert monotonic() - began < 1.0
 
 
 # The clock itself.

@@ -1,20 +1,28 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+import jsonschema
 import kubernetes_validate
 import pytest
 
 from leasehold.actors.run import FORCE_SECONDS
 from leasehold.database import Database
+from leasehold.gateway.capacity import show_desired_workers
+from leasehold.gateway.capacity_bodies import DesiredBody, DesiredParameters
+from leasehold.gateway.identities import Scope
 from leasehold.gateway.table import ROUTES
 from leasehold.settings import Settings
-from tests.deploy.files import Manifest, containers, from_kubernetes, manifests, pod_of, rendered
+from tests.deploy.files import KUBERNETES, Manifest, containers, documents, from_kubernetes, manifests, pod_of, rendered
 
 # The oldest that is still looked after, and the newest that the validator knows.
 OLDEST, NEWEST = "1.33", "1.37"
 WITHOUT_SCHEMA = {"ScaledObject", "TriggerAuthentication"}
+KEDA_SCHEMAS = Path(__file__).parent / "keda.json"
 PATHS = {"/livez", "/readyz", "/startupz"}
 
 
@@ -130,7 +138,47 @@ def test_the_scaler_scales_what_is_there_and_nobody_else_sets_the_number(example
 
 
 async def test_the_query_of_the_scaler_gives_one_number(database: Database) -> None:
-    [scaled] = [each for each in manifests() if each["kind"] == "ScaledObject"]
-    [row] = await database.fetch(scaled["spec"]["triggers"][0]["metadata"]["query"])
+    [query] = [trigger["metadata"]["query"] for trigger in triggers() if trigger["type"] == "postgresql"]
+    [row] = await database.fetch(query)
     [number] = row.values()
     assert number == 0
+
+
+def triggers() -> list[Manifest]:
+    return [trigger for each in manifests() if each["kind"] == "ScaledObject" for trigger in each["spec"]["triggers"]]
+
+
+@pytest.mark.parametrize("folder", ["keda", "keda-http"])
+def test_the_scaler_fits_the_schema_of_keda(folder: str) -> None:
+    schemas = json.loads(KEDA_SCHEMAS.read_text())
+    objects = {each["kind"]: each for each in documents(KUBERNETES / folder / "scaled-object.yaml")}
+    assert set(objects) == WITHOUT_SCHEMA
+    for kind, each in objects.items():
+        jsonschema.validate(each, schemas | {"$ref": f"#/$defs/{kind}"})
+    references = {each["authenticationRef"]["name"] for each in objects["ScaledObject"]["spec"]["triggers"]}
+    assert references == {objects["TriggerAuthentication"]["metadata"]["name"]}
+    del objects["ScaledObject"]["spec"]["scaleTargetRef"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(objects["ScaledObject"], schemas | {"$ref": "#/$defs/ScaledObject"})
+
+
+def test_the_scaler_over_http_asks_the_gateway_with_a_token_for_a_number_that_it_gives() -> None:
+    [metadata] = [trigger["metadata"] for trigger in triggers() if trigger["type"] == "metrics-api"]
+    url = urlsplit(metadata["url"])
+    [service] = [
+        each for each in manifests() if each["kind"] == "Service" and each["metadata"]["name"] == "leasehold-gateway"
+    ]
+    host = f"{service['metadata']['name']}.leasehold.svc"
+    assert (url.hostname, url.port or 80) == (host, service["spec"]["ports"][0]["port"])
+    [route] = [each for each in ROUTES if each.path.replace("{queue}", "default") == url.path]
+    assert route.handler is show_desired_workers
+    assert set(parse_qs(url.query)) <= set(DesiredParameters.__struct_fields__)
+    assert metadata["valueLocation"] in DesiredBody.__struct_fields__
+    assert metadata["authMode"] == "bearer"
+    [[reference]] = [
+        each["spec"]["secretTargetRef"]
+        for each in documents(KUBERNETES / "keda-http/scaled-object.yaml")
+        if each["kind"] == "TriggerAuthentication"
+    ]
+    assert reference["parameter"] == "token"
+    assert route.scope is Scope.READ

@@ -16,7 +16,7 @@ async def test_a_handler_that_keeps_the_interpreter_busy_for_three_leases_keeps_
     worker = await fleet.worker("busy")
     fleet.run("reaper")
     job = await fleet.client.enqueue("spin", {"seconds": 6})
-    record = await fleet.job(job, "completed", timeout=30)
+    record = await fleet.job(job, "completed")
     assert (record.attempt, record.output) == (1, "spun")
     assert f"job {job} (spin)" in await worker.until_line("blocked the event loop")
 
@@ -29,7 +29,7 @@ async def test_a_handler_that_cannot_be_interrupted_is_left_to_its_lease_by_the_
     stuck.signal(signal.SIGTERM)
     await stuck.until_line("draining")
     stuck.signal(signal.SIGTERM)
-    assert await stuck.until_exit(10) == 1
+    assert await stuck.until_exit() == 1
     await fleet.worker("heir")
     assert (await fleet.job(job, "completed")).output == 2
 
@@ -38,7 +38,7 @@ async def test_a_handler_that_ends_the_asyncio_loop_ends_its_process_and_the_job
     worker = await fleet.worker("looped")
     fleet.run("reaper")
     job = await fleet.client.enqueue("end_the_loop")
-    assert await worker.until_exit(10) == 1
+    assert await worker.until_exit() == 1
     assert "the asyncio loop has ended" in worker.output
     await fleet.worker("heir")
     assert (await fleet.job(job, "completed")).output == 2
@@ -56,6 +56,6 @@ async def test_a_worker_ends_although_its_database_is_away(
         await worker.until_line("draining")
         if signals == 2:
             worker.signal(signal.SIGTERM)
-        assert await worker.until_exit(15) == signals - 1
+        assert await worker.until_exit() == signals - 1
     finally:
         durable_server.start()

@@ -36,7 +36,7 @@ class Load:
         async def probe() -> bool:
             return len(self.acknowledged) >= goal
 
-        await eventually(probe, 30)
+        await eventually(probe)
 
 
 async def everything_completed(fleet: Fleet, load: Load) -> None:
@@ -46,7 +46,7 @@ async def everything_completed(fleet: Fleet, load: Load) -> None:
         )
         return len(done) == len(load.acknowledged)
 
-    await eventually(probe, 30)
+    await eventually(probe, 60)
     doubled = await fleet.database.fetch("select id from leasehold.finished_jobs group by id having count(*) > 1")
     assert doubled == []
 

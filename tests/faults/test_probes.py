@@ -28,23 +28,27 @@ def probe(process: LeaseholdProcess, path: str) -> int:
 
 async def test_life_ends_while_a_handler_blocks_the_loop_and_comes_back(fleet: Fleet) -> None:
     worker = await fleet.worker("blocked", LEASEHOLD_PROBE_PORT="0", LEASEHOLD_PROBE_STALE_SECONDS="0.6")
-    assert probe(worker, "/livez") == 200
-    job = await fleet.client.enqueue("spin", {"seconds": 2})
+    await until(lambda: probe(worker, "/livez") == 200)
+    job = await fleet.client.enqueue("spin", {"seconds": 3})
     await until(lambda: probe(worker, "/livez") == 503)
     assert probe(worker, "/readyz") == 503
     await fleet.job(job, "completed")
     await until(lambda: probe(worker, "/livez") == 200)
 
 
-async def test_without_its_database_a_worker_lives_and_is_not_ready(
+async def test_without_its_database_a_worker_lives_is_not_ready_and_says_so_once(
     durable_fleet: Fleet, durable_server: OwnServer
 ) -> None:
     worker = await durable_fleet.worker("alone", LEASEHOLD_PROBE_PORT="0")
     await until(lambda: probe(worker, "/readyz") == 200)
     durable_server.stop("immediate")
     try:
-        await until(lambda: probe(worker, "/readyz") == 503, timeout=30)
+        await until(lambda: probe(worker, "/readyz") == 503)
         assert probe(worker, "/livez") == 200
         assert probe(worker, "/startupz") == 200
     finally:
         durable_server.start()
+    await worker.until_line("the database answers again after")
+    warnings = [line for line in worker.output.splitlines() if "WARNING supervisor:" in line]
+    assert len(warnings) == 2
+    assert "lost the database" in warnings[0]

@@ -31,16 +31,17 @@ async def asleep(fleet: Fleet, worker_id: str) -> None:
         )
         return before == seen == 1
 
-    await eventually(is_quiet, 30)
+    await eventually(is_quiet)
 
 
 async def test_a_job_enqueued_from_psql_starts_without_waiting_for_a_poll(
     fleet: Fleet, psql: Psql, database_url: str
 ) -> None:
-    await fleet.worker("w1", **LONG_POLL)
+    worker = await fleet.worker("w1", **LONG_POLL)
     await asleep(fleet, "w1")
     job = int(psql(database_url, "select leasehold.enqueue_job('quick')"))
-    await fleet.job(job, "completed", timeout=5)
+    assert "woken=True" in await worker.until_line(f"claimed job {job} ")
+    await fleet.job(job, "completed")
 
 
 async def test_notify_wakes_from_psql_what_was_enqueued_silently(fleet: Fleet, psql: Psql, database_url: str) -> None:
@@ -51,10 +52,11 @@ async def test_notify_wakes_from_psql_what_was_enqueued_silently(fleet: Fleet, p
     await worker.until_line("nobody understands")
     assert (await fleet.client.get(job)).state == "pending"
     psql(database_url, "notify leasehold, 'wake:mine'")
-    await fleet.job(job, "completed", timeout=5)
+    assert "woken=True" in await worker.until_line(f"claimed job {job} ")
+    await fleet.job(job, "completed")
     again = int(psql(database_url, "select leasehold.enqueue_job('quick', queue => 'mine', notify => false)"))
     psql(database_url, "notify leasehold, 'wake'")
-    await fleet.job(again, "completed", timeout=5)
+    await fleet.job(again, "completed")
     assert worker.output.count("nobody understands") == 1
 
 
@@ -84,6 +86,6 @@ async def test_with_notifications_off_a_job_starts_within_the_poll_interval(flee
     await fleet.worker("deaf", LEASEHOLD_NOTIFY="off", LEASEHOLD_POLL_SECONDS="1")
     await fleet.idle("deaf")
     job = await fleet.client.enqueue("quick")
-    record = await fleet.job(job, "completed", timeout=10)
+    record = await fleet.job(job, "completed")
     assert record.claimed_at is not None
     assert await fleet.value("select listening from leasehold.workers") is False

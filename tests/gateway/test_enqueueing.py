@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -71,12 +72,12 @@ def test_who_may_only_enqueue_gets_no_output_and_no_keys_of_others(gateway: Runn
     own = gateway.call("POST", "/api/jobs", {"kind": "pay"}, {**enqueuer, "Prefer": "wait=0"})
     assert (own.status, own.body["state"]) == (202, "open")
 
-    body = {"job": {"kind": "refresh"}, "dry_run": True}
-    refused = gateway.call("POST", "/api/jobs/enqueue-state", body, enqueuer)
-    assert (refused.status, refused.body["code"]) == (403, "insufficient_scope")
-    assert 'scope="read"' in refused.headers["WWW-Authenticate"]
-    assert gateway.call("POST", "/api/jobs/enqueue-state", body, reader).status == 200
-    assert gateway.call("POST", "/api/jobs/enqueue-state", {**body, "dry_run": False}, enqueuer).status == 200
+    for path in ("/api/jobs/enqueue-state", "/api/job-queue/enqueue-state"):
+        for body in ({"job": {"kind": "refresh"}, "dry_run": True}, {"job": {"kind": "refresh"}}):
+            refused = gateway.call("POST", path, body, enqueuer)
+            assert (refused.status, refused.body["code"]) == (403, "insufficient_scope")
+            assert 'scope="read"' in refused.headers["WWW-Authenticate"]
+            assert gateway.call("POST", path, body, reader).status == 200
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,57 @@ def test_a_repeated_batch_with_one_key_makes_nothing_more(gateway: RunningGatewa
     again = gateway.call("POST", "/api/jobs/batch", jobs, {"Idempotency-Key": "only once"}).body["items"]
     assert [each["is_new"] for each in first] == [True, True]
     assert [(each["id"], each["is_new"]) for each in again] == [(each["id"], False) for each in first]
+
+
+PATHS = ("/api/jobs", "/api/jobs/batch", "/api/chains", "/api/tasks", "/api/job-queue/enqueue-batch")
+
+
+def test_another_body_with_the_same_key_is_refused_and_writes_nothing(
+    gateway: RunningGateway, database_url: str, psql: Psql
+) -> None:
+    for path in PATHS:
+        many = path.endswith("batch")
+        key = {"Idempotency-Key": path}
+        body: Any = {"kind": "a", "args": {"x": 1, "y": 2}}
+        others: list[Any] = [{"kind": "b"}, {**body, "queue": "q"}, {"kind": "a", "args": {"x": 1}}]
+        first = gateway.call("POST", path, [body, body] if many else body, key)
+        before = psql(database_url, "select count(*), max(id) from leasehold.jobs")
+        for other in [[body], [body] * 3, [body, others[0]], [others[0], body]] if many else others:
+            refused = gateway.call("POST", path, other, key)
+            assert (refused.status, refused.body["code"]) == (422, "idempotency_mismatch")
+        assert psql(database_url, "select count(*), max(id) from leasehold.jobs") == before
+        spaced = b'{ "args": {"y": 2,"x": 1},"kind" : "a" }'
+        again = gateway.call("POST", path, b"[" + spaced + b"," + spaced + b"]" if many else spaced, key)
+        assert (again.status, first.status) == (201, 201)
+        assert str(again.body).replace("existing", "created") == str(first.body).replace("True", "False")
+
+
+def test_of_two_requests_at_once_with_one_key_and_different_bodies_one_wins(
+    gateway: RunningGateway, database_url: str, psql: Psql
+) -> None:
+    start = Barrier(8)
+
+    def ask(n: int, rnd: int) -> tuple[int, int]:
+        start.wait()
+        path, body = ("/api/jobs", {"kind": f"k{n}"}) if n % 2 else ("/api/jobs/batch", [{"kind": f"k{n}"}] * 2)
+        key = f"r{rnd}/0" if n % 2 else f"r{rnd}"  # a batch keeps its first job under this one
+        return gateway.call("POST", path, body, {"Idempotency-Key": key}).status, n
+
+    for rnd in range(3):
+        with ThreadPoolExecutor(8) as pool:
+            answers = sorted(pool.map(ask, range(8), [rnd] * 8))
+        assert [status for status, _ in answers] == [201] + [422] * 7
+        kinds = psql(database_url, "select distinct kind from leasehold.jobs order by 1").splitlines()
+        assert kinds == [f"k{answers[0][1]}"]
+        psql(database_url, "delete from leasehold.jobs")
+
+
+def test_the_field_names_what_a_job_is_about_and_is_compared_with_nothing(gateway: RunningGateway) -> None:
+    first = gateway.call("POST", "/api/jobs", {"kind": "a", "idempotency_key": "invoice-42"})
+    second = gateway.call("POST", "/api/jobs", {"kind": "b", "idempotency_key": "invoice-42"})
+    third = gateway.call("POST", "/api/jobs", {"kind": "c"}, {"Idempotency-Key": "invoice-42"})
+    assert [each.body["id"] for each in (second, third)] == [first.body["id"]] * 2
+    assert [each.body["is_new"] for each in (first, second, third)] == [True, False, False]
 
 
 @pytest.mark.parametrize("path", ["/api/jobs", "/api/jobs/batch"])

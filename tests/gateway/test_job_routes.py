@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 from urllib.parse import quote
 
@@ -136,6 +138,44 @@ def test_a_job_that_has_not_changed_is_not_sent_again(gateway: RunningGateway) -
     assert changed.headers["ETag"] != tag
 
 
+def test_a_job_that_has_changed_is_neither_edited_nor_removed_by_who_saw_it_before(gateway: RunningGateway) -> None:
+    job_id = make(gateway)
+    path = f"/api/jobs/{job_id}"
+    seen = gateway.call("GET", path).headers["ETag"]
+    assert gateway.call("PATCH", path, {"priority": 1}, {"If-Match": f'"other", {seen}'}).status == 200
+    for tag in (seen, f"W/{seen}", '"other"', "", gateway.call("GET", path).headers["ETag"].strip('"')):
+        for method, body in (("PATCH", {"priority": 2}), ("DELETE", None)):
+            refused = gateway.call(method, path, body, {"If-Match": tag})
+            assert (refused.status, refused.body["code"]) == (412, "precondition_failed")
+    assert gateway.call("GET", path).body["priority"] == 1
+    assert gateway.call("PATCH", path, {"priority": 3}, {"If-Match": "*"}).status == 200
+    cancel(gateway, job_id)
+    over = gateway.call("GET", path).headers["ETag"]
+    assert gateway.call("PATCH", path, {"priority": 4}, {"If-Match": over}).body == {"state": "cancelled"}
+    assert gateway.call("DELETE", path, headers={"If-Match": over}).status == 412
+    assert gateway.call("DELETE", path, headers={"If-Match": gateway.call("GET", path).headers["ETag"]}).status == 200
+    assert gateway.call("DELETE", path, headers={"If-Match": over}).body["code"] == "unknown_job"
+
+
+def test_of_changes_at_once_by_those_who_saw_the_same_exactly_one_is_made(gateway: RunningGateway) -> None:
+    start = Barrier(6)
+
+    def change(path: str, tag: str, n: int) -> int:
+        start.wait()
+        headers = {"If-Match": tag}
+        return (
+            gateway.call("PATCH", path, {"priority": n}, headers) if n else gateway.call("DELETE", path, None, headers)
+        ).status
+
+    for _ in range(5):
+        path = f"/api/jobs/{make(gateway)}"
+        tag = gateway.call("GET", path).headers["ETag"]
+        with ThreadPoolExecutor(6) as pool:
+            statuses = sorted(pool.map(change, [path] * 6, [tag] * 6, range(6)))
+        assert statuses[0] == 200
+        assert set(statuses[1:]) <= {412, 404}, statuses
+
+
 def test_a_job_is_edited_cancelled_retried_and_removed(gateway: RunningGateway) -> None:
     job_id = make(gateway, delay=60)
     edited = gateway.call("PATCH", f"/api/jobs/{job_id}", {"args": {"x": 1}, "priority": 7, "reason": "they wait"})
@@ -176,6 +216,8 @@ def test_what_the_state_forbids_is_a_conflict(gateway: RunningGateway) -> None:
         assert (answer.status, answer.body["code"]) == (409, "wrong_state"), path
     cancel(gateway, whole)
     assert gateway.call("POST", f"/api/jobs/{whole}/cancel").status == 409
+    late = gateway.call("PATCH", f"/api/jobs/{whole}", {"run_at": "2030-01-01T00:00:00Z"})
+    assert (late.status, late.body["code"]) == (409, "wrong_state")
 
 
 @pytest.mark.parametrize(
@@ -254,13 +296,24 @@ def test_many_jobs_are_cancelled_retried_and_removed_with_a_report_of_each(gatew
     assert ids(gateway, "") == [other]
 
 
-@pytest.mark.parametrize("what", ["cancel", "retry", "delete"])
+def test_scheduled_jobs_are_run_now_with_a_report_of_each(gateway: RunningGateway) -> None:
+    soon, later = make(gateway, delay=60), make(gateway, delay=1e9)
+    body: dict[str, Any] = {"run_before": "2040-01-01T00:00:00Z"}
+    would = gateway.call("POST", "/api/jobs/bulk/trigger", body).body
+    assert [(each["job_id"], each["now"]) for each in would["items"]] == [(soon, "pending")]
+    assert ids(gateway, "state=scheduled") == [later, soon]
+    done = gateway.call("POST", "/api/tasks/bulk/trigger", {"ids": [soon, 99], "dry_run": False}).body
+    assert (done["changed"], done["skipped"], done["items"][1]["reason"]) == (1, 1, "there is no job 99")
+    assert ids(gateway, "state=scheduled") == [later]
+
+
+@pytest.mark.parametrize("what", ["cancel", "retry", "trigger", "delete"])
 @pytest.mark.parametrize("body", [{"state": "done"}, {"ids": []}, {"limit": 0}, {"limit": 10_001}, {"quene": "q"}])
 def test_a_bulk_change_that_makes_no_sense_is_refused(gateway: RunningGateway, what: str, body: object) -> None:
     assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 422
 
 
-@pytest.mark.parametrize("what", ["cancel", "retry", "delete"])
+@pytest.mark.parametrize("what", ["cancel", "retry", "trigger", "delete"])
 def test_a_bulk_change_of_all_jobs_has_to_say_so(gateway: RunningGateway, what: str) -> None:
     narrow_nothing: list[dict[str, Any]] = [{}, {"all": False}, {"limit": 5}, {"queue": None, "ids": None}]
     if what == "cancel":
@@ -270,8 +323,8 @@ def test_a_bulk_change_of_all_jobs_has_to_say_so(gateway: RunningGateway, what: 
     for body in narrow_nothing:
         answer = gateway.call("POST", f"/api/jobs/bulk/{what}", body)
         assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.all"), body
-    state = {"cancel": "pending", "retry": "failed", "delete": "failed"}[what]
-    for body in ({"all": True}, {"state": state}, {"kind": "any"}, {"ids": [1]}):
+    own = {"state": "pending" if what == "cancel" else "failed"} if what != "trigger" else {"queue": "q"}
+    for body in ({"all": True}, own, {"kind": "any"}, {"ids": [1]}):
         assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 200, body
 
 

@@ -86,11 +86,40 @@ def test_in_a_batch_the_path_names_the_job_and_nothing_is_written(refusing_gatew
         {"Content-Type": "text/plain"},
         {"Content-Type": "application/x-www-form-urlencoded"},
         {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+        {"Content-Type": "application/json; charset=latin-1"},
+        {"Content-Type": 'application/json; charset="utf-16"'},
     ],
 )
 def test_what_is_not_plain_json_by_its_headers_is_not_read(refusing_gateway: Any, headers: dict[str, str]) -> None:
     answer = refusing_gateway.call("POST", "/api/jobs", b'{"kind": "echo"}', headers)
     assert (answer.status, answer.body["code"]) == (415, "unsupported_media_type")
+
+
+def test_json_may_say_that_it_is_utf_8(refusing_gateway: Any) -> None:
+    for given in ("application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"', "application/json; profile=x"):
+        assert refusing_gateway.call("POST", "/api/jobs", b"{", {"Content-Type": given}).status == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "message"),
+    [
+        ("GET", "/api/jobs?state=done", None, "blocked, cancelled, claimed, completed, failed, pending, running, sch"),
+        ("GET", "/api/jobs?fields=id,colour", None, "args, attempt, chain_id,"),
+        ("POST", "/api/jobs/bulk/retry", {"state": "done"}, "any, cancelled, failed"),
+        ("POST", "/api/jobs", {"kind": "a", "blockers": [1, {"chain": 2, "until": "late"}]}, "completed, ended"),
+        ("POST", "/api/jobs", {"kind": "a", "unique": {"states": ["done"]}}, "pending, scheduled, waiting, blocked,"),
+        ("POST", "/api/jobs/batch", [{"kind": "a", "unique": {"on_conflict": "boom"}}], "existing, extend, overwrite,"),
+        ("POST", "/api/tokens", {"name": "ci", "scopes": ["write"]}, "admin, enqueue, operate, read"),
+        ("POST", "/api/workers/w/commands", {"command": "boom"}, "cancel_job, decommission, dump_stacks, pause,"),
+        ("POST", "/api/schedules", {"name": "s", "kind": "a", "every": 60, "missed": "no"}, "catch_up, coalesce, skip"),
+    ],
+)
+def test_who_chooses_something_else_is_told_what_there_is(
+    refusing_gateway: Any, method: str, path: str, body: object, message: str
+) -> None:
+    answer = refusing_gateway.call(method, path, body)
+    assert (answer.status, answer.body["code"]) == (422, "invalid_input")
+    assert message in answer.body["detail"]
 
 
 def test_a_job_is_written_as_it_was_asked_for() -> None:

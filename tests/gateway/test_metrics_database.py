@@ -16,7 +16,17 @@ from leasehold.metrics import HistogramValue
 from tests.gateway.running import run
 
 FLEET = FleetMeasures(
-    ready=1, paused=0, draining=0, stale=0, backing_off=0, deaf=0, slots=3, held_jobs=2, overdue_jobs=0, lost_jobs=0
+    ready=1,
+    paused=0,
+    draining=0,
+    stale=0,
+    backing_off=0,
+    deaf=0,
+    slots=3,
+    held_jobs=2,
+    overdue_jobs=0,
+    lost_jobs=0,
+    lost_wake_ups=3,
 )
 
 
@@ -56,7 +66,9 @@ def test_however_often_it_is_scraped_the_database_is_asked_once_in_five_seconds(
         await measured.values()
         assert client.asked == 1
         now[0] += 0.1
-        assert (await measured.values())["leasehold_jobs_held"] == {(): 2}
+        found = await measured.values()
+        assert found["leasehold_jobs_held"] == {(): 2}
+        assert found["leasehold_workers_lost_wake_ups"] == {(): 3}
         assert client.asked == 2
 
     run(main())

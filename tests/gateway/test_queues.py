@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
+from tests.conftest import Psql
 from tests.gateway.running import RunningGateway, running_service
 
 
@@ -48,6 +49,34 @@ def test_the_jobs_of_a_queue_age(gateway: RunningGateway) -> None:
     assert gateway.call("GET", "/api/queues").body["items"][0]["ageing_seconds"] == 300
     assert gateway.call("PUT", path, {"every": None}).body == {"queue": "q", "every": None, "changed": True}
     assert [gateway.call("PUT", path, body).status for body in ({}, {"every": 0.5}, {"every": "5m"})] == [422] * 3
+
+
+ROLLUPS = """
+insert into leasehold.rollups
+select at, 60, q, 1, 2, 3, 4, 5, 6, 1.5, 2.5, 0, array_fill(7, array[29]), array_fill(8, array[29])
+  from unnest(array['q', 'r']) q, generate_series(timestamptz '2026-03-01 10:00Z', '2026-03-01 10:04Z', interval '1 minute') at
+"""
+
+
+def test_what_happened_in_a_queue_is_listed_by_the_minute(
+    gateway: RunningGateway, database_url: str, psql: Psql
+) -> None:
+    psql(database_url, ROLLUPS)
+    path = "/api/queues/q/rollups"
+    assert gateway.call("GET", path).body["items"] == []
+    seen: list[str] = []
+    cursor = ""
+    while True:
+        page = gateway.call("GET", f"{path}?since=2026-03-01T10:01:00Z&until=2026-03-01T10:04:00Z&limit=2{cursor}").body
+        seen += [each["starts_at"][11:16] for each in page["items"]]
+        if page["next"] is None:
+            break
+        cursor = f"&cursor={page['next']}"
+    assert seen == ["10:01", "10:02", "10:03"]
+    [minute] = page["items"]
+    assert (minute["queue"], minute["seconds"], minute["arrivals"], minute["retries"]) == ("q", 60, 1, 6)
+    assert len(minute["waits"]) == len(minute["runs"]) == len(page["bounds"]) + 1
+    assert gateway.call("GET", f"{path}?cursor=p7fffffffffffffff").body["items"] == []
 
 
 @pytest.mark.parametrize(

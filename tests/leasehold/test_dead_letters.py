@@ -86,6 +86,31 @@ async def test_a_completed_job_cannot_be_edited(database_url: str) -> None:
             await client.edit(job_id, priority=1)
 
 
+async def test_a_job_is_looked_at_and_changed_in_one_transaction(database_url: str) -> None:
+    async with open_client(database_url, app=App()) as client:
+        job_id = await client.enqueue("echo", priority=1)
+        async with client.transaction() as tx:
+            assert (await client.lock(job_id, connection=tx)).priority == 1
+            await client.edit(job_id, priority=5, args={"n": 1}, connection=tx)
+            assert (await client.get(job_id)).priority == 1  # as others see it
+        async with client.transaction() as tx:
+            assert (await client.lock(job_id, connection=tx)).priority == 5
+            assert await client.delete(job_id, connection=tx) == "pending"
+            with pytest.raises(UnknownJob):
+                await client.lock(job_id, connection=tx)
+
+
+async def test_all_scheduled_jobs_that_match_are_run_now_and_told(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        made = [await client.enqueue("a", delay=60, key="k") for _ in range(2)]
+        heard: list[tuple[int, str]] = []
+        client.subscribe(JobRequeued, lambda event: heard.append((event.job_id, event.state)))
+        would = await client.trigger_jobs(key="k")
+        assert (heard, [each.job_id for each in would]) == ([], made)
+        assert await client.trigger_jobs(job_ids=made, dry_run=False) == would
+        assert heard == [(made[0], "pending"), (made[1], "waiting")]
+
+
 async def test_all_failed_jobs_are_retried_in_pages_and_told(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

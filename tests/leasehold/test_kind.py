@@ -100,10 +100,15 @@ def test_async_handlers_run_under_trio_and_others_in_a_thread_unless_told() -> N
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
 def test_a_lease_or_timeout_of_no_time_is_refused(seconds: float) -> None:
-    with pytest.raises(BadInput, match="lease must be more than 0"):
+    with pytest.raises(BadInput, match="lease must be at least 1 "):
         KindOptions(lease=seconds)
     with pytest.raises(BadInput, match="timeout must be more than 0"):
         KindOptions(timeout=seconds)
+
+
+def test_a_lease_shorter_than_a_hiccup_of_the_network_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"not 0\.5"):
+        KindOptions(lease=0.5)
 
 
 @pytest.mark.parametrize("seconds", [86_401, float("inf")])
@@ -132,6 +137,7 @@ def plain() -> None: ...
         ({"priority": "x"}, "^priority must be an integer .*, not 'x'"),
         ({"priority": 2**31}, "^priority must be an integer .*, not 2147483648"),
         ({"queue": 5}, "^queue must be text, not 5"),
+        ({"queue": "a,b"}, "^queue must be a name without a comma, not 'a,b'"),
         ({"queue": ""}, "^queue must be text of 1 to 200 bytes .*, not ''"),
         ({"retry": 5}, "^retry must be a RetryPolicy, not 5"),
         ({"unique": "key"}, "^unique must be a Unique, not 'key'"),

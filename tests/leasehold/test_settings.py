@@ -7,7 +7,7 @@ import pytest
 
 from leasehold.errors import SettingsError
 from leasehold.settings import Settings, describe_setting, explain, load_settings
-from leasehold.settings_sources import ALIASES, environment_name
+from leasehold.settings_sources import ALIASES, environment_name, flag_name
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +74,24 @@ def test_our_own_variable_wins_over_its_alias(name: str) -> None:
     [found] = [each for each in explain({}, environ) if each.name == name]
     assert found.value == own
     assert found.origin == f"environment {environment_name(name)}"
+
+
+def test_the_page_about_workers_names_every_alias() -> None:
+    page = (Path(__file__).parents[2] / "docs/workers.md").read_text()
+    table = page.split("## Settings under other names")[1].split("\n## ")[0]
+    rows = {
+        tuple(cell.strip(" `") for cell in line.split("|")[1:-1]) for line in table.splitlines() if line[:3] == "| `"
+    }
+    assert rows == {
+        (
+            alias.variable,
+            environment_name(name),
+            "" if name == "host" else flag_name(name),
+            "" if alias.scale is None else "milliseconds",
+        )
+        for name, aliases in ALIASES.items()
+        for alias in aliases
+    }
 
 
 def test_postgres_variables_mean_a_server_of_the_callers_own() -> None:
@@ -147,6 +165,12 @@ def test_a_token_spelled_null_is_a_token() -> None:
 def test_a_file_must_use_the_right_types(tmp_path: Path) -> None:
     (tmp_path / "leasehold.toml").write_text('slots = "4"')
     assert "slots = '4' (from file leasehold.toml) is refused" in refused()
+
+
+def test_a_lease_of_milliseconds_is_refused() -> None:
+    assert refused(environ={"LEASEHOLD_LEASE_SECONDS": "0.005"}) == (
+        "lease_seconds = 0.005 (from environment LEASEHOLD_LEASE_SECONDS) is refused: allowed is a number from 1 up to 86400"
+    )
 
 
 def test_renewal_follows_the_lease_unless_it_is_given() -> None:

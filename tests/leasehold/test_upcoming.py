@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold.errors import BadInput
-from leasehold.upcoming import next_ticks
+from leasehold.upcoming import beginning, next_ticks
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 Shown = list[tuple[str, str | None, float]]
@@ -16,6 +16,24 @@ SPRING, AUTUMN = datetime(2030, 3, 30, 12, tzinfo=UTC), datetime(2030, 10, 26, 1
 def shown(after: datetime, count: int, zone: str = "Europe/Berlin", **schedule: Any) -> Shown:
     ticks = next_ticks({"zone": zone, **schedule}, after, count, NOW)
     return [(each.local.isoformat(), each.note, each.clock_change) for each in ticks]
+
+
+@pytest.mark.parametrize(
+    ("at", "missed", "last_tick_at", "is_due"),
+    [
+        ("2029-12-31T00:00:00Z", "coalesce", None, True),
+        ("2029-12-31T00:00:00Z", "skip", None, False),
+        ("2029-12-31T23:59:30Z", "skip", None, True),
+        ("2029-12-31T00:00:00Z", "coalesce", NOW, False),
+        ("2030-01-02T00:00:00Z", "skip", None, True),
+    ],
+    ids=["missed", "skipped", "within the grace", "has fired", "to come"],
+)
+def test_a_one_shot_is_to_come_as_long_as_the_scheduler_would_fire_it(
+    at: str, missed: str, last_tick_at: datetime | None, is_due: bool
+) -> None:
+    schedule = {"zone": "UTC", "at": at, "missed": missed, "grace": 60.0, "last_tick_at": last_tick_at}
+    assert bool(next_ticks(schedule, beginning(schedule, NOW), 1, NOW)) is is_due
 
 
 def test_a_time_that_the_clocks_skip_is_marked_as_moved() -> None:

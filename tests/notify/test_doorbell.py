@@ -6,13 +6,14 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from leasehold.actors import decisions
 from leasehold.builtin import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify.doorbell import PAUSE_SECONDS, open_doorbell
 from tests.support.flavours import in_flavour
-from tests.support.waiting import until
+from tests.support.waiting import eventually
 from tests.support.working import working
 
 
@@ -98,10 +99,16 @@ def test_a_failure_inside_the_block_comes_out_and_leaves_no_ringer_behind(flavou
     assert caught.value is error
 
 
-async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(database_url: str) -> None:
-    async with working(database_url, builtin_app(), poll_seconds=30) as running:
-        # The decaying poll must not be what finds it.
-        await until(lambda: running.worker.dispatcher.statistics().empty_claims >= 8)
+async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "FIRST_POLL_SECONDS", 600.0)  # the decaying poll must not be what finds it
+    async with working(database_url, builtin_app(), poll_seconds=600) as running:
+
+        async def listens() -> bool:
+            return bool(await running.database.fetch("select from leasehold.workers where idle and listening"))
+
+        await eventually(listens)
         async with open_client(database_url) as client:
             before = running.worker.dispatcher.statistics().wake_ups
             job = await running.finished(await client.enqueue("echo"))

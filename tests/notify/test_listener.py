@@ -13,7 +13,7 @@ from leasehold.notify import listener as listener_module
 from leasehold.notify.channel import Lost, Notice, Reap, Tick, Wake
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 class Hearing:
@@ -90,7 +90,10 @@ async def test_a_connection_that_does_not_hear_itself_is_given_up_with_advice(
     monkeypatch.setattr(listener_module, "ANSWER_SECONDS", 0.05)
     monkeypatch.setattr(Listening, "notify", say_nothing)
     bundle = Hearing(database)
-    with trio.fail_after(5), pytest.RaisesGroup(pytest.RaisesExc(DatabaseUnavailable, match="LEASEHOLD_NOTIFY=off")):
+    with (
+        trio.fail_after(PATIENCE),
+        pytest.RaisesGroup(pytest.RaisesExc(DatabaseUnavailable, match="LEASEHOLD_NOTIFY=off")),
+    ):
         await bundle.listener.run()
     assert (bundle.reconnects, bundle.switchboard.listening) == (0, False)
 
@@ -103,5 +106,5 @@ async def test_a_connection_that_dies_in_silence_is_found_out_by_its_check(
 
     monkeypatch.setattr(listener_module, "CHECK_SECONDS", 0.01)
     monkeypatch.setattr(Listening, "check", no_answer)
-    with trio.fail_after(5), pytest.RaisesGroup(DatabaseUnavailable):
+    with trio.fail_after(PATIENCE), pytest.RaisesGroup(DatabaseUnavailable):
         await Hearing(database).listener.run()

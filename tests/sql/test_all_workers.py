@@ -49,10 +49,22 @@ async def test_pending_kinds_of_its_queues_that_it_has_no_handler_for(
     assert (await worker_row(database, "w1"))["missing_kinds"] == missing
 
 
-async def register(lane: SqlWorker, at: str, version: str, app_version: str | None, queues: list[str]) -> None:
+async def register(
+    lane: SqlWorker, at: str, version: str, app_version: str | None, queues: list[str], kinds: Sequence[str] = ()
+) -> None:
     await freeze(lane.caller, f"2026-03-01 {at}")  # pyright: ignore[reportArgumentType]
     await lane.caller.call(
-        "register_worker", lane.incarnation, lane.name, "h", 1, version, queues, [], 1, True, app_version=app_version
+        "register_worker",
+        lane.incarnation,
+        lane.name,
+        "h",
+        1,
+        version,
+        queues,
+        list(kinds),
+        1,
+        True,
+        app_version=app_version,
     )
 
 
@@ -73,6 +85,22 @@ async def test_a_worker_is_outdated_when_the_last_one_that_started_beside_it_has
             await register(SqlWorker(lane, name), f"12:00:0{number}Z", version, app_version, queues)
         rows = await lane.call("list_workers")
     assert {row["worker_id"] for row in rows if row["outdated"]} == {"old", "old app", "rolled back"}
+
+
+async def test_a_worker_is_not_compared_with_those_of_another_app(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        for number, (name, version, kinds) in enumerate(
+            [
+                ("shop old", "1", ["echo", "dummy", "pay"]),
+                ("plain old", "1", ["dummy", "echo"]),
+                ("shop", "2", ["echo", "dummy", "pay", "ship"]),
+                ("plain", "2", ["echo", "dummy"]),
+                ("bank", "1", ["echo", "dummy", "book"]),
+            ]
+        ):
+            await register(SqlWorker(lane, name), f"12:00:0{number}Z", version, None, [], kinds)
+        rows = await lane.call("list_workers")
+    assert {row["worker_id"] for row in rows if row["outdated"]} == {"shop old", "plain old"}
 
 
 async def test_of_a_worker_that_is_gone_nothing_is_odd(database: Database) -> None:

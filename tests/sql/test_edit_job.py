@@ -135,7 +135,7 @@ async def test_bad_values_are_refused(database: Database, changes: dict[str, Any
 async def test_a_time_says_nothing_about_a_failed_job(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     await worker.fail(await worker.claim(), discard=[True])
-    with pytest.raises(BadInput, match="job 1 is failed: run_at says nothing until it is retried"):
+    with pytest.raises(WrongState, match="job 1 is failed: run_at says nothing until it is retried"):
         await edit(database, run_at=datetime.now(UTC))
 
 

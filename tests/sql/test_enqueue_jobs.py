@@ -5,8 +5,8 @@ import json
 import pytest
 import trio
 
-from leasehold.database import Database
-from leasehold.errors import BadInput
+from leasehold.database import Caller, Database
+from leasehold.errors import BadInput, IdempotencyMismatch
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction, rolled_back, until_waiting
 from tests.support.sql_worker import SqlWorker
@@ -101,6 +101,7 @@ REFUSED: list[tuple[object, str]] = [
     ([{"kind": ["a"]}], "kind must be a string, not array"),
     ([{"kind": "a", "queue": {"b": 1}}], "queue must be a string, not object"),
     ([{"kind": "a", "key": True}], "key must be a string, not boolean"),
+    ([{"kind": "a", "fingerprint": 7}], "fingerprint must be a string, not number"),
     ([{"kind": "a", "idempotency_key": 7}], "idempotency_key must be a string, not number"),
     ([{"kind": "a", "priority": "high"}], 'invalid input syntax for type integer: "high"'),
     ([{"kind": "a", "priority": 1.5}], 'invalid input syntax for type integer: "1.5"'),
@@ -214,7 +215,7 @@ async def test_a_job_of_a_held_key_waits(database: Database, worker: SqlWorker) 
 # Idempotency keys.
 
 
-async def call(caller: Database, *jobs: object) -> list[tuple[int, bool]]:
+async def call(caller: Caller, *jobs: object) -> list[tuple[int, bool]]:
     return [(row["job_id"], row["is_new"]) for row in await caller.call("enqueue_jobs", json.dumps(jobs))]
 
 
@@ -285,6 +286,36 @@ async def test_when_the_first_of_two_concurrent_enqueues_rolls_back_the_second_m
         await until_waiting(database, "second")
         await first.execute("rollback")
     assert answers == [True]
+    assert len(await states(database)) == 1
+
+
+async def test_an_idempotency_key_with_another_fingerprint_refuses_the_whole_batch(database: Database) -> None:
+    mine, other = ({"kind": "a", "idempotency_key": "once", "fingerprint": each} for each in "xy")
+    assert await call(database, mine) == [(1, True)]
+    assert await call(database, mine, {"kind": "b", "idempotency_key": "once"}) == [(1, False)] * 2
+    with pytest.raises(IdempotencyMismatch, match="job 2: idempotency_key 'once' was used before for another request"):
+        await call(database, {"kind": "c", "idempotency_key": "new"}, other)
+    with pytest.raises(IdempotencyMismatch, match=r"^idempotency_key 'once'"):
+        await call(database, other)
+    assert list(await states(database)) == [1]
+    with pytest.raises(IdempotencyMismatch, match="job 2"):  # within one call, too
+        await call(database, {**mine, "idempotency_key": "two"}, {**other, "idempotency_key": "two"})
+    assert (await call(database, {"kind": "d", "idempotency_key": "new"}))[0][1]
+
+
+async def test_the_second_of_two_concurrent_enqueues_with_another_fingerprint_waits_and_is_refused(
+    database: Database,
+) -> None:
+    async def second() -> None:
+        async with database.lane("second") as lane:
+            with pytest.raises(IdempotencyMismatch):
+                await call(lane, {"kind": "b", "idempotency_key": "once", "fingerprint": "y"})
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await call(first, {"kind": "a", "idempotency_key": "once", "fingerprint": "x"})
+        nursery.start_soon(second)
+        await until_waiting(database, "second")
+        await first.execute("commit")
     assert len(await states(database)) == 1
 
 

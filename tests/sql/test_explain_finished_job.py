@@ -24,7 +24,7 @@ async def test_a_failed_job_with_its_error_and_what_to_do(database: Database, wo
     await worker.fail(await worker.claim(), retry_in=[0.0])
     await worker.fail(await worker.claim())
     text = (await because(database, 1, "failed"))["explanation"]
-    assert text.endswith("in attempt 3 of 3 (ValueError: boom); a retry runs it again")
+    assert text.endswith("in attempt 3, of which 2 of 2 count (ValueError: boom); a retry runs it again")
     assert "traceback" not in (await facts(database, 1, "failed"))["error"]
 
 

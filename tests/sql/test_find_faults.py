@@ -137,6 +137,17 @@ async def test_a_chain_whose_last_job_was_deleted(database: Database, worker: Sq
     assert await faults(database) == [("succession_lost", "job 1")]
 
 
+async def test_a_job_with_more_attempts_than_it_may_have_unless_somebody_allowed_it_fewer(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "max_attempts": 3}] * 5)
+    await database.execute(
+        "update leasehold.jobs set attempt = 904, spared_attempts = 901 where id = 1;"
+        "update leasehold.jobs set attempt = 4 where id = 2; update leasehold.jobs set spared_attempts = 1 where id = 3;"
+        "update leasehold.jobs set attempt = 2 where id = 4"
+    )
+    await database.call("edit_job", 4, max_attempts=1)
+    assert await faults(database) == [("attempts_absurd", "job 2"), ("attempts_absurd", "job 3")]
+
+
 async def test_a_chain_with_two_open_jobs(database: Database) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 2)
     await database.execute("update leasehold.jobs set chain_id = 1, chain_position = 1 where id = 2")

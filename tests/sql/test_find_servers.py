@@ -35,7 +35,7 @@ async def test_only_workers_that_are_ready_and_were_heard_of(database: Database)
         ready, silent, draining, stopped = (SqlWorker(lane, name) for name in ("a", "b", "c", "d"))
         for each in (silent, ready, draining, stopped):
             await each.register()
-        await freeze(lane, "2026-03-01 12:03Z")
+        await freeze(lane, "2026-03-01 12:03:01Z")
         await lane.call("heartbeat_worker", ready.incarnation, 0, "ready", True)
         await lane.call("heartbeat_worker", draining.incarnation, 0, "draining", True)
         await lane.call("stop_worker", stopped.incarnation)

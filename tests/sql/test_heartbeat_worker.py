@@ -16,6 +16,17 @@ async def test_a_heartbeat_says_what_the_worker_does(database: Database, worker:
     assert row["heartbeat_at"] > before["heartbeat_at"]
 
 
+async def test_a_heartbeat_tells_of_wake_ups_that_got_lost_and_the_fleet_adds_them_up(database: Database) -> None:
+    for name, lost in (("a", 2), ("b", 3)):
+        worker = SqlWorker(database, name)
+        await worker.register()
+        await database.call("heartbeat_worker", worker.incarnation, 0, "ready", True, lost_wake_ups=lost)
+        await database.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+    assert [row["lost_wake_ups"] for row in await database.call("list_workers")] == [2, 3]
+    [fleet] = await database.call("measure_fleet")
+    assert fleet["lost_wake_ups"] == 5
+
+
 async def test_an_unknown_or_stopped_worker_is_told_so(database: Database, worker: SqlWorker) -> None:
     assert await database.call_value("heartbeat_worker", worker.incarnation, 0, "ready", True) is False
     await worker.register()

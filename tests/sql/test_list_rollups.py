@@ -18,4 +18,5 @@ async def test_the_last_hour_or_a_span_of_all_or_one_queue_is_listed_oldest_firs
         assert await listed() == [("r", 30), ("q", 31), ("r", 40)]
         assert await listed("r") == [("r", 30), ("r", 40)]
         ten = datetime(2026, 3, 1, 10, tzinfo=UTC)
+        assert await listed(None, ten, None, 2) == [("q", 30), ("r", 30)]
         assert await listed(None, ten, datetime(2026, 3, 1, 11, 31, tzinfo=UTC)) == [("q", 30), ("r", 30)]

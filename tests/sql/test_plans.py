@@ -80,7 +80,11 @@ async def use_everything(lane: Lane) -> None:
     kinds = ["warm"]
     for _ in range(10):
         await enqueue_many(
-            lane, [{"kind": "warm", "key": key, "idempotency_key": key} for key in (None, None, "a", "b")]
+            lane,
+            [
+                {"kind": "warm", "key": key, "idempotency_key": key, "fingerprint": key}
+                for key in (None, None, "a", "b")
+            ],
         )
         jobs = await worker.claim(8, kinds=kinds)
         await worker.renew(jobs)
@@ -164,7 +168,7 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
     batch = full.held[1000 : 1000 + BATCH]
     job_id = batch[0]["job_id"]
     first_id = min(job["job_id"] for job in full.held)
-    new_keys = [{"kind": "new", "key": f"new{n}", "idempotency_key": f"{n}"} for n in range(BATCH)]
+    new_keys = [{"kind": "new", "key": f"new{n}", "idempotency_key": f"{n}", "fingerprint": "x"} for n in range(BATCH)]
     one_key = [{"kind": "new", "key": "busy"}] * BATCH
     own_keys = [f"own{n}" for n in range(100)] + [f"held{n}" for n in range(100)]
     return {

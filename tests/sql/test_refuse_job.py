@@ -66,6 +66,7 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"queue": "q" * 201}, "queue must have 1 to 200 bytes, not 201"),
     ({"queue": "q\x1b[31m"}, "queue has a control character: 'q\x1b[31m'"),
     ({"queue": "q\x7f"}, "queue has a control character: 'q\x7f'"),
+    ({"queue": "a,b"}, "queue has a comma, which stands between queues in settings: 'a,b'"),
     ({"key": ""}, "key must have 1 to 500 bytes, not 0"),
     ({"key": "k" * 501}, "key must have 1 to 500 bytes, not 501"),
     ({"idempotency_key": ""}, "idempotency_key must have 1 to 500 bytes, not 0"),
@@ -101,7 +102,7 @@ BAD: list[tuple[dict[str, object], str]] = [
     (
         {"unknown": "quue"},
         "unknown field 'quue'; known are kind, args, queue, priority, run_at, delay, key, key_group, max_attempts, "
-        "timeout, deadline, idempotency_key, unique, blockers, traceparent, metadata",
+        "timeout, deadline, idempotency_key, fingerprint, unique, blockers, traceparent, metadata",
     ),
 ]
 

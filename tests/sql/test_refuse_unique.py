@@ -17,6 +17,7 @@ FINE: list[dict[str, object]] = [
     {"window": 0.5, "scope": "chain", "exclude": [1, 2], "on_conflict": "overwrite"},
     {"states": ["pending", "scheduled", "waiting", "blocked", "completed"]},
 ]
+STATES = "pending, scheduled, waiting, blocked, claimed, running, completed, failed, cancelled"
 REFUSED: list[tuple[object, str]] = [
     (True, "unique must be a JSON object, not boolean"),
     ([], "unique must be a JSON object, not array"),
@@ -36,8 +37,8 @@ REFUSED: list[tuple[object, str]] = [
     ({"window": 0}, "unique.window must be more than 0 seconds and at most 100 years, not 0"),
     ({"window": 1e12}, "unique.window must be more than 0 seconds and at most 100 years, not 1000000000000"),
     ({"states": "pending"}, "unique.states must be a list, not string"),
-    ({"states": ["pendign"]}, 'unique.states knows no state "pendign"'),
-    ({"states": [5]}, "unique.states knows no state 5"),
+    ({"states": ["pendign"]}, f'unique.states must be of {STATES}, not "pendign"'),
+    ({"states": [5]}, f"unique.states must be of {STATES}, not 5"),
     (
         {"states": ["pending", "running"]},
         "unique.states must have pending, scheduled, waiting and blocked, between which a job moves by itself; "

@@ -10,7 +10,7 @@ from leasehold.client import Client
 from leasehold.database import Database, open_database
 from leasehold.records import JobRecord
 from tests.support.processes import LeaseholdProcess, StartProcess
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 APP = "tests.support.fault_app:app"
 
@@ -35,7 +35,7 @@ class Fleet:
         env = {"LEASEHOLD_DATABASE_URL": self.database.dsn, **self._settings, **settings}
         return self._start(["run", *actors, "--log-format", "text"], env)
 
-    async def job(self, job_id: int, *states: str, timeout: float = 20.0) -> JobRecord:
+    async def job(self, job_id: int, *states: str, timeout: float = PATIENCE) -> JobRecord:
         """The job, once it is in one of these states."""
 
         async def probe() -> JobRecord | None:
@@ -52,7 +52,7 @@ class Fleet:
         """How many completions of a job were accepted. One is right."""
         return await self.value("select count(*) from leasehold.finished_jobs where id = $1", job_id)
 
-    async def idle(self, worker_id: str, timeout: float = 20.0) -> None:
+    async def idle(self, worker_id: str, timeout: float = PATIENCE) -> None:
         """Until the worker has found nothing to do."""
 
         async def probe() -> bool:

@@ -38,6 +38,10 @@ class OwnServer:
         return str(self._cluster.programs / "psql")
 
     @property
+    def data_folder(self) -> Path:
+        return self._cluster.data
+
+    @property
     def log(self) -> str:
         return (self._cluster.folder / "postgres.log").read_text()
 

@@ -9,8 +9,6 @@ from leasehold.database import Caller, Database, Lane, Transaction
 from tests.support.sql_jobs import Scripted
 from tests.support.waiting import eventually
 
-PATIENCE = 20.0
-
 
 async def until_waiting(caller: Caller, lane_name: str) -> None:
     """Return when the lane of that name waits for a lock that somebody else has."""
@@ -22,7 +20,7 @@ async def until_waiting(caller: Caller, lane_name: str) -> None:
     async def probe() -> bool:
         return (await caller.fetch(question, lane_name))[0][0] > 0
 
-    await eventually(probe, PATIENCE)
+    await eventually(probe)
 
 
 @asynccontextmanager

@@ -28,11 +28,13 @@ class SqlWorker:
         return SqlWorker(caller, self.name, self.incarnation)
 
     async def register(
-        self, *, queues: Sequence[str] = (), kinds: Sequence[str] = (), slots: int = 3, listening: bool = True
-    ) -> None:
+        self, *, queues: Sequence[str] = (), kinds: Sequence[str] = (), slots: int = 3, listening: bool = True,
+        heartbeat_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         await self.caller.call(
-            "register_worker", self.incarnation, self.name, "host", 1, "0", list(queues), list(kinds), slots, listening
-        )
+            "register_worker", self.incarnation, self.name, "host", 1, "0", list(queues), list(kinds), slots, listening,
+            heartbeat_seconds=heartbeat_seconds,
+        )  # fmt: skip
 
     async def claim(
         self,

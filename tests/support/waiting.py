@@ -12,9 +12,10 @@ from leasehold.errors import DatabaseUnavailable
 T = TypeVar("T")
 
 PAUSE_SECONDS = 0.01
+PATIENCE = 30.0  # far more than a test needs on a busy machine; only one that fails waits for so long
 
 
-async def eventually(probe: Callable[[], Awaitable[T | None]], timeout: float = 10.0) -> T:
+async def eventually(probe: Callable[[], Awaitable[T | None]], timeout: float = PATIENCE) -> T:
     """The first true answer of `probe`; fails after `timeout` seconds. A database that is away is asked again."""
     last: object = None
     with trio.move_on_after(timeout):
@@ -29,7 +30,7 @@ async def eventually(probe: Callable[[], Awaitable[T | None]], timeout: float = 
     raise AssertionError(f"not within {timeout} s; the last answer was {last!r}")
 
 
-async def until(condition: Callable[[], bool], timeout: float = 10.0) -> None:
+async def until(condition: Callable[[], bool], timeout: float = PATIENCE) -> None:
     """Return when `condition` holds; fails after `timeout` seconds."""
 
     async def probe() -> bool:

@@ -6,8 +6,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 import trio
 
+from leasehold.actors import keeper
 from leasehold.actors.brake import Readable
 from leasehold.actors.reaper import Reaper
 from leasehold.actors.scheduler import Scheduler
@@ -20,7 +22,7 @@ from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.records import JobRecord
 from leasehold.settings import Settings
-from tests.support.waiting import eventually, until
+from tests.support.waiting import PATIENCE, eventually, until
 
 FINISHED = ("completed", "failed", "cancelled")
 
@@ -34,10 +36,18 @@ def quick_settings(**changes: Any) -> Settings:
     return Settings(**{**given, **changes})
 
 
+def without_renewals(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """Settings for handlers that complete their jobs over a connection of their own: a renewal between the commit and the
+    return would cancel them, for the job is over."""
+    monkeypatch.setattr(keeper, "SHOW_RUNNING_AFTER", 600.0)
+    return {"lease_seconds": 60.0, "renew_seconds": 20.0}
+
+
 class Working:
     """A worker that runs, and a client beside it."""
 
-    def __init__(self, database: Database, switchboard: Switchboard, worker: Worker) -> None:
+    def __init__(self, database: Database, switchboard: Switchboard, worker: Worker, *, hears: bool) -> None:
+        self._hears = hears
         self.database = database
         self.switchboard = switchboard
         self.worker = worker
@@ -45,7 +55,7 @@ class Working:
         self.ended = trio.Event()
 
     async def ready(self) -> None:
-        """Until the worker has looked for jobs and found none."""
+        """Until the worker has looked for jobs and found none, and hears what others say, if it is to."""
 
         async def is_idle() -> bool:
             rows = await self.database.fetch(
@@ -54,12 +64,13 @@ class Working:
             return bool(rows)
 
         await eventually(is_idle)
+        await until(lambda: self.switchboard.listening or not self._hears)
 
-    async def finished(self, job_id: int, timeout: float = 10.0) -> JobRecord:
+    async def finished(self, job_id: int, timeout: float = PATIENCE) -> JobRecord:
         """The job, once it has finished."""
         return await self.in_state(job_id, *FINISHED, timeout=timeout)
 
-    async def in_state(self, job_id: int, *states: str, timeout: float = 10.0) -> JobRecord:
+    async def in_state(self, job_id: int, *states: str, timeout: float = PATIENCE) -> JobRecord:
         """The job, once it is in one of these states."""
 
         async def probe() -> JobRecord | None:
@@ -72,7 +83,7 @@ class Working:
         """Enqueue a job and wait for its end."""
         return await self.finished(await self.client.enqueue(kind, args, **options))
 
-    async def stopped(self, timeout: float = 10.0) -> None:
+    async def stopped(self, timeout: float = PATIENCE) -> None:
         """Until the worker has ended."""
         with trio.fail_after(timeout):
             await self.ended.wait()
@@ -98,7 +109,7 @@ async def working(
     ):
         switchboard = Switchboard()
         worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id, resources)
-        running = Working(database, switchboard, worker)
+        running = Working(database, switchboard, worker, hears=chosen.notify)
         if chosen.notify:
             nursery.start_soon(supervise, Listener(database, switchboard))
         for make in beside:
@@ -130,4 +141,4 @@ def a_scheduler(database: Database, switchboard: Switchboard) -> Scheduler:
     return Scheduler(database, switchboard, poll_seconds=0.5)
 
 
-__all__ = ["Working", "a_reaper", "a_scheduler", "quick_settings", "until", "working"]
+__all__ = ["Working", "a_reaper", "a_scheduler", "quick_settings", "until", "without_renewals", "working"]

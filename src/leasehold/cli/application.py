@@ -31,7 +31,7 @@ from leasehold.cli.migrate import migrate
 from leasehold.cli.options import COMMON
 from leasehold.cli.queue_ageing import queues_age
 from leasehold.cli.queue_limits import queues_limit, queues_limits, queues_unlimit
-from leasehold.cli.queues import queues_pause, queues_resume
+from leasehold.cli.queues import queues_list, queues_pause, queues_resume
 from leasehold.cli.reap import reap
 from leasehold.cli.run import run
 from leasehold.cli.schedules_change import (
@@ -84,6 +84,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "chains complete": chains_complete,
         "chains cancel": chains_cancel,
         "chains delete": chains_delete,
+        "queues list": queues_list,
         "queues pause": queues_pause,
         "queues resume": queues_resume,
         "queues age": queues_age,
@@ -126,7 +127,7 @@ PARENTS = {
     "jobs": "List jobs, look at one, ask why it does not run, cancel and retry.",
     "chains": "List chains, look at one, wait for it, end it from outside.",
     "workers": "List workers, look at one, pause and scale them, see where their handlers are.",
-    "queues": "Pause, resume and limit queues.",
+    "queues": "List queues, pause, resume and limit them.",
     "schedules": "Make jobs by the clock: look at schedules, change them, fire them.",
     "tokens": "Make, rotate, list and revoke the gateway's bearer tokens; read what was done with them.",
     "config": "Show the effective settings.",

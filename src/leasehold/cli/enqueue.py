@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from leasehold.cli.context import Context
 from leasehold.cli.durations import parse_duration, parse_instant
 from leasehold.cli.loading import load_app
-from leasehold.cli.options import AN_INTEGER, INJECTED
+from leasehold.cli.options import AN_INTEGER, INJECTED, setting
 from leasehold.cli.results import EnqueueReport
 from leasehold.cli.terminal import Terminal
 from leasehold.errors import BadInput
@@ -34,16 +34,20 @@ async def enqueue(
     idempotency_key: Annotated[str | None, Parameter(help="A second enqueue with it finds the first's job.")] = None,
     max_attempts: Annotated[int | None, Parameter(help="Attempts until the job counts as failed."), AN_INTEGER] = None,
     metadata: Annotated[str | None, Parameter(help="Anything else to keep with it, a JSON object.")] = None,
+    app: Annotated[str | None, setting("app")] = None,
     context: Annotated[Context, INJECTED],
 ) -> EnqueueReport:
-    """Enqueue a job and print its id.
+    """Enqueue a job and tell its id.
 
-    Where an app is configured (LEASEHOLD_APP), its kinds say queue, priority and attempts, args are checked against its
+    On a terminal, and with --output text, the id stands alone; else it is in a JSON object.
+
+    Where an app is given, its kinds say queue, priority and attempts, args are checked against its
     handlers, and other kinds are refused.
 
     Example:
       leasehold enqueue echo '{"text": "hello"}'
       leasehold enqueue crawl '{"shop": 7}' --queue crawl --key shop-7 --delay 5m
+      id=$(leasehold enqueue send_mail '{"to": "ada"}' --app shop.jobs:app --output text)
     """
     from leasehold.job import NewJob  # noqa: PLC0415
 
@@ -62,7 +66,7 @@ async def enqueue(
         max_attempts=max_attempts,
         metadata=parse_object("metadata", metadata) if metadata else None,
     )
-    place = context.settings.app
+    place = context.settings_with({"app": app}).app
     async with context.client(load_app(place) if place else None) as client:
         [enqueued] = await client.enqueue_many([job])
     if not enqueued.is_new:

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from leasehold.cli.context import Context
+from leasehold.cli.loading import load_app
 from leasehold.cli.options import INJECTED, setting
 from leasehold.cli.parent import stop_with_parent
 from leasehold.cli.results import Finally
@@ -17,6 +18,12 @@ async def gateway(
     host: Annotated[str | None, setting("gateway_host")] = None,
     port: Annotated[str | None, setting("gateway_port")] = None,
     cors_origins: Annotated[str | None, setting("gateway_cors_origins")] = None,
+    app: Annotated[
+        str | None,
+        Parameter(
+            help="Refuse kinds and args that do not fit the handlers at module:attribute, and heed what kinds say."
+        ),
+    ] = None,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
     context: Annotated[Context, INJECTED],
 ) -> Finally:
@@ -26,10 +33,11 @@ async def gateway(
 
     Example:
       leasehold gateway --port 8420
+      leasehold gateway --app shop.jobs:app
     """
     settings = context.settings_with({"gateway_host": host, "gateway_port": port, "gateway_cors_origins": cors_origins})
-    await context.check_schema()
+    handlers = load_app(app) if app else None
     if with_parent:
         stop_with_parent()
     resolved = context.resolved(settings)
-    return Finally(lambda: context.services.run_gateway(resolved))
+    return Finally(lambda: context.services.run_gateway(resolved, handlers))

@@ -38,7 +38,7 @@ def view_job(report: JobReport, now: datetime) -> Sequence[RenderableType]:
             "queue": job.queue,
             "key": job.key,
             "priority": job.priority,
-            "attempt": f"{job.attempt} of {job.max_attempts}",
+            "attempt": _attempts(job),
             "progress": progress_text(report.progress, now) if report.progress else None,
             "worker": job.worker_id,
             "run at": job.run_at,
@@ -48,6 +48,15 @@ def view_job(report: JobReport, now: datetime) -> Sequence[RenderableType]:
     )
     parts: list[RenderableType] = [facts, *_block("args", job.args), *_block("output", job.output)]
     return [*parts, *_error_block(job.error), *_timeline(report.timeline)]
+
+
+def _attempts(job: JobRecord) -> str:
+    """The number of the attempt; how many count is another number where some were spared."""
+    if not job.spared_attempts:
+        return f"{job.attempt} of {job.max_attempts}"
+    return (
+        f"{job.attempt}; {job.attempt - job.spared_attempts} of {job.max_attempts} count, {job.spared_attempts} spared"
+    )
 
 
 def when(job: JobRecord, now: datetime) -> str:
@@ -80,7 +89,7 @@ def _job_row(job: JobRecord, now: datetime) -> list[Text]:
         plain(job.kind),
         plain(job.queue),
         plain(job.key or ""),
-        Text(f"{job.attempt}/{job.max_attempts}" if job.attempt else ""),
+        Text(f"{job.attempt - job.spared_attempts}/{job.max_attempts}" if job.attempt else ""),
         Text(when(job, now)),
         plain(job.worker_id or ""),
         note,

@@ -1,4 +1,4 @@
-"""The flags of `leasehold jobs retry` and `leasehold jobs cancel` that choose jobs by what they are, instead of by id."""
+"""The flags of `leasehold jobs retry`, `cancel` and `trigger` that choose jobs by what they are, instead of by id."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Matching:
         return [each.name for each in fields(self) if each.name not in MODES and getattr(self, each.name)]
 
     def common(self) -> dict[str, Any]:
-        """What both client calls take."""
+        """What all the client calls take."""
         names = ("queue", "kind", "key", "error_type", "limit")
         return {**{name: getattr(self, name) for name in names}, "dry_run": self.dry_run}
 
@@ -83,6 +83,20 @@ class FinishedMatching(Matching):
         """What `Client.retry_jobs` takes."""
         state = None if self.failed and self.cancelled else "cancelled" if self.cancelled else "failed"
         return {**self.common(), **self.span("finished"), "state": state}
+
+
+@dataclass(frozen=True)
+class ScheduledMatching(Matching):
+    """For a trigger."""
+
+    after: Annotated[str | None, Parameter(help="Only jobs scheduled for this instant or later.", group=MATCHING)] = (
+        None
+    )
+    before: Annotated[str | None, Parameter(help="Only jobs scheduled for before this instant.", group=MATCHING)] = None
+
+    def filters(self) -> dict[str, Any]:
+        """What `Client.trigger_jobs` takes."""
+        return {**self.common(), **self.span("run")}
 
 
 @dataclass(frozen=True)

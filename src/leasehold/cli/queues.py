@@ -1,4 +1,4 @@
-"""`leasehold queues pause` and `leasehold queues resume`."""
+"""`leasehold queues list`, `queues pause` and `queues resume`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ from leasehold.cli.context import Context
 from leasehold.cli.options import INJECTED
 from leasehold.cli.queue_hints import hint_at_unknown
 from leasehold.cli.results import QueueChange
+from leasehold.records import QueueRecord
+
+
+async def queues_list(*, context: Annotated[Context, INJECTED]) -> list[QueueRecord]:
+    """List the queues that anybody knows of: with jobs, workers, limits, or paused.
+
+    ready: may be claimed now; later: scheduled, waiting for a key or blocked; held: claimed or running; failed: as
+    long as they are kept; workers: live ones that serve it.
+
+    Example:
+      leasehold queues list
+      leasehold queues list --output json
+    """
+    async with context.client() as client:
+        return await client.queues()
 
 
 async def queues_pause(

@@ -51,15 +51,11 @@ class PausedQueue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Jobs per queue and state, the paused queues, and the workers.
-
-    A worker whose `silent_for` exceeds `silent_after` (seconds) has missed heartbeats: it is probably dead.
-    """
+    """Jobs per queue and state, the paused queues, and the workers."""
 
     queues: list[QueueCounts]
     paused: list[PausedQueue]
     workers: list[WorkerRecord]
-    silent_after: float
 
 
 class JobReport(msgspec.Struct, frozen=True, kw_only=True):

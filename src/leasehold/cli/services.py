@@ -102,11 +102,12 @@ class Services:
 
         return await run_actors(names, settings, app=app)
 
-    def run_gateway(self, settings: Settings) -> int:
-        """Run the gateway, which has an asyncio loop of its own, until it is told to stop."""
+    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+        """Run the gateway until it is told to stop. It checks the schema itself, under asyncio: what runs under trio before
+        would load trio-asyncio, which makes each of asyncio's own calls dearer (a tenth of a request)."""
         from leasehold.gateway.serve import run_gateway
 
-        return run_gateway(settings)
+        return run_gateway(settings, app=app, must_fit=True)
 
     async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
         """Give the demonstration, with its progress on `console`; the census's report goes to `keep`."""

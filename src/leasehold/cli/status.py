@@ -8,22 +8,20 @@ from leasehold.cli.context import Context
 from leasehold.cli.options import INJECTED
 from leasehold.cli.results import PausedQueue, StatusReport
 
-MISSED_HEARTBEATS = 2.5
 PAUSED_QUEUES = "select queue, paused_at, reason from leasehold.queues where paused_at is not null order by queue"
 
 
 async def status(*, context: Annotated[Context, INJECTED]) -> StatusReport:
     """Show the queues with their jobs by state, and the workers.
 
-    A worker that has missed more than two heartbeats (LEASEHOLD_HEARTBEAT_SECONDS) is shown as silent.
+    A worker that has missed two heartbeats, or one of whose leases has run out, is shown as stale.
 
     Example:
       leasehold status
       leasehold status --output json
     """
-    silent_after = MISSED_HEARTBEATS * context.settings.heartbeat_seconds
     async with context.database() as database:
         client = context.services.client(database)
         paused = [PausedQueue(**dict(row)) for row in await database.fetch(PAUSED_QUEUES)]
         counts, workers = await client.counts(), await client.workers()
-        return StatusReport(queues=counts, paused=paused, workers=workers, silent_after=silent_after)
+        return StatusReport(queues=counts, paused=paused, workers=workers)

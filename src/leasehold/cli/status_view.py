@@ -22,11 +22,7 @@ def view_status(report: StatusReport, now: datetime) -> Sequence[RenderableType]
     queues = _queue_table(report.queues) if report.queues else Text("no jobs")
     counted = [each.counted_at for each in report.queues if each.counted_at is not None]
     age = [Text(f"large tables were counted {ago(min(counted), now)}", "dim")] if counted else []
-    workers = (
-        _worker_table(report.workers, report.silent_after)
-        if report.workers
-        else Text("no workers: leasehold run worker")
-    )
+    workers = _worker_table(report.workers) if report.workers else Text("no workers: leasehold run worker")
     paused = [Text(), _paused_table(report.paused, now)] if report.paused else []
     return [queues, *age, *paused, Text(), workers]
 
@@ -57,11 +53,11 @@ def _totals(counts: list[QueueCounts]) -> dict[tuple[str, str], int]:
     return totals
 
 
-def _worker_table(workers: list[WorkerRecord], silent_after: float) -> Table:
+def _worker_table(workers: list[WorkerRecord]) -> Table:
     rows = [
         [
             plain(each.worker_id),
-            _worker_state(each, silent_after),
+            _worker_state(each),
             f"{each.active_jobs}/{each.slots}",
             plain(", ".join(each.queues) or "all"),
             plain(f"{each.host}:{each.pid}"),
@@ -72,9 +68,7 @@ def _worker_table(workers: list[WorkerRecord], silent_after: float) -> Table:
     return table(["worker", "state", "slots", "queues", "process", "heartbeat"], rows, right=("slots",))
 
 
-def _worker_state(worker: WorkerRecord, silent_after: float) -> Text:
-    if worker.state != "stopped" and worker.silent_for > silent_after:
-        return Text(f"silent for {show_span(worker.silent_for)}", STATE_STYLES["stale"])
+def _worker_state(worker: WorkerRecord) -> Text:
     if worker.state == "ready" and worker.backoff is not None:
         return plain(f"backing off: {worker.backoff}", "yellow")
     return state_text(worker.state)

@@ -24,9 +24,7 @@ def describe_new(token_id: int, name: str, secret: str, also_active: Sequence[in
     ]
     if also_active:
         others = ", ".join(map(str, also_active))
-        parts.append(
-            plain(f"still active: {others}; end it with  leasehold tokens revoke {name} --id {also_active[0]}")
-        )
+        parts.append(plain(f"still active: {others}; end it with  leasehold tokens revoke {also_active[0]}"))
     return parts
 
 

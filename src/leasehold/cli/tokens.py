@@ -17,6 +17,7 @@ from leasehold.cli.context import Context
 from leasehold.cli.durations import parse_duration
 from leasehold.cli.options import AN_INTEGER, INJECTED
 from leasehold.cli.queue_limits import parse_rate
+from leasehold.cli.text import show_instant
 from leasehold.cli.token_view import describe_new, view_log, view_tokens
 from leasehold.errors import BadInput, NotFound
 from leasehold.settings_sources import suggest
@@ -28,6 +29,7 @@ SCOPE = Parameter(help="What it may do, comma separated: enqueue, read, operate 
 EXPIRES = Parameter(help="When it ends by itself: 90d, 12h. Never if not given.")
 RATE = Parameter(help="Requests it may send, per gateway process: 50/s, 600/m. No limit if not given.")
 EVERYTHING = Parameter(name="--all", help="Those that are revoked or expired, too.", negative=())
+OF_A_NAME = Parameter(name="--all", help="All active ones that are meant, not only one.", negative=())
 BURST = Parameter(help="How many at once; else those of a second.")
 
 
@@ -115,11 +117,11 @@ async def tokens_rotate(
 ) -> MadeToken:
     """Make a second token with the scopes and the rate of the newest of this name.
 
-    Both work until the old one is revoked: give the new one to whoever uses it, then revoke the old one by its number.
+    Both work until the old one is revoked: give the new one to whoever uses it, then revoke the old one by its id.
 
     Example:
       leasehold tokens rotate shop
-      leasehold tokens revoke shop --id 1
+      leasehold tokens revoke 1
     """
     span = None if expires_in is None else parse_duration(expires_in)
     async with context.client() as client:
@@ -150,28 +152,46 @@ async def tokens_list(
 
 
 async def tokens_revoke(
-    name: str,
+    token: str,
     /,
     *,
-    number: Annotated[int | None, Parameter(name="--id", help="Only this one of them."), AN_INTEGER] = None,
+    everything: Annotated[bool, OF_A_NAME] = False,
     context: Annotated[Context, INJECTED],
 ) -> RevokedTokens:
-    """Shut out the tokens of a name, or one of them.
+    """Shut a token out, by its id, its name or how it begins.
 
+    `tokens list` shows all three. Where two of a name are active, name one of them by its id, or take both with --all.
     Gateways refuse it within a second. A request that is being answered is answered.
 
     Example:
       leasehold tokens revoke shop
-      leasehold tokens revoke shop --id 1
+      leasehold tokens revoke 1
+      leasehold tokens revoke lh_Zq3xY0
+      leasehold tokens revoke shop --all
     """
     async with context.client() as client:
-        known = await client.tokens(name, everything=True)
-        if not known or (number is not None and number not in {each.token_id for each in known}):
-            which = name if number is None else f"{name} with the id {number}"
-            raise NotFound(f"there is no token {which}{await _suggestion(client, name)}")
-        chosen = [each.token_id for each in known if number in (None, each.token_id)]
-        revoked = [each for each in sorted(chosen) if await client.revoke_token(each, revoked_by=whoever_asks())]
-    return RevokedTokens(name=name, revoked=revoked)
+        meant = [each for each in await client.tokens(everything=True) if _is_meant(each, token)]
+        if not meant:
+            raise NotFound(f"there is no token {token}{await _suggestion(client, token)}")
+        active = [each for each in meant if each.state == "active"]
+        if len(active) > 1 and not everything:
+            raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
+        chosen = sorted(each.token_id for each in active or meant)
+        revoked = [each for each in chosen if await client.revoke_token(each, revoked_by=whoever_asks())]
+    return RevokedTokens(name=", ".join(sorted({each.name for each in active or meant})), revoked=revoked)
+
+
+def _is_meant(token: TokenRecord, given: str) -> bool:
+    return given in (token.name, str(token.token_id), token.prefix)
+
+
+def _told_apart(tokens: Sequence[TokenRecord]) -> str:
+    told = "; ".join(
+        f"{each.token_id} ({each.name}, {each.prefix}…, "
+        + ("never used)" if each.last_used_at is None else f"last used {show_instant(each.last_used_at)})")
+        for each in sorted(tokens, key=lambda each: each.token_id)
+    )
+    return f"{told}; end one with  leasehold tokens revoke {tokens[-1].token_id}, or all with --all"
 
 
 async def tokens_log(

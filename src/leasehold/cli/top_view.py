@@ -108,6 +108,7 @@ def _head(look: Look, screen: Screen) -> list[Text]:
     for number, words in (
         (fleet.overdue_jobs, "overdue leases"),
         (fleet.lost_jobs, "jobs taken back"),
+        (fleet.lost_wake_ups, "lost wake-ups"),
         (fleet.backing_off, "backing off"),
         (fleet.deaf, "polling, deaf to wake-ups"),
     ):

@@ -25,13 +25,23 @@ from leasehold.cli.job_view import view_job, view_jobs
 from leasehold.cli.jobs_edit import view_errors
 from leasehold.cli.jobs_why import WhyReport, view_why
 from leasehold.cli.log_view import view_logs
+from leasehold.cli.queue_view import view_queues
 from leasehold.cli.schedule_view import view_fired, view_history, view_preview, view_schedule, view_schedules
 from leasehold.cli.schedules_read import PreviewReport, ScheduleReport
 from leasehold.cli.status_view import view_status
 from leasehold.cli.text import fields_table, plain, state_text, table
 from leasehold.cli.worker_view import view_worker, view_workers
 from leasehold.cli.workers_read import WorkerReport
-from leasehold.records import AttemptError, ChainRecord, ChangedJob, Fault, JobRecord, LogLine, WorkerRecord
+from leasehold.records import (
+    AttemptError,
+    ChainRecord,
+    ChangedJob,
+    Fault,
+    JobRecord,
+    LogLine,
+    QueueRecord,
+    WorkerRecord,
+)
 from leasehold.schedule_records import FiredTick, ScheduleRecord, TickRecord
 from leasehold.settings import ExplainedSetting
 
@@ -180,6 +190,7 @@ LIST_VIEWS: dict[type, View] = {
     TickRecord: view_history,
     Fault: view_faults,
     WorkerRecord: view_workers,
+    QueueRecord: view_queues,
     Change: view_events,
     ExplainedSetting: view_settings,
     results.JobChange: view_changes,

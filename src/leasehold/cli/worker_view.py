@@ -69,6 +69,8 @@ def notes(worker: WorkerRecord) -> list[str]:
         found.append(f"backing off: {worker.backoff}")
     if worker.outdated:
         found.append("outdated")
+    if worker.lost_wake_ups:
+        found.append(f"{worker.lost_wake_ups:,} lost wake-ups")
     if worker.missing_kinds:
         named = ", ".join(worker.missing_kinds[:MOST_NAMED]) + (", …" if len(worker.missing_kinds) > MOST_NAMED else "")
         found.append(f"no handler for {named}")

@@ -60,7 +60,7 @@ async def workers_list(
 ) -> list[WorkerRecord]:
     """List the workers, how they fare and what is odd about them.
 
-    A worker that nobody has heard of for three minutes is stale.
+    A worker that has missed two heartbeats, or one of whose leases has run out, is stale.
 
     Example:
       leasehold workers list

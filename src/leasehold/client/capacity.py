@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from leasehold.capacity import HOURS, CapacityPlan, CapacityRecord, QueueRates, WorkersNeeded, scenarios
+from leasehold.capacity import HOURS, CapacityPlan, CapacityRecord, QueueRates, Rollup, WorkersNeeded, scenarios
 from leasehold.client.section import Section
 from leasehold.records import JobRecord, from_row
 
@@ -91,6 +91,24 @@ class Capacity(Section):
     async def rates(self, minutes: int = 60, queue: str | None = None) -> list[QueueRates]:
         """What happened in the last minutes, by queue. Raises BadInput."""
         return [from_row(QueueRates, row) for row in await self._database.call("get_rates", queue, minutes)]
+
+    async def rollups(
+        self,
+        queue: str | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        page_size: int | None = None,
+    ) -> list[Rollup]:
+        """What happened, minute by minute, oldest first; of more than two days ago hour by hour.
+
+        Args:
+            queue: only this one.
+            since, until: only minutes that began from then on, or before then; the last hour where nothing is said.
+            page_size: at most so many, None for all.
+        """
+        rows = await self._database.call("list_rollups", queue, since, until, page_size)
+        return [from_row(Rollup, row) for row in rows]
 
     async def last_completion(self, queue: str) -> datetime | None:
         """When a job of the queue completed last."""

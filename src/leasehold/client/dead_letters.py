@@ -9,7 +9,7 @@ from typing import Any
 from leasehold.arguments import encode_args
 from leasehold.client.ids import checked_id, checked_ids
 from leasehold.client.section import Section
-from leasehold.database import Row
+from leasehold.database import Caller, Row
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
 from leasehold.records import AttemptError, ChangedJob, from_row
@@ -36,23 +36,25 @@ class DeadLetters(Section):
         max_attempts: int | None = None,
         metadata: Mapping[str, Any] | None = None,
         reason: str | None = None,
+        connection: Any = None,
     ) -> str:
         """Change a job that nobody holds, or one that failed or was cancelled, before it is retried; returns its state.
 
         What is None stays. The timeline has the old and the new values, and `reason`. Args are not checked against a kind
-        that the client has no app for.
+        that the client has no app for. `connection` as in `enqueue`.
 
         Raises:
             UnknownJob: no job has this id.
-            WrongState: a worker holds it, or it completed.
+            WrongState: a worker holds it, it completed, or it has ended and is given a run_at.
             InvalidArgs, BadInput: a value is refused, or none is given.
         """
         if run_at is not None and run_at.tzinfo is None:
             raise BadInput(f"run_at must have a time zone, not {run_at.isoformat()}; use datetime.now(UTC)")
-        encoded = await self._encode_args(job_id, args)
+        caller = self._caller(connection)
+        encoded = await self._encode_args(caller, job_id, args)
         about = None if metadata is None else encode_args(metadata, "metadata").decode()
         values = (checked_id(job_id), encoded, priority, queue, run_at, max_attempts, about, reason)
-        return str(await self._database.call_value("edit_job", *values))
+        return str(await caller.call_value("edit_job", *values))
 
     async def retry_jobs(
         self,
@@ -87,12 +89,39 @@ class DeadLetters(Section):
             values = (state, queue, kind, key, error_type, finished_after, finished_before)
             return await self._database.call("retry_jobs", *values, ids, after_id, batch, dry_run)
 
-        changes = await all_pages(page, job_ids, limit)
-        if not dry_run and JobRequeued in self.observers.heard:
-            for change in changes:
-                if change.changed:
-                    self.observers.emit(JobRequeued(job_id=change.job_id, state=str(change.now)))
-        return changes
+        return self._told(await all_pages(page, job_ids, limit), dry_run=dry_run)
+
+    async def trigger_jobs(
+        self,
+        *,
+        queue: str | None = None,
+        kind: str | None = None,
+        key: str | None = None,
+        error_type: str | None = None,
+        run_after: datetime | None = None,
+        run_before: datetime | None = None,
+        job_ids: Sequence[int] | None = None,
+        limit: int | None = None,
+        dry_run: bool = True,
+    ) -> list[ChangedJob]:
+        """Run all scheduled jobs now that match, also those that wait for their next attempt.
+
+        A thousand at a time, each thousand in a transaction of its own.
+
+        Args:
+            queue, kind, key: only such.
+            error_type: only those whose last attempt failed with such an error.
+            run_after, run_before: only those that are scheduled for then or later, or for earlier.
+            job_ids: only these; each of them is answered, with the reason where nothing was done.
+            limit: at most so many, oldest id first.
+            dry_run: only tell what would be done.
+        """
+
+        async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
+            values = (queue, kind, key, error_type, run_after, run_before)
+            return await self._database.call("trigger_scheduled_jobs", *values, ids, after_id, batch, dry_run)
+
+        return self._told(await all_pages(page, job_ids, limit), dry_run=dry_run)
 
     async def cancel_jobs(
         self,
@@ -137,12 +166,19 @@ class DeadLetters(Section):
                     self.observers.emit(JobCancelled(job_id=change.job_id, was=str(change.was), reason=reason))
         return changes
 
-    async def _encode_args(self, job_id: int, args: Mapping[str, Any] | None) -> str | None:
+    def _told(self, changes: list[ChangedJob], *, dry_run: bool) -> list[ChangedJob]:
+        if not dry_run and JobRequeued in self.observers.heard:
+            for change in changes:
+                if change.changed:
+                    self.observers.emit(JobRequeued(job_id=change.job_id, state=str(change.now)))
+        return changes
+
+    async def _encode_args(self, caller: Caller, job_id: int, args: Mapping[str, Any] | None) -> str | None:
         if args is None:
             return None
         if self._app is None:
             return encode_args(args, "args").decode()
-        job = (await self._database.call("get_job", checked_id(job_id)))[:1]
+        job = (await caller.call("get_job", checked_id(job_id)))[:1]
         kind = self._kind(job[0]["kind"]) if job else None
         return (kind.encode(dict(args)) if kind is not None else encode_args(args, "args")).decode()
 

@@ -48,6 +48,26 @@ class Jobs(Section):
             raise UnknownJob(f"there is no job {job_id}")
         return from_row(JobRecord, rows[0])
 
+    async def lock(self, job_id: int, *, connection: Any) -> JobRecord:
+        """One job as it is, and as it stays until your transaction ends, but for what you do to it: look first, then change.
+
+        Example:
+            async with client.transaction() as tx:
+                job = await client.lock(42, connection=tx)
+                if job.priority < 5:
+                    await client.edit(42, priority=5, connection=tx)
+
+        Args:
+            job_id: which.
+            connection: your own asyncpg connection in a transaction, or `Transaction`.
+
+        Raises UnknownJob.
+        """
+        rows = await self._caller(connection).call("lock_job", checked_id(job_id))
+        if not rows:
+            raise UnknownJob(f"there is no job {job_id}")
+        return from_row(JobRecord, rows[0])
+
     async def list(
         self,
         *,

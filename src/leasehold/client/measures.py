@@ -20,7 +20,8 @@ class FleetMeasures(msgspec.Struct, frozen=True, kw_only=True):
         deaf: those that poll because they do not hear notifications.
         slots: of ready workers. held_jobs: claimed and running.
         overdue_jobs: whose lease has run out and nobody has taken them back yet.
-        lost_jobs: taken back so far from workers that are still known.
+        lost_jobs: taken back so far from workers that are still known. lost_wake_ups: jobs that those found by polling, though
+            they listened and nobody had rung for them.
     """
 
     ready: int
@@ -33,6 +34,7 @@ class FleetMeasures(msgspec.Struct, frozen=True, kw_only=True):
     held_jobs: int
     overdue_jobs: int
     lost_jobs: int
+    lost_wake_ups: int
 
 
 class QueueDepth(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from leasehold.client.dead_letters import all_pages
 from leasehold.client.ids import checked_id
@@ -15,15 +16,16 @@ from leasehold.records import ChangedJob
 class Removals(Section):
     """The section of the client that removes jobs, whose time has not come yet or is over."""
 
-    async def delete(self, job_id: int) -> str:
+    async def delete(self, job_id: int, *, connection: Any = None) -> str:
         """Remove a job that nobody holds; one event `deleted` remains in its timeline. Returns the state it was in.
+        `connection` as in `enqueue`.
 
         Raises:
             UnknownJob: no job has this id.
             WrongState: a worker holds it (cancel it first), it is one of several jobs of a chain (see `delete_chain`), or a
                 job waits for it.
         """
-        return str(await self._database.call_value("delete_job", checked_id(job_id)))
+        return str(await self._caller(connection).call_value("delete_job", checked_id(job_id)))
 
     async def delete_jobs(
         self,

@@ -17,7 +17,7 @@ from leasehold.records import decode_json, decoded, from_row
 from leasehold.schedule import FIELDS, ScheduleChanges, ScheduleOptions
 from leasehold.schedule_records import FiredTick, NextTick, ScheduleRecord, TickOutcome, TickRecord
 from leasehold.scheduling import Definition, checked_changes, checked_definition, checked_moment, define, fitted
-from leasehold.upcoming import next_ticks
+from leasehold.upcoming import beginning, next_ticks
 
 # What the network and the inserts may take beside the query.
 EXTRA_SECONDS = 30.0
@@ -164,8 +164,8 @@ class Schedules(Section):
         Ticks are told whether it is enabled or not. Raises UnknownSchedule; BadInput: it cannot be planned.
         """
         [row] = await self._database.call("get_schedule", name)
-        now = await self._now()
-        return next_ticks(decoded(row), checked_moment(after, "after") or now, count, now)
+        now, schedule = await self._now(), decoded(row)
+        return next_ticks(schedule, checked_moment(after, "after") or beginning(schedule, now), count, now)
 
     async def preview_of(
         self, *, count: int = 10, after: datetime | None = None, **options: Unpack[ScheduleOptions]
@@ -196,7 +196,8 @@ class Schedules(Section):
         if made.get("query") is not None:
             await self._database.call("read_schedule_rows", made["query"], 1, True)
         now = await self._now()
-        return next_ticks(made, checked_moment(after, "after") or now, count, now)
+        start = checked_moment(after, "after") or beginning(msgspec.json.decode(str(whole)), now)
+        return next_ticks(made, start, count, now)
 
     async def rows(self, name: str, *, limit: int = 10) -> builtins.list[dict[str, Any]]:
         """The first rows that a schedule's query gives now, read only; each would be a job.

@@ -19,6 +19,7 @@ OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
     "LH003": errors.LeaseLost,
     "LH004": errors.WrongState,
     "LH005": errors.SchemaMismatch,
+    "LH007": errors.IdempotencyMismatch,
 }
 
 # LH002 with the name of a table says what is missing; without, it is a job or a chain.

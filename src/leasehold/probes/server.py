@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any, cast
 
 import msgspec
@@ -31,6 +32,11 @@ QUESTIONS: dict[str, tuple[Question, str, str]] = {
     "/readyz": ("readyz", "not_ready", "Not ready to serve"),
     "/startupz": ("startupz", "not_started", "Not started yet"),
 }
+
+METRICS = "/metrics"
+ADDRESSES = frozenset({*QUESTIONS, METRICS})
+NOT_IMPLEMENTED = 501
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 Expose = Callable[[str], tuple[bytes, str]]
 
@@ -117,12 +123,25 @@ class _Answer(BaseHTTPRequestHandler):
         if path in QUESTIONS:
             question, code, title = QUESTIONS[path]
             self._answer_question(server.health.ask(question), code, title, verbose="verbose" in query)
-        elif path == "/metrics":
+        elif path == METRICS:
             self._answer_metrics(server.expose)
         else:
-            self._say(404, _problem(404, "not_found", "There is nothing at this address", []), PROBLEM)
+            self._refuse_address()
 
     do_HEAD = do_GET  # noqa: N815
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
+        """What the library refuses: other methods (501 to it, whatever the address), and what is no HTTP."""
+        if code != NOT_IMPLEMENTED:
+            self._say(code, _problem(code, "malformed_request", "The request is not valid HTTP", []), PROBLEM)
+        elif self.path.partition("?")[0] in ADDRESSES:
+            problem = _problem(405, "method_not_allowed", "This address does not take this method", [])
+            self._say(405, problem, PROBLEM, {"Allow": "GET, HEAD"})
+        else:
+            self._refuse_address()
+
+    def _refuse_address(self) -> None:
+        self._say(404, _problem(404, "not_found", "There is nothing at this address", []), PROBLEM)
 
     def _answer_question(self, verdicts: Any, code: str, title: str, *, verbose: bool) -> None:
         wrong = [verdict for verdict in verdicts if verdict.problem is not None]
@@ -144,8 +163,10 @@ class _Answer(BaseHTTPRequestHandler):
             return
         self._say(200, text, content_type)
 
-    def _say(self, status: int, body: bytes, content_type: str) -> None:
+    def _say(self, status: int, body: bytes, content_type: str, more: Mapping[str, str] = NO_HEADERS) -> None:
         self.send_response(status)
+        for name, value in more.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")

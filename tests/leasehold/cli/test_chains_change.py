@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from tests.leasehold.cli.conftest import Cli, Psql
@@ -54,3 +55,15 @@ def test_scheduled_jobs_are_triggered_all_or_none(cli: Cli) -> None:
     assert cli("jobs", "trigger", "1").json() == [
         {"job_id": 1, "changed": True, "was": "scheduled", "now": "pending", "reason": None}
     ]
+
+
+def test_all_scheduled_jobs_that_match_are_triggered(cli: Cli) -> None:
+    for delay in ("1h", "40d"):
+        cli("enqueue", "echo", "--delay", delay)
+    assert cli("jobs", "trigger").code == 2
+    assert "add --dry-run" in cli("jobs", "trigger", "--kind", "echo").err
+    would = cli("jobs", "trigger", "--kind", "echo", "--dry-run")
+    assert ([each["now"] for each in would.json()], "2 would be triggered" in would.err) == (["pending"] * 2, True)
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    done = cli("jobs", "trigger", "--before", tomorrow, "--yes")
+    assert [(each["job_id"], each["was"], each["now"]) for each in done.json()] == [(1, "scheduled", "pending")]

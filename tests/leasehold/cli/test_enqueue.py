@@ -24,6 +24,21 @@ def test_every_flag_reaches_the_job(cli: Cli, psql: Psql, database_url: str) -> 
     )
 
 
+def test_an_app_says_what_its_kinds_are_and_refuses_others(
+    cli: Cli, psql: Psql, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop_of_enqueue.py").write_text(
+        "from leasehold import App\n\napp = App()\n\n\n"
+        "@app.kind(queue='mail', max_attempts=7)\nasync def send(to: str) -> None: ...\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    flags = ("--app", "shop_of_enqueue:app")
+    assert cli("enqueue", "send", '{"to": "ada"}', *flags).code == 0
+    assert "args do not fit send(to)" in cli("enqueue", "send", '{"whom": "ada"}', *flags).err
+    assert "no handler is registered" in cli("enqueue", "sned", *flags).err
+    assert psql(database_url, "select queue, max_attempts from leasehold.jobs") == "mail|7"
+
+
 def test_a_delay_counts_from_now(cli: Cli, psql: Psql, database_url: str) -> None:
     cli("enqueue", "echo", "--delay", "1h30m")
     assert psql(database_url, "select run_at - created_at from leasehold.jobs") == "01:30:00"

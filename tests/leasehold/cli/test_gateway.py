@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from leasehold.app import App
 from leasehold.cli.services import Services
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli
@@ -10,9 +13,11 @@ class Recording(Services):
 
     def __init__(self) -> None:
         self.settings = Settings()
+        self.app: App | None = None
 
-    def run_gateway(self, settings: Settings) -> int:
+    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
         self.settings = settings
+        self.app = app
         return 0
 
 
@@ -20,6 +25,16 @@ def test_flags_become_settings(cli: Cli, database_url: str) -> None:
     services = Recording()
     assert cli("gateway", "--host", "::1", "--port", "9000", services=services).code == 0
     assert services.settings == Settings(database_url=database_url, gateway_host="::1", gateway_port=9000)
+
+
+def test_only_with_the_flag_jobs_are_checked_against_an_app(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = Recording()
+    monkeypatch.setenv("LEASEHOLD_APP", "leasehold.builtin:builtin_app")  # for the workers
+    assert cli("gateway", services=services).code == 0
+    assert services.app is None
+    assert cli("gateway", "--app", "tests.support.working:no_app", services=services).code == 2
+    assert cli("gateway", "--app", "tests.support.process_app:app", services=services).code == 0
+    assert isinstance(services.app, App)
 
 
 def test_another_address_than_loopback_needs_a_token(cli: Cli) -> None:
@@ -32,6 +47,6 @@ def test_another_address_than_loopback_needs_a_token(cli: Cli) -> None:
 def test_a_database_without_a_schema_is_refused_before_anything_is_served(
     run_cli: Cli, empty_database_url: str
 ) -> None:
-    services = Recording()
-    assert run_cli("gateway", "--database-url", empty_database_url, services=services).code == 6
-    assert services.settings == Settings()
+    done = run_cli("gateway", "--database-url", empty_database_url, "--port", "0")
+    assert done.code == 6
+    assert "leasehold migrate" in done.err

@@ -135,7 +135,7 @@ def test_an_edit_says_on_a_terminal_what_it_did(dead: Cli) -> None:
         (["4"], 2, "give at least one of args"),
         (["4", "--args", "[1]"], 2, "args must be a JSON object"),
         (["9", "--priority", "1"], 3, "there is no job 9"),
-        (["1", "--run-at", "2030-01-01T00:00:00Z"], 2, "run_at says nothing until it is retried"),
+        (["1", "--run-at", "2030-01-01T00:00:00Z"], 4, "run_at says nothing until it is retried"),
     ],
     ids=str,
 )

@@ -63,6 +63,15 @@ def test_an_unknown_state_and_a_page_too_large_are_refused(cli: Cli) -> None:
     assert cli("jobs", "list", "--limit", "1001").code == 2
 
 
+def test_attempts_that_were_spared_are_told_apart_from_those_that_count(
+    cli: Cli, psql: Psql, database_url: str
+) -> None:
+    cli("enqueue", "crawl")
+    psql(database_url, "update leasehold.jobs set attempt = 904, spared_attempts = 901")
+    assert "attempt   904; 3 of 20 count, 901 spared\n" in cli("jobs", "show", "1", "--output", "text").out
+    assert " 3/20 " in cli("jobs", "list", "--output", "text").out
+
+
 def test_a_job_is_shown_with_args_error_and_timeline(cli: Cli, psql: Psql, database_url: str) -> None:
     cli("enqueue", "crawl", '{"shop": 7}', "--key", "shop-7", "--max-attempts", "1")
     psql(database_url, CLAIM + FAIL)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any, cast
+
 from tests.leasehold.cli.conftest import Cli, Psql
 
 WORKER = """
@@ -28,6 +30,27 @@ def test_a_queue_of_a_job_or_of_a_worker_needs_no_note(cli: Cli, psql: Psql, dat
     psql(database_url, WORKER)
     said = [cli("queues", verb, queue).err for verb in ("pause", "resume") for queue in ("crawl", "parse", "default")]
     assert [*said, cli("wake").err, cli("wake", "crawl").err] == [""] * 8
+
+
+def test_queues_are_listed_with_their_jobs_their_workers_and_what_was_set(
+    cli: Cli, psql: Psql, database_url: str
+) -> None:
+    assert cli("queues", "list").json() == []
+    cli("enqueue", "echo", "--queue", "crawl")
+    cli("enqueue", "echo", "--queue", "crawl", "--delay", "1h")
+    cli("queues", "pause", "mail", "--reason", "the provider is down")
+    cli("queues", "limit", "crawl", "--max-running", "2")
+    cli("queues", "age", "crawl", "5m")
+    psql(database_url, WORKER)
+    assert cli("queues", "list", "--output", "text").steady.splitlines() == [
+        "queue  ready  later  held  failed  workers  note",
+        "crawl      1      1     ·       ·     none  1 limit; a priority more every 5m",
+        "mail       ·      ·     ·       ·     none  paused 1d ago: the provider is down",
+        "parse      ·      ·     ·       ·        1",
+    ]
+    crawl, mail, parse = cast("list[dict[str, Any]]", cli("queues", "list").json())
+    assert (crawl["counts"], crawl["limits"], crawl["ageing_seconds"]) == ({"pending": 1, "scheduled": 1}, 1, 300.0)
+    assert (mail["pause_reason"], parse["workers"]) == ("the provider is down", 1)
 
 
 def test_a_queue_must_be_named(cli: Cli) -> None:

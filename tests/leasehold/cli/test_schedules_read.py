@@ -189,8 +189,16 @@ def test_a_preview_needs_no_schedule(cli: Cli) -> None:
     ] == [("2030-03-10T03:00:00-04:00", "moved", 3600.0), ("2030-03-11T02:30:00-04:00", None, 0.0)]
     often = cast("dict[str, Any]", cli("schedules", "preview", "--every", "90s", "--count", "2").json())
     assert (often["timing"], len(often["ticks"]), often["days"]) == ("every 1m 30s", 2, [])
-    never = cli("schedules", "preview", "--at", "2001-01-01T00:00:00Z", "--output", "text")
-    assert lines_of(never) == ["preview  once, <instant>", "no ticks to come"]
+
+
+def test_a_one_shot_of_the_past_is_previewed_as_due_at_once_unless_what_is_missed_is_skipped(cli: Cli) -> None:
+    past = ("--at", "2001-01-01T00:00:00Z", "--output", "text")
+    shown = lines_of(cli("schedules", "preview", *past))
+    assert shown[0] == "preview  once, <instant>"
+    assert any(re.search(r"2001-01-01 00:00 +\+00:00 +due ", line) for line in shown)
+    assert "2001-01-01 00:00" in cli("schedules", "create", "late", "echo", *past, "--dry-run").out
+    never = cli("schedules", "create", "never", "echo", *past, "--missed", "skip", "--dry-run")
+    assert lines_of(never) == ["never  once, <instant>", "no ticks to come"]
 
 
 def test_a_preview_may_run_the_query(cli: Cli) -> None:

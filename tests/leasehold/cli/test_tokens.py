@@ -45,10 +45,10 @@ def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
     rotated = cli("tokens", "rotate", "shop", "--output", "text")
     second, *told = rotated.out.splitlines()
     assert first != second
-    assert told[-1] == "still active: 1; end it with  leasehold tokens revoke shop --id 1"
+    assert told[-1] == "still active: 1; end it with  leasehold tokens revoke 1"
     third = cli("tokens", "rotate", "shop")
     assert (third.code, "two tokens named shop are active already" in third.err) == (4, True)
-    revoked = cli("tokens", "revoke", "shop", "--id", "1", "--output", "text")
+    revoked = cli("tokens", "revoke", "1", "--output", "text")
     assert revoked.out == "shop: token 1 revoked; gateways refuse it within a second\n"
     listed = cast("dict[str, Any]", cli("tokens", "list", "--all").json())["tokens"]
     assert [(each["token_id"], each["state"], each["rate"]) for each in listed] == [
@@ -57,10 +57,17 @@ def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
     ]
 
 
-def test_all_of_a_name_may_be_revoked_at_once(cli: Cli) -> None:
+def test_a_name_with_two_active_tokens_is_refused_with_both_of_them_unless_all_are_meant(cli: Cli) -> None:
     cli("tokens", "create", "shop", "--scope", "read")
     cli("tokens", "rotate", "shop")
-    assert cli("tokens", "revoke", "shop").json() == {"name": "shop", "revoked": [1, 2]}
+    refused = cli("tokens", "revoke", "shop")
+    assert (refused.code, refused.out) == (2, "")
+    assert re.search(
+        r"shop may be any of 2 active tokens: 1 \(shop, lh_\w{6}…, never used\); 2 \(shop, lh_\w{6}…, never used\)",
+        refused.err,
+    )
+    assert "leasehold tokens revoke 1, or all with --all" in refused.err
+    assert cli("tokens", "revoke", "shop", "--all").json() == {"name": "shop", "revoked": [1, 2]}
     assert cli("tokens", "revoke", "shop", "--output", "text").out == "no token of shop was active\n"
 
 
@@ -79,7 +86,14 @@ def test_a_name_that_is_not_there_is_met_with_the_one_that_may_have_been_meant(c
         answer = cli("tokens", command, "crawlr")
         assert (answer.code, answer.out) == (3, "")
         assert "did you mean crawler?" in answer.err
-    assert "with the id 7" in cli("tokens", "revoke", "crawler", "--id", "7").err
+    assert "there is no token 7" in cli("tokens", "revoke", "7").err
+
+
+def test_a_token_is_revoked_by_its_beginning(cli: Cli) -> None:
+    secret = secret_of(cli("tokens", "create", "shop", "--scope", "read"))
+    cli("tokens", "rotate", "shop")
+    assert cli("tokens", "revoke", secret[:9]).json() == {"name": "shop", "revoked": [1]}
+    assert cli("tokens", "revoke", "shop").json() == {"name": "shop", "revoked": [2]}
 
 
 def test_what_is_no_scope_no_name_and_no_rate_is_refused_in_words(cli: Cli) -> None:

@@ -13,7 +13,17 @@ from leasehold.client.measures import Failure, FleetMeasures
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 FLEET = FleetMeasures(
-    ready=2, paused=0, draining=1, stale=0, backing_off=1, deaf=0, slots=6, held_jobs=4, overdue_jobs=3, lost_jobs=0
+    ready=2,
+    paused=0,
+    draining=1,
+    stale=0,
+    backing_off=1,
+    deaf=0,
+    slots=6,
+    held_jobs=4,
+    overdue_jobs=3,
+    lost_jobs=0,
+    lost_wake_ups=2,
 )
 
 
@@ -52,6 +62,7 @@ def test_the_head_says_what_is_wrong_and_nothing_that_is_not() -> None:
     assert "2 ready" in text
     assert "1 draining" in text
     assert "3 overdue leases" in text
+    assert "2 lost wake-ups" in text
     assert "1 backing off" in text
     assert "deaf" not in text
     assert "taken back" not in text

@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import os
 import signal
-import socket
 import sys
 import urllib.error
 import urllib.request
@@ -26,12 +25,6 @@ from tests.support.folders import short_folder
 from tests.support.processes import StartProcess
 
 NAMES = ["up", "gateway", "worker.1"]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_each_actor_and_each_worker_is_a_process() -> None:
@@ -104,12 +97,12 @@ def test_too_many_workers_are_refused(run_cli: Cli) -> None:
 @pytest.mark.acceptance
 def test_one_command_runs_everything_on_embedded_postgres(start_process: StartProcess, run_cli: Cli) -> None:
     with short_folder() as folder:
-        port = str(free_port())
-        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": port}
+        environ = {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": "0"}
         environ["LEASEHOLD_GATEWAY_HOST"] = "0.0.0.0"  # so that it makes a token
         process = start_process(["up", "--log-format", "text"], environ, cwd=folder)
         process.wait_for_line("embedded Postgres")
         process.wait_for_line("schema migrated to version")
+        port = process.wait_for_line("gateway serves http://").rpartition(":")[2]
         process.wait_for_line("leasehold is up")
         token = process.wait_for_line("  token lh_").split()[-1]
         process.wait_for_line("starting worker")

@@ -14,7 +14,7 @@ select leasehold.register_worker('{ONE}', 'pod-1', 'host-1', 77, '0.1.0', '{{cra
                                  'brave-otter', '7.1', 2147483648, 2);
 """
 FULL = f"""
-select leasehold.heartbeat_worker('{ONE}', 1, 'ready', true, 3, 0.87, 0.5, 'memory 87 % of 2.0 GiB (limit 85 %)', 10);
+select leasehold.heartbeat_worker('{ONE}', 1, 'ready', true, 3, 0.87, 0.5, 'memory 87 % of 2.0 GiB (limit 85 %)', 10, 2);
 """
 # Every session that begins from now on sees this time.
 NOON = """
@@ -39,7 +39,7 @@ def test_workers_are_listed_with_what_is_odd_about_them(cli: Cli) -> None:
         [
             "worker  name         state  jobs  queues  memory  cpu  heartbeat  note",
             "pod-1   brave-otter  ready   1/3  crawl      87%  50%  20s ago    backing off: memory 87 % of 2.0 GiB "
-            "(limit 85 %); no handler for parse",
+            "(limit 85 %); 2 lost wake-ups; no handler for parse",
         ]
     )
 
@@ -75,7 +75,7 @@ def test_one_is_shown_with_its_commands(cli: Cli, psql: Psql, database_url: str)
         ["worker", "pod-1"],
         ["name", "brave-otter"],
         ["state", "ready"],
-        ["note", "backing off: memory 87 % of 2.0 GiB (limit 85 %); no handler for parse"],
+        ["note", "backing off: memory 87 % of 2.0 GiB (limit 85 %); 2 lost wake-ups; no handler for parse"],
         ["process", "77 on host-1"],
         ["incarnation", ONE],
         ["leasehold", "0.1.0"],

@@ -22,6 +22,11 @@ update leasehold.jobs set created_at = created_at - interval '2 hours';
 select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'w', 'host', 1, '0', '{crawl}', '{}', 2, true);
 """
 
+ROLLUP = """
+insert into leasehold.rollups
+select '2026-03-01 10:30Z', 60, 'q', 1, 2, 3, 4, 5, 6, 1.5, 2.5, 0, array_fill(7, array[29]), array_fill(8, array[29])
+"""
+
 
 @pytest.fixture
 def seeded(database_url: str, psql: Psql) -> None:
@@ -77,6 +82,18 @@ def test_what_a_queue_did_last_and_a_key_has_in_hand_is_found(under: Under) -> N
         assert [job.state for job in await client.active_of("shop 1")] == ["pending", "waiting"]
         assert await client.active_of("shop 2") == []
         assert await client.rates(5) == []
+
+    under(work)
+
+
+def test_what_happened_in_a_minute_is_told(under: Under, database_url: str, psql: Psql) -> None:
+    psql(database_url, ROLLUP)
+
+    async def work(client: Client) -> None:
+        [minute] = await client.rollups("q", since=datetime(2026, 3, 1, tzinfo=UTC), page_size=5)
+        assert (minute.starts_at.minute, minute.seconds, minute.arrivals, minute.failed) == (30, 60, 1, 4)
+        assert len(minute.waits) == len(await client.time_bounds()) + 1
+        assert await client.rollups("other") == []
 
     under(work)
 

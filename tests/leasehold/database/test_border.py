@@ -8,7 +8,7 @@ import trio
 from leasehold.database import Caller, Database, open_database
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch, UnknownJob, WrongState
 from tests.support.proxy import proxied
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 BACKEND = "select pg_backend_pid() as pid"
 
@@ -30,7 +30,7 @@ async def nobody_runs(database: Database, text: str) -> None:
         )
         return not found
 
-    await eventually(probe, timeout=2)
+    await eventually(probe)
 
 
 async def test_a_cancelled_query_is_cancelled_on_the_server_and_leaves_a_usable_pool(
@@ -67,14 +67,15 @@ async def test_every_await_has_a_timeout_of_the_database(database_url: str) -> N
 async def test_a_used_up_pool_makes_callers_wait_no_longer_than_the_timeout_and_does_not_stop_lanes(
     database_url: str,
 ) -> None:
-    async with open_database(database_url, pool_size=1, timeout=0.2) as small, small.lane("reserved") as lane:
-        await small.fetch("select 1")
+    async with open_database(database_url, pool_size=1, timeout=0.4) as small, small.lane("reserved") as lane:
+        for caller in (small, lane):
+            await eventually(lambda caller=caller: backend_of(caller))
         async with small.transaction() as transaction:
             assert await backend_of(lane) != await backend_of(transaction)
             for use in (small.fetch("select 1"), small.execute("select 1")):
-                with trio.fail_after(2), pytest.raises(DatabaseUnavailable, match="in time"):
+                with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable, match="in time"):
                     await use
-            with trio.fail_after(2), pytest.raises(DatabaseUnavailable, match="in time"):
+            with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable, match="in time"):
                 async with small.transaction():
                     raise AssertionError("there is no second connection")
             assert await backend_of(lane)
@@ -236,7 +237,7 @@ async def test_a_server_that_stops_answering_is_noticed_and_left_in_time(databas
         async with open_database(proxy.dsn, pool_size=1, timeout=0.3) as far, far.lane("lane") as lane:
             callers = (far, lane)
             for caller in callers:
-                assert await backend_of(caller)
+                assert await eventually(lambda caller=caller: backend_of(caller))
             proxy.stall()
             asked_at = monotonic()
             for caller in callers:
@@ -255,26 +256,26 @@ async def test_a_server_that_stops_answering_is_noticed_and_left_in_time(databas
 async def test_a_channel_is_heard_until_its_connection_is_lost(database: Database) -> None:
     heard: list[str] = []
     async with database.listen("news") as listening:
-        await listening.notify("news", "from myself", timeout=1)
-        await listening.check("news", timeout=1)
+        await listening.notify("news", "from myself", timeout=PATIENCE)
+        await listening.check("news", timeout=PATIENCE)
         await database.fetch("select pg_notify('news', 'from another')")
         await database.fetch("select pg_notify('other', 'not for us')")
         await database.fetch(
             "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%listener'"
             " and datname = current_database()"
         )
-        with trio.fail_after(2):
+        with trio.fail_after(PATIENCE):
             async for payload in listening.payloads:
                 heard.append(payload)
         with pytest.raises(DatabaseUnavailable):
-            await listening.check("news", timeout=1)
+            await listening.check("news", timeout=PATIENCE)
     assert heard == ["from myself", "from another"]
 
 
 async def test_a_reader_who_is_slow_loses_what_does_not_fit_and_holds_up_nobody(database: Database) -> None:
     async with database.listen("news", buffer=3) as listening:
         await database.fetch("select pg_notify('news', n::text) from generate_series(1, 1000) n")
-        await listening.check("news", timeout=2)
+        await listening.check("news", timeout=PATIENCE)
         heard = [listening.payloads.receive_nowait() for _ in range(3)]
         assert heard == ["1", "2", "3"]
         with pytest.raises(trio.WouldBlock):
@@ -284,7 +285,7 @@ async def test_a_reader_who_is_slow_loses_what_does_not_fit_and_holds_up_nobody(
 async def test_a_connection_that_has_stopped_listening_is_found_out(database: Database) -> None:
     async with database.listen("news") as listening:
         with pytest.raises(DatabaseUnavailable, match="stopped listening"):
-            await listening.check("another", timeout=1)
+            await listening.check("another", timeout=PATIENCE)
 
 
 async def test_databases_may_be_opened_inside_one_another(database_url: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from leasehold.database import AsyncioDatabase, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable, UnknownJob
 from tests.support.flavours import in_flavour
+from tests.support.waiting import PATIENCE
 
 BACKEND = "select pg_backend_pid() as pid"
 
@@ -45,10 +46,10 @@ def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -
     async def work(database: AsyncioDatabase) -> None:
         async with database.transaction():
             with pytest.raises(DatabaseUnavailable, match="in time"):
-                await asyncio.wait_for(database.fetch("select 1"), 5)
+                await asyncio.wait_for(database.fetch("select 1"), PATIENCE)
         assert await database.fetch("select 1")
 
-    under_asyncio(database_url, work, timeout=0.1)
+    under_asyncio(database_url, work, timeout=0.5)
 
 
 def test_a_cancelled_query_leaves_a_usable_pool_and_lane(database_url: str) -> None:

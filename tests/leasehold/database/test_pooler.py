@@ -13,6 +13,7 @@ from leasehold.errors import ListenerDeaf
 from leasehold.job import NewJob
 from tests.support.pgbouncer import pgbouncer
 from tests.support.tracking_pooler import tracking_pooler
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ async def test_a_pooler_that_lends_whole_sessions_lets_notifications_through(dat
     with pgbouncer(database_url, "session") as dsn:
         async with open_database(dsn) as database, database.listen("leasehold") as listening:
             await database.fetch("select pg_notify('leasehold', 'hello')")
-            with trio.fail_after(5):
+            with trio.fail_after(PATIENCE):
                 assert await listening.payloads.receive() == "hello"
 
 
@@ -84,7 +85,7 @@ async def test_the_direct_connection_listens_and_the_pooled_one_works(pooled_url
         database.listen("leasehold") as listening,
     ):
         await database.fetch("select pg_notify('leasehold', 'hello')")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "hello"
         assert database.pooler is Pooler.BLIND
 

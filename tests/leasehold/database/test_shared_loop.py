@@ -9,11 +9,12 @@ import trio
 from leasehold.database import Database
 from leasehold.database.border import cross, run_asyncio
 from leasehold.database.shared_loop import EndRefused
+from tests.support.waiting import PATIENCE
 
 
 async def goes_on(database: Database) -> None:
     """Whatever was done to the loop, the database works."""
-    with trio.fail_after(2):
+    with trio.fail_after(PATIENCE):
         assert await database.fetch("select 1")
 
 

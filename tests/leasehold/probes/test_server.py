@@ -95,8 +95,15 @@ def test_metrics_that_cannot_be_told_are_our_fault_and_logged(caplog: pytest.Log
 def test_other_addresses_and_methods_are_refused_and_head_has_no_body() -> None:
     with running() as probes:
         assert probes.get("/")[0] == 404
-        assert probes.get("/livez", "POST")[0] == 501
         assert probes.get("/livez", "HEAD") == (200, "application/json", "")
+        for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"):
+            status, content_type, text = probes.get("/metrics?x", method)
+            assert (status, content_type) == (405, "application/problem+json")
+            assert json.loads(text)["code"] == "method_not_allowed"
+        assert json.loads(probes.get("/", "POST")[2])["code"] == "not_found"
+        with probes.connect() as connection:
+            connection.sendall(b"POST /livez HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")
+            assert b"\r\nAllow: GET, HEAD\r\n" in b"".join(iter(lambda: connection.recv(1000), b""))
 
 
 def test_strangers_who_say_nothing_keep_nobody_out_but_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +122,7 @@ def test_garbage_is_refused_and_harms_nobody() -> None:
             with probes.connect() as connection:
                 connection.sendall(garbage)
                 connection.shutdown(socket.SHUT_WR)
-                connection.recv(100)
+                assert b"malformed_request" in b"".join(iter(lambda: connection.recv(1000), b""))
         assert probes.get("/livez")[0] == 200
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 SHORT_LEASE = 5.0
 SLOW_POLL = 10.0
-STALE_HEARTBEAT = 90.0
 MOST_NAMED = 3
 
 # What `leasehold audit` finds, as much of it as indexes tell.
@@ -50,11 +49,6 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
             f"lease_seconds = {settings.lease_seconds:g} is short: a slow network or a pause of Postgres costs jobs"
         )
         found.append((trouble, "raise LEASEHOLD_LEASE_SECONDS"))
-    if settings.heartbeat_seconds > STALE_HEARTBEAT:
-        trouble = (
-            f"heartbeat_seconds = {settings.heartbeat_seconds:g}, but a worker silent for 3 minutes counts as dead"
-        )
-        found.append((trouble, "lower LEASEHOLD_HEARTBEAT_SECONDS to 60 or less"))
     return found
 
 

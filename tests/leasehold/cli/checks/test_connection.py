@@ -19,6 +19,7 @@ from leasehold.database import Database, hearing, open_database
 from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.support.pgbouncer import pgbouncer
+from tests.support.servers import OwnServer
 
 SETTINGS = Settings()
 
@@ -42,6 +43,16 @@ async def test_sessions_that_may_not_write_are_a_problem(database_url: str, psql
 async def test_another_isolation_than_read_committed_is_a_problem(database_url: str, psql: Psql) -> None:
     verdict, detail = await verdict_after(database_url, psql, "set default_transaction_isolation = ''repeatable read''")
     assert (verdict, "repeatable read" in detail) == ("problem", True)
+
+
+async def test_a_standby_is_a_problem_and_the_primary_is_asked_for(durable_server: OwnServer) -> None:
+    durable_server.stop()
+    (durable_server.data_folder / "standby.signal").touch()
+    durable_server.start()
+    async with open_database(durable_server.dsn(), pool_size=1) as database:
+        check = await check_server(database, "here")
+    assert (check.verdict, check.detail.rpartition(", ")[2]) == ("problem", "a read-only standby")
+    assert check.advice == "name the primary in LEASEHOLD_DATABASE_URL"
 
 
 async def test_an_old_postgres_is_a_problem(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

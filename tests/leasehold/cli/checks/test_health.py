@@ -12,6 +12,7 @@ from leasehold.cli.checks.health import (
     check_disk,
     check_durability,
     check_horizon,
+    judge_pins,
 )
 from leasehold.cli.results import Check
 from leasehold.database import Database, open_database
@@ -56,6 +57,36 @@ async def test_a_transaction_that_was_prepared_and_forgotten_is_named(server_url
         await database.execute("rollback prepared 'forgotten'")
     assert "prepared transaction 'forgotten' (role postgres)" in check.detail
     assert check.advice == "commit prepared or rollback prepared 'forgotten'"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "id_", "cure"),
+    [
+        (
+            "slot",
+            "replication slot old_copy (inactive)",
+            "old_copy",
+            "select pg_drop_replication_slot('old_copy'), if nobody",
+        ),
+        ("standby", "standby reports", "77", "end the long query there, or turn hot_standby_feedback off"),
+    ],
+)
+def test_a_slot_and_a_standby_are_named_at_once_for_they_tell_no_time(
+    kind: str, name: str, id_: str, cure: str
+) -> None:
+    pin = {"kind": kind, "name": name, "seconds": None, "transactions": 5_000, "query": None, "id": id_}
+    young = {**pin, "kind": "session", "seconds": 3.0, "transactions": 2}
+    check = judge_pins([pin, young], 300.0)
+    assert (check.verdict, (check.advice or "").startswith(cure)) == ("problem", True)
+    assert check.detail == f"vacuum removes nothing younger than {name}, 5000 transactions back"
+
+
+async def test_a_slot_that_keeps_no_rows_is_no_finding(server_url: str) -> None:
+    async with open_database(server_url) as database:
+        await database.fetch("select pg_create_physical_replication_slot('copy', true)")
+        check = await check_horizon(database, longest=0.0)
+        await database.fetch("select pg_drop_replication_slot('copy')")
+    assert check.verdict == "ok"
 
 
 async def test_a_role_that_does_not_see_others_is_told_what_to_ask_for(database: Database) -> None:

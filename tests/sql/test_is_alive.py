@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from leasehold.database import Caller, Database
+from tests.support.sql_jobs import enqueue
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+
+async def states(caller: Caller, seconds: Sequence[int]) -> list[str]:
+    """How the only worker is shown so many seconds after it began."""
+    shown: list[str] = []
+    for second in seconds:
+        await freeze(caller, f"2026-03-01 12:{second // 60:02}:{second % 60:02}Z")
+        shown += [row["state"] for row in await caller.call("list_workers")]
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("heartbeat_seconds", "last", "first"), [(30.0, 75, 76), (2.0, 5, 6), (120.0, 300, 301), (None, 180, 181)]
+)
+async def test_a_worker_is_stale_when_it_has_missed_two_of_its_heartbeats(
+    database: Database, heartbeat_seconds: float | None, last: int, first: int
+) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        worker = SqlWorker(lane)
+        await worker.register(heartbeat_seconds=heartbeat_seconds)
+        assert await states(lane, [last, first]) == ["ready", "stale"]
+        await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+        assert await states(lane, [first]) == ["ready"]
+
+
+async def test_a_worker_is_stale_as_soon_as_one_of_its_leases_has_run_out_until_it_is_heard_of(
+    database: Database,
+) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        worker = SqlWorker(lane)
+        await worker.register(heartbeat_seconds=30.0)
+        await enqueue(lane)
+        await worker.claim(lease=20.0)
+        assert await states(lane, [19, 20]) == ["ready", "stale"]
+        await lane.call("heartbeat_worker", worker.incarnation, 1, "ready", True)
+        assert await states(lane, [21]) == ["ready"]
+
+
+async def test_a_worker_whose_jobs_were_taken_back_stays_stale_until_it_is_heard_of(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        worker = SqlWorker(lane)
+        await worker.register(heartbeat_seconds=30.0)
+        await enqueue(lane)
+        await worker.claim(lease=10.0)
+        await freeze(lane, "2026-03-01 12:00:11Z")
+        await lane.call("reap_jobs", 10)
+        assert await states(lane, [12]) == ["stale"]
+        await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+        assert await states(lane, [13]) == ["ready"]
+
+
+async def test_a_worker_that_renews_its_leases_lives_though_its_loop_is_blocked(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        worker = SqlWorker(lane)
+        await worker.register(heartbeat_seconds=10.0)
+        await enqueue(lane)
+        [job] = await worker.claim(lease=60.0)
+        await freeze(lane, "2026-03-01 12:00:40Z")
+        await worker.renew([job])
+        assert await states(lane, [41, 65, 66]) == ["ready", "ready", "stale"]
