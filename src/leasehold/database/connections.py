@@ -164,13 +164,19 @@ class AsyncioDatabase(Caller):
         return self._pool
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
-        """Run one statement on a connection of the pool, in the name of whoever `acting_as` names."""
+        """Run one statement on a connection of the pool, in the name of whoever `acting_as` names.
+
+        It must leave nothing in its session (SET, LISTEN, locks): nothing is undone after it, which would cost a round
+        trip. Scripts and transactions may.
+        """
         if current_actor() is not None:
             async with self.transaction() as transaction:
                 return await transaction.fetch(sql, *args, timeout=timeout)
         with translated():
             async with self.pool.acquire(timeout=self.timeout) as connection:
-                return await connection.fetch(sql, *args, timeout=timeout)
+                rows = await connection.fetch(sql, *args, timeout=timeout)
+                self._connector.spare_reset(connection)
+                return rows
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements on a connection of the pool."""

@@ -48,6 +48,7 @@ class Connector:
         self.dsn = dsn
         self.pooler: Pooler | None = None
         self._timeout = timeout
+        self._untouched: set[int] = set()
 
     async def connect(self, application_name: str) -> Any:
         """One new connection that suits the place."""
@@ -74,9 +75,15 @@ class Connector:
             **suited,
         )
 
+    def spare_reset(self, connection: Any) -> None:
+        """Say that the session is as it was, so that giving the connection back takes no statement this time."""
+        self._untouched.add(connection.get_server_pid())
+
     async def reset(self, connection: Any) -> None:
         """Undo what a user of a pooled connection has done to its session; behind a pooler there is none to undo."""
-        if self.pooler is Pooler.NONE:
+        is_untouched = connection.get_server_pid() in self._untouched
+        self._untouched.discard(connection.get_server_pid())
+        if self.pooler is Pooler.NONE and not is_untouched:
             await connection.execute(connection.get_reset_query())
 
 

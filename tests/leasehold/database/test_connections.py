@@ -42,6 +42,24 @@ async def cancel_unknown_job(database: AsyncioDatabase) -> None:
         await transaction.call("cancel_job", 7)
 
 
+def test_a_call_is_one_statement_and_only_scripts_and_transactions_are_cleaned_up_after(database_url: str) -> None:
+    said: list[str] = []
+
+    async def work(database: AsyncioDatabase) -> None:
+        async with database.pool.acquire() as connection:
+            connection.add_query_logger(lambda record: said.append(record.query))
+        await database.call("count_jobs")
+        assert ["RESET ALL" in each for each in said] == [True, False], "after the logger was added; not after the call"
+        await database.execute("set application_name = 'other'")
+        assert "RESET ALL" in said[-1]
+        async with database.transaction() as transaction:
+            await transaction.execute("set application_name = 'other'")
+        rows = await database.fetch("show application_name")
+        assert rows[0][0] != "other"
+
+    under_asyncio(database_url, work)
+
+
 def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -> None:
     async def work(database: AsyncioDatabase) -> None:
         async with database.transaction():
