@@ -27,12 +27,12 @@ def scopes() -> Iterable[str]:
     yield "| scope | opens |"
     yield "|---|---|"
     for scope in (*Scope, None):
-        opened: dict[str, list[str]] = {}
+        opened: dict[tuple[str, str], list[str]] = {}
         for route in ROUTES:
             if route.scope is scope and route.alias_of is None:
                 also = f" (and {route.also.value})" if route.also else ""
-                opened.setdefault(f"`{route.path}`{also}", []).append(route.method)
-        listed = " · ".join(f"{','.join(methods)} {path}" for path, methods in sorted(opened.items()))
+                opened.setdefault((route.path, also), []).append(route.method)
+        listed = " · ".join(f"{','.join(methods)} `{path}`{also}" for (path, also), methods in sorted(opened.items()))
         yield f"| {scope.value if scope else 'none: open to everybody'} | {listed} |"
 
 

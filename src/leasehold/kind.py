@@ -90,7 +90,9 @@ class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
             if (value := getattr(self, name)) is not None:
                 msgspec.structs.force_setattr(self, name, given.seconds(name, value))
         if self.lease is not None and not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
-            raise BadInput(f"lease must be at least {SHORTEST_LEASE:g} and at most {LONGEST_LEASE:g} seconds, not {self.lease}")
+            raise BadInput(
+                f"lease must be at least {SHORTEST_LEASE:g} and at most {LONGEST_LEASE:g} seconds, not {self.lease}"
+            )
         for name in ("timeout", "deadline"):
             seconds: float | None = getattr(self, name)
             if seconds is not None and not 0 < seconds <= LONGEST_TIME:

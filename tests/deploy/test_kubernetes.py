@@ -164,7 +164,7 @@ def test_the_scaler_fits_the_schema_of_keda(folder: str) -> None:
 
 def test_the_scaler_over_http_asks_the_gateway_with_a_token_for_a_number_that_it_gives() -> None:
     [metadata] = [trigger["metadata"] for trigger in triggers() if trigger["type"] == "metrics-api"]
-    url = urlsplit(metadata["url"])
+    url = urlsplit(str(metadata["url"]))
     [service] = [
         each for each in manifests() if each["kind"] == "Service" and each["metadata"]["name"] == "leasehold-gateway"
     ]

@@ -27,6 +27,10 @@ $$;
 ENQUEUE_MANY = """
 select count(*) from leasehold.enqueue_jobs((select jsonb_agg(jsonb_build_object('kind', 'a')) from generate_series(1, 100)))
 """
+READERS = (
+    "select count(*) from pg_stat_activity"
+    " where application_name = 'leasehold gateway stream' and datname = current_database()"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -58,14 +62,13 @@ def test_what_happens_is_told_with_the_queues_that_changed(database_url: str, ps
 
 
 def test_nothing_is_read_when_nobody_listens(database_url: str, psql: Psql) -> None:
-    readers = "select count(*) from pg_stat_activity where application_name = 'leasehold gateway stream'"
     with running_service(database_url) as gateway:
-        assert psql(database_url, readers) == "0"
+        assert psql(database_url, READERS) == "0"
         for _ in range(2):
             with streaming(gateway) as events:
                 events.until("ready")
-                assert psql(database_url, readers) == "1"
-            while psql(database_url, readers) != "0":
+                assert psql(database_url, READERS) == "1"
+            while psql(database_url, READERS) != "0":
                 pass
 
 
@@ -183,7 +186,7 @@ def test_without_notifications_it_polls(database_url: str, psql: Psql) -> None:
         events.until("ready")
         enqueue(gateway)
         assert len(events.changes("job_created", 1)) == 1
-        listening = "select count(*) from pg_stat_activity where query ilike 'listen%'"
+        listening = "select count(*) from pg_stat_activity where query ilike 'listen%' and datname = current_database()"
         assert psql(database_url, listening) == "0"
 
 
@@ -199,8 +202,7 @@ def test_many_streams_share_one_reader(database_url: str, psql: Psql) -> None:
         waiting = [pool.submit(first_change, number) for number in range(10)]
         while len(ready) < 10:
             gateway.call("GET", "/livez")
-        readers = "select count(*) from pg_stat_activity where application_name = 'leasehold gateway stream'"
-        assert psql(database_url, readers) == "1"
+        assert psql(database_url, READERS) == "1"
         job_id = enqueue(gateway)
         psql(database_url, RUN_ALL)
         assert {each.result() for each in waiting} == {job_id}

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from leasehold.database import Caller, Database
+from leasehold.database import Database, Lane
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
 
-async def states(caller: Caller, seconds: Sequence[int]) -> list[str]:
+async def states(caller: Lane, seconds: Sequence[int]) -> list[str]:
     """How the only worker is shown so many seconds after it began."""
     shown: list[str] = []
     for second in seconds:

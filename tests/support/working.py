@@ -36,9 +36,9 @@ def quick_settings(**changes: Any) -> Settings:
     return Settings(**{**given, **changes})
 
 
-def without_renewals(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """Settings for handlers that complete their jobs over a connection of their own: a renewal between the commit and the
-    return would cancel them, for the job is over."""
+def without_renewals(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Settings for handlers that lose their lease on purpose, or complete their job over a connection of their own: a
+    renewal would cancel them before they come to the point."""
     monkeypatch.setattr(keeper, "SHOW_RUNNING_AFTER", 600.0)
     return {"lease_seconds": 60.0, "renew_seconds": 20.0}
 

@@ -62,8 +62,8 @@ def test_all_scheduled_jobs_that_match_are_triggered(cli: Cli) -> None:
         cli("enqueue", "echo", "--delay", delay)
     assert cli("jobs", "trigger").code == 2
     assert "add --dry-run" in cli("jobs", "trigger", "--kind", "echo").err
-    would = cli("jobs", "trigger", "--kind", "echo", "--dry-run")
-    assert ([each["now"] for each in would.json()], "2 would be triggered" in would.err) == (["pending"] * 2, True)
+    would = cli("jobs", "trigger", "--kind", "echo", "--dry-run", "--output", "text")
+    assert (would.out.count("changed  scheduled  pending"), "2 would be triggered" in would.err) == (2, True)
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    done = cli("jobs", "trigger", "--before", tomorrow, "--yes")
-    assert [(each["job_id"], each["was"], each["now"]) for each in done.json()] == [(1, "scheduled", "pending")]
+    done = cli("jobs", "trigger", "--before", tomorrow, "--yes", "--output", "text")
+    assert done.out.splitlines()[1:] == ["1    echo  default  changed  scheduled  pending"]
