@@ -89,7 +89,7 @@ async def measure(server: Server, size: Size, say: Say) -> TicksResult:
 
 
 async def _result(connection: Connection, size: Size, per_second: float, cpu: float, wrong_clock: str) -> TicksResult:
-    schedulers, kills, schedules, seconds, lead = SIZES[size]
+    schedulers, kills, schedules, seconds, _ = SIZES[size]
     [counts] = await connection.fetch(COUNTS)
     lateness = Spread.of([row[0] for row in await connection.fetch(LATENESS)])
     duplicates = counts["jobs"] - counts["different"]

@@ -227,10 +227,10 @@ async def test_leases_tell_their_renewal_and_their_loss(database_url: str) -> No
         await trio.sleep_forever()
 
     heard = Heard(app, AttemptEvent)
-    async with working(database_url, app, lease_seconds=1.0, renew_seconds=0.2) as running:
+    async with working(database_url, app, lease_seconds=6.0, renew_seconds=0.2) as running:
         job_id = await running.client.enqueue("work")
         await until(lambda: LeaseRenewed in heard.types())
-        assert next(event for event in heard if isinstance(event, LeaseRenewed)).lease == pytest.approx(1.0)
+        assert next(event for event in heard if isinstance(event, LeaseRenewed)).lease == pytest.approx(6.0)
         await running.client.cancel(job_id)
         await until(lambda: LeaseLost in heard.types())
         assert heard.one(LeaseLost).reason == "cancelled"

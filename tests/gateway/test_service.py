@@ -122,12 +122,12 @@ def test_with_an_app_args_are_checked_and_other_kinds_refused(database_url: str)
             assert (answer.status, answer.body["code"]) == (422, code)
 
 
-def test_it_is_ready_when_the_schema_is_the_one_it_knows(database_url: str, psql: Psql) -> None:
-    with running_service(database_url) as gateway:
+def test_it_is_ready_when_the_schema_is_the_one_it_knows(fresh_database_url: str, psql: Psql) -> None:
+    with running_service(fresh_database_url) as gateway:
         ready = gateway.call("GET", "/readyz?verbose")
         assert (ready.status, ready.body["checks"]) == (200, ["database", "schema"])
         psql(
-            database_url,
+            fresh_database_url,
             "insert into leasehold.schema_migrations (version, name, checksum, breaking) values (9999, 'x', 'x', true)",
         )
         refused = gateway.call("GET", "/readyz")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -45,9 +46,12 @@ async def cancel_unknown_job(database: AsyncioDatabase) -> None:
 def test_a_call_is_one_statement_and_only_scripts_and_transactions_are_cleaned_up_after(database_url: str) -> None:
     said: list[str] = []
 
+    def note(record: Any) -> None:
+        said.append(record.query)
+
     async def work(database: AsyncioDatabase) -> None:
         async with database.pool.acquire() as connection:
-            connection.add_query_logger(lambda record: said.append(record.query))
+            connection.add_query_logger(note)
         await database.call("count_jobs")
         assert ["RESET ALL" in each for each in said] == [True, False], "after the logger was added; not after the call"
         await database.execute("set application_name = 'other'")
