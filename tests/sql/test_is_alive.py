@@ -34,21 +34,7 @@ async def test_a_worker_is_stale_when_it_has_missed_two_of_its_heartbeats(
         assert await states(lane, [first]) == ["ready"]
 
 
-async def test_a_worker_is_stale_as_soon_as_one_of_its_leases_has_run_out_until_it_is_heard_of(
-    database: Database,
-) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        worker = SqlWorker(lane)
-        await worker.register(heartbeat_seconds=30.0)
-        await enqueue(lane)
-        await worker.claim(lease=20.0)
-        assert await states(lane, [19, 20]) == ["ready", "stale"]
-        await lane.call("heartbeat_worker", worker.incarnation, 1, "ready", True)
-        assert await states(lane, [21]) == ["ready"]
-
-
-async def test_a_worker_whose_jobs_were_taken_back_stays_stale_until_it_is_heard_of(database: Database) -> None:
+async def test_a_worker_whose_jobs_were_taken_back_is_stale_until_it_is_heard_of(database: Database) -> None:
     async with database.lane("clocked") as lane:
         await freeze(lane, "2026-03-01 12:00Z")
         worker = SqlWorker(lane)

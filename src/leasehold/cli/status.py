@@ -14,7 +14,7 @@ PAUSED_QUEUES = "select queue, paused_at, reason from leasehold.queues where pau
 async def status(*, context: Annotated[Context, INJECTED]) -> StatusReport:
     """Show the queues with their jobs by state, and the workers.
 
-    A worker that has missed two heartbeats, or one of whose leases has run out, is shown as stale.
+    A worker that has missed two heartbeats, or from which a job was taken back, is shown as stale.
 
     Example:
       leasehold status

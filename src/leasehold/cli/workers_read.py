@@ -60,7 +60,7 @@ async def workers_list(
 ) -> list[WorkerRecord]:
     """List the workers, how they fare and what is odd about them.
 
-    A worker that has missed two heartbeats, or one of whose leases has run out, is stale.
+    A worker that has missed two heartbeats, or from which a job was taken back, is stale.
 
     Example:
       leasehold workers list
