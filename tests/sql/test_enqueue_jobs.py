@@ -20,7 +20,7 @@ NAMES = [
     "x" * 200,
     "ж" * 100,
     " leading and trailing ",
-    "a/b:c,d",
+    "a/b:c|d",
 ]
 
 

@@ -50,8 +50,9 @@ async def test_the_partition_of_the_day_is_read_wherever_the_session_is(database
         assert await lane.call_value("measure_rate", "q", "k") == pytest.approx(1.0, rel=0.2)
 
 
-async def test_only_the_end_of_a_big_partition_is_read(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+async def test_only_the_end_of_a_big_partition_is_read(fresh_database: Database) -> None:
+    """A fresh one, since what was vacuumed away in a used one leaves room before the end."""
+    async with fresh_database.lane("clocked") as lane:
         await freeze(lane, "2026-03-01 12:00Z")
         await finish(lane, 60_000, "other", 0.001)
         await finish(lane, 100, "k", 0.001)

@@ -4,7 +4,7 @@ import http.client
 import json
 import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 import msgspec
@@ -118,11 +118,14 @@ def test_strangers_who_say_nothing_keep_nobody_out_but_so_many(monkeypatch: pyte
 
 def test_garbage_is_refused_and_harms_nobody() -> None:
     with running() as probes:
-        for garbage in (b"\x00\xff" * 100 + b"\r\n\r\n", b"GET " + b"a" * 100_000, b"GET /livez HTTP/9.9\r\n\r\n"):
+        for garbage in (b"\x00\xff" * 100 + b"\r\n\r\n", b"GET /livez HTTP/9.9\r\n\r\n"):
             with probes.connect() as connection:
                 connection.sendall(garbage)
                 connection.shutdown(socket.SHUT_WR)
                 assert b"malformed_request" in b"".join(iter(lambda: connection.recv(1000), b""))
+        with probes.connect() as connection, suppress(OSError):  # hung up on before all of it is read
+            connection.sendall(b"GET " + b"a" * 100_000)
+            connection.recv(1000)
         assert probes.get("/livez")[0] == 200
 
 
