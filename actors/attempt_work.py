@@ -72,7 +72,7 @@ class AttemptWork:
             raise BadInput("this attempt has a completion of ours already, which a second one would wait for in vain")
         if output is not None and continuation is not None:
             raise BadInput("a job that continues its chain has no output; give one or the other")
-        encoded = encode_output(output)
+        encoded = encode_output(output, self._held.kind)
         if isinstance(encoded, dict):
             raise InvalidArgs(encoded["message"])
         if continuation is None and not self._started:
@@ -138,7 +138,7 @@ class AttemptWork:
             self._open.over("its block has ended, and it commits when the handler returns")
 
     async def _assert_lease(self, transaction: JobTransaction) -> None:
-        await transaction.call("assert_lease", *self._job.token)
+        await transaction.call_last("assert_lease", *self._job.token)
 
     async def _commit(self, transaction: JobTransaction) -> None:
         inner, self._inner, self._open = self._inner, None, None
@@ -189,7 +189,7 @@ class AttemptWork:
                 async with journal.turn:
                     if said := journal.said([self._held.id]):
                         await report_progress(self._inner, self._job.incarnation, said)
-            made = await self._inner.call_value("complete_job", *self._job.token, outcome.output, continuation, ran_for)
+            made = await self._inner.call_last("complete_job", *self._job.token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)
         if said:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from threading import get_ident
 from typing import Any
 
 from leasehold.actors.attempt_work import AttemptWork
@@ -19,6 +20,7 @@ from leasehold.job import Job
 from leasehold.kind import Kind
 from leasehold.new_job import NewJob
 from leasehold.new_jobs import check_job
+from leasehold.transactions import need_thread_of_worker
 
 
 class WorkerDesk:
@@ -34,6 +36,7 @@ class WorkerDesk:
         self.works: dict[tuple[int, int], AttemptWork] = {}
         self.journal = Journal()
         self.pool: Database | None = None
+        self._thread = 0
         self._holdings = holdings
         self._app = app
 
@@ -61,6 +64,7 @@ class WorkerDesk:
         """Have a pool for handlers, `size` connections at the most, while the block lasts."""
         async with database.pool("handlers", size) as pool:
             self.pool = pool
+            self._thread = get_ident()
             try:
                 yield
             finally:
@@ -90,6 +94,7 @@ class WorkerDesk:
         """The pool, in the flavour of the caller."""
         if self.pool is None:
             raise BadInput("handlers have transactions only while their worker runs")
+        need_thread_of_worker(self._thread)
         return self.pool if running_flavour() == "trio" else self.pool.inner
 
     def check(self, job: NewJob[Any]) -> NewJob[Any]:

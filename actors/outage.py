@@ -55,7 +55,7 @@ class Outage:
         actor, error = list(self._actors.items())[-1]
         if self._was_said:
             log.warning(
-                "the database has been away for %.0f s (%s): %s; claimed jobs whose leases run out go to other workers",
+                "the database has been away for at least %.0f s (%s): %s; claimed jobs whose leases run out go to other workers",
                 now - self._since, ", ".join(sorted(self._actors)), error,
             )  # fmt: skip
         else:
@@ -78,7 +78,7 @@ class Outage:
     def _over(self, now: float) -> None:
         if self._was_said:
             log.warning(
-                "the database answers again after %.1f s (%s had lost it)",
+                "the database answers again, %.1f s after its loss was noticed (%s had lost it)",
                 now - self._since, ", ".join(sorted(self._actors)), extra={"seconds": round(now - self._since, 1)},
             )  # fmt: skip
         self._actors.clear()

@@ -13,12 +13,15 @@ from leasehold.arguments import encode_args
 from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.errors import InvalidArgs, LeaseholdError, told_of
 from leasehold.new_job import NewJob
+from leasehold.kind import Kind
 from leasehold.new_jobs import Check, encode_continuation, encode_wait
+from leasehold.outputs import promise_of
 from leasehold.retry import Discard, Reschedule, Retry
 
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000
 MOST_OUTPUT_BYTES = 1_048_576
+CONTROLS = (Discard, Retry, Reschedule, WaitFor)
 
 
 class EncodedOutput(msgspec.Struct, frozen=True):
@@ -104,27 +107,25 @@ def ended(
 
 
 def completed(held: Held, output: Any) -> Completed | Failed:
-    """The outcome of a handler that returned `output`; one that JSON cannot carry fails for good, since it would again."""
-    if output is None:
-        return Completed(held, None)
+    """The outcome of a handler that returned `output`; one that is refused fails for good, since it would be again."""
     if isinstance(output, EncodedOutput):
         return Completed(held, output.json)
-    encoded = encode_output(output)
+    encoded = encode_output(output, held.kind)
     return Failed(held, encoded, discard=True) if isinstance(encoded, dict) else Completed(held, encoded)
 
 
-def encode_output(output: Any) -> str | dict[str, Any] | None:
-    """The output as JSON, None for null; or the error that says why JSON cannot carry it."""
-    if output is None:
-        return None
+def encode_output(output: Any, kind: Kind[..., Any]) -> str | dict[str, Any] | None:
+    """The output as JSON, None for null; or the error that says why JSON cannot carry it, or how it breaks the kind's word."""
     try:
-        encoded = encode_args(output, "output")
+        encoded = b"null" if output is None else encode_args(output, "output")
     except InvalidArgs as error:
         return describe(error) | {"type": "InvalidOutput"}
+    message = promise_of(kind).broken_by(output, encoded)
     if len(encoded) > MOST_OUTPUT_BYTES:
         message = f"output takes {len(encoded)} bytes; {MOST_OUTPUT_BYTES} is the most"
-        return {"type": "InvalidOutput", "message": message, "traceback": ""}
-    return encoded.decode()
+    if message is not None:
+        return {"type": "InvalidOutput", "message": sanitized(message[:MOST_MESSAGE]), "traceback": ""}
+    return None if output is None else encoded.decode()
 
 
 def raised(held: Held, error: BaseException) -> Failed | Rescheduled:
@@ -136,6 +137,18 @@ def raised(held: Held, error: BaseException) -> Failed | Rescheduled:
     except Exception as second:
         return Failed(held, describe(second))
     return Failed(held, describe(error), retry_in=retry_in, discard=isinstance(error, Discard))
+
+
+def meant(error: BaseException) -> BaseException:
+    """What the handler says by it: of a group, or groups in groups, that hold nothing but one `Discard`, `Retry`,
+    `Reschedule` or `WaitFor`, raised in a child task, that one; all else as it is."""
+    inner = error
+    while isinstance(inner, BaseExceptionGroup):
+        held = cast("BaseExceptionGroup[BaseException]", inner).exceptions
+        if len(held) > 1:
+            return error
+        inner = held[0]
+    return inner if isinstance(inner, CONTROLS) else error
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -153,6 +166,13 @@ def describe(error: BaseException) -> dict[str, Any]:
         "message": sanitized(message[:MOST_MESSAGE]),
         "traceback": sanitized("".join(lines)[-MOST_TRACEBACK:]),
     }
+
+
+def told_beside(told: dict[str, Any], raised: BaseException) -> dict[str, Any]:
+    """An error that is not the handler's own, with what the handler raised. Never raises."""
+    also = describe(raised)
+    message = f"{told['message']}; it raised {also['type']}: {also['message']}"
+    return told | {"message": message[:MOST_MESSAGE], "traceback": also["traceback"]}
 
 
 def sanitized(text: str) -> str:

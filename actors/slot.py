@@ -15,7 +15,7 @@ from leasehold.actors.desk import NO_DESK, WorkerDesk
 from leasehold.actors.held import SHUTDOWN, Held
 from leasehold.actors.invocation import Apart, invoke
 from leasehold.actors.onion import NO_LAYERS, invoke_within
-from leasehold.actors.outcome import Failed, Outcome, Released, completed, describe, raised
+from leasehold.actors.outcome import Failed, Outcome, Released, completed, describe, meant, raised, told_beside
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.time_limits import TOO_LATE
 from leasehold.continuation import ContinueWith, WaitFor
@@ -170,6 +170,8 @@ class Slot:
                 end = await invoke_within(layers, job, kind, named, self._threads, apart)
             else:
                 end = await invoke(kind, args, named, self._threads, apart)
+            if late := self._missed(held, None):
+                return late
             if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
                 return await self._desk.close(held, end)
             return completed(held, end)
@@ -177,7 +179,17 @@ class Slot:
             failure = _without_cancellation(error)
             if failure is None:
                 raise
+            failure = meant(failure)
+            if late := self._missed(held, failure):
+                return late
             return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
+
+    def _missed(self, held: Held, failure: BaseException | None) -> Failed | None:
+        """The outcome of a handler that came back by itself after the deadline of its job."""
+        missed = None if held.clock is None else held.clock.missed()
+        if missed is None:
+            return None
+        return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
 
     def _job(self, held: Held) -> Job:
         return held.job(self._incarnation, self._worker_id, self._desk)

@@ -13,6 +13,11 @@ TOO_LATE = {
     "message": "the deadline of the job passed before its handler began",
     "traceback": "",
 }
+DEADLINE_PASSED = {
+    "type": "DeadlineExceeded",
+    "message": "the deadline of the job passed while its handler ran",
+    "traceback": "",
+}
 
 
 class RunClock:
@@ -52,11 +57,14 @@ class RunClock:
             return "deadline"
         return "timeout" if now >= self._timed_out_at else None
 
+    def missed(self) -> dict[str, Any] | None:
+        """What is told of a handler that comes back now by itself, if that is after the deadline."""
+        return DEADLINE_PASSED if self.expired == "deadline" else None
+
     def error(self) -> tuple[dict[str, Any], bool]:
         """What is told of the handler that was cancelled, and whether that is the end of the job."""
         # The scope may have been late by what the event loop was late, never early; so what came first is meant.
         if self._deadline <= self._timed_out_at:
-            message = "the deadline of the job passed while its handler ran"
-            return {"type": "DeadlineExceeded", "message": message, "traceback": ""}, True
+            return DEADLINE_PASSED, True
         message = f"the handler was cancelled after its timeout of {self._timeout} s"
         return {"type": "TimedOut", "message": message, "traceback": ""}, False

@@ -16,6 +16,7 @@ from leasehold.gateway.identities import ANONYMOUS, BOOTSTRAP, Identity, Scope
 from leasehold.gateway.problems import (
     FOREIGN_ORIGIN,
     INSUFFICIENT_SCOPE,
+    MALFORMED_REQUEST,
     RATE_LIMITED,
     TOO_MANY_FAILURES,
     UNAUTHORIZED,
@@ -177,10 +178,12 @@ def lacks_scope(identity: Identity, scope: Scope) -> Refusal:
 
 def bearer_of(request: web.Request) -> str | None:
     """The token that came with a request; None: no Authorization at all, empty: one of another kind."""
-    given = request.headers.get("Authorization")
-    if given is None:
+    given = request.headers.getall("Authorization", ())
+    if not given:
         return None
-    kind, _, token = given.partition(" ")
+    if len(given) > 1:
+        raise Refusal(MALFORMED_REQUEST, "There is more than one header Authorization.")
+    kind, _, token = given[0].partition(" ")
     return token.strip() if kind.lower() == "bearer" else ""
 
 

@@ -14,7 +14,8 @@ from leasehold.gateway.answer_headers import add_headers
 from leasehold.gateway.cors import Cors
 from leasehold.gateway.drain import Drain
 from leasehold.gateway.metrics_requests import REQUESTS, count_requests
-from leasehold.gateway.problems import SLOW_BODY, problem_headers, problem_of
+from leasehold.gateway.outage import Outage
+from leasehold.gateway.problems import SLOW_BODY, classify, problem_headers, problem_of
 from leasehold.gateway.replies import ENCODER, PLAIN
 from leasehold.gateway.request_ids import request_id_of
 from leasehold.gateway.routes import Handler, Route, make_handler
@@ -24,6 +25,7 @@ from leasehold.request_context import answering
 
 logger = logging.getLogger(__name__)
 
+OUTAGE = web.AppKey("outage", Outage)
 DRAIN = web.AppKey("drain", Drain)
 PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
 
@@ -37,6 +39,8 @@ def build_application(
     )
     application[DRAIN] = Drain()
     application[REQUESTS] = services.requests
+    outage = application[OUTAGE] = Outage(services.client.ping)
+    application.on_cleanup.append(lambda _application: outage.close())
     application.on_response_prepare.append(add_headers(cors or Cors()))
     routes = tuple(routes)
     methods: dict[str, list[str]] = {}
@@ -85,6 +89,8 @@ async def answer_problems(request: web.Request, handler: Handler) -> web.StreamR
             raise
         except Exception as error:
             response = problem_response(error, request_id)
+            if response.status == 503:
+                request.app[OUTAGE].refused(classify(error), error)
             _log(error, response.status, request_id, f"{request.method} {request.path}")
         if drain.begun:
             response.force_close()
@@ -102,10 +108,8 @@ def problem_response(error: BaseException, request_id: str) -> web.Response:
 
 
 def _log(error: Exception, status: int, request_id: str, line: str) -> None:
-    """Our own faults with all there is to know; the callers' only for whoever debugs."""
+    """Our own faults with all there is to know; the callers', and what `Outage` sums up, only for whoever debugs."""
     if status == 500:
         logger.error("request %s failed: %s", request_id, line, exc_info=error)
-    elif status > 500:
-        logger.warning("request %s could not be served: %s: %s", request_id, line, error)
     else:
         logger.debug("request %s was refused: %s: %s", request_id, line, error)

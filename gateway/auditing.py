@@ -20,7 +20,10 @@ from leasehold.request_context import acting_as
 logger = logging.getLogger(__name__)
 
 AUDITED = frozenset({Scope.OPERATE, Scope.ADMIN})
+CLOSE_SECONDS = 5.0
 UNAUDITED_METHODS = frozenset({"GET"})
+UNAUDITED_PATHS = frozenset({"/api/workers/{id}/heartbeat"})
+"""What machines say of themselves every few seconds; it would bury what people do."""
 HIDDEN = frozenset({"args", "output", "metadata", "secret"})
 """Fields that belong to the jobs' own people; that they were given is told, not what."""
 LEFT_OUT = msgspec.Raw(b"null")
@@ -72,14 +75,14 @@ class DatabaseAuditLog:
     async def close(self, audit_id: int, status: int) -> None:
         """Its status. Where that fails, the row stays open: the act itself has ended and is answered."""
         try:
-            await self._database.call_value("close_audit", audit_id, status)
+            await self._database.call_value("close_audit", audit_id, status, timeout=CLOSE_SECONDS)
         except LeaseholdError as error:
             logger.warning("audit row %s stays without its status %s: %s", audit_id, status, error)
 
 
-def is_audited(method: str, scope: Scope | None) -> bool:
+def is_audited(method: str, path: str, scope: Scope | None) -> bool:
     """Whether calls of such a route are written down."""
-    return scope in AUDITED and method not in UNAUDITED_METHODS
+    return scope in AUDITED and method not in UNAUDITED_METHODS and path not in UNAUDITED_PATHS
 
 
 async def audited(log: AuditLog, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:

@@ -10,16 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from time import monotonic
 
 import msgspec
 
-from leasehold.errors import BadInput, Conflict, QueryRefused
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, QueryRefused
 from leasehold.gateway.problems import OVERLOADED, Refusal
 from leasehold.job import NewJob
 from leasehold.records import EnqueuedJob
 
 EnqueueMany = Callable[[Sequence[NewJob]], Awaitable[list[EnqueuedJob]]]
 
+PATIENCE_SECONDS = 7.0  # for a job's statement to be sent while those before it get no answer
 # Definite refusals: the statement was rolled back, so its jobs may be sent again without being written twice.
 REFUSED = (BadInput, Conflict, QueryRefused)
 
@@ -50,13 +52,15 @@ class _Waiting(msgspec.Struct, frozen=True, eq=False):
     job: NewJob
     size: int
     outcome: asyncio.Future[EnqueuedJob]
+    since: float
 
 
 class Coalescer:
     """Turns single enqueues into few `enqueue_many` calls.
 
     Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: such a statement waits
-    for whoever else is inserting the same key, and that must not hold up other people's jobs.
+    for whoever else is inserting the same key, and that must not hold up other people's jobs. Behind statements that get no
+    answer nobody waits for long.
     """
 
     def __init__(self, enqueue_many: EnqueueMany, *, room: Room | None = None, alone: int = 3) -> None:
@@ -78,8 +82,7 @@ class Coalescer:
         try:
             if job.idempotency_key is None and job.unique is None and not job.blockers:
                 return await self._enqueue_together(job, size)
-            async with self._alone:
-                return (await self._send([job]))[0]
+            return await self._enqueue_alone(job)
         finally:
             self._unanswered -= 1
             self._unanswered_bytes -= size
@@ -94,9 +97,19 @@ class Coalescer:
             waiting=len(self._waiting),
         )
 
+    async def _enqueue_alone(self, job: NewJob) -> EnqueuedJob:
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS) as waiting, self._alone:
+                waiting.reschedule(None)
+                return (await self._send([job]))[0]
+        except TimeoutError:
+            raise Refusal(
+                OVERLOADED, "Other jobs with keys or blockers have been waiting for long; try again."
+            ) from None
+
     async def _enqueue_together(self, job: NewJob, size: int) -> EnqueuedJob:
         outcome = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(job, size, outcome))
+        self._waiting.append(_Waiting(job, size, outcome, monotonic()))
         if self._flush is None:
             self._flush = asyncio.create_task(self._flush_all(), name="coalescer")
         return await outcome
@@ -130,13 +143,21 @@ class Coalescer:
             await self._write(batch[:middle])
             await self._write(batch[middle:])
         except BaseException as error:
-            _fail(batch, error)
+            _fail([*batch, *self._given_up(error)], error)
             if not isinstance(error, Exception):
                 raise
         else:
             for each, result in zip(batch, written, strict=True):
                 if not each.outcome.done():
                     each.outcome.set_result(result)
+
+    def _given_up(self, error: BaseException) -> list[_Waiting]:
+        """Those that have waited for a database that stands still: they would wait as long again for their own statement."""
+        given_up: list[_Waiting] = []
+        if isinstance(error, DatabaseUnavailable):
+            while self._waiting and monotonic() - self._waiting[0].since > PATIENCE_SECONDS:
+                given_up.append(self._waiting.popleft())
+        return given_up
 
     async def _send(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
         self._statements += 1

@@ -20,7 +20,8 @@ from leasehold.records import EnqueuedJob, KeyedJob
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 PREFER = "Prefer"
-LONGEST_KEY = 490  # of 500: in a batch each job gets its number appended
+NO_KEY = "Which jobs this makes depends on when it is called, so it takes no key; give the job `unique` instead"
+LONGEST_KEY = 500
 
 
 async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
@@ -33,11 +34,10 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
-    body = with_header_key(call.body, key)
-    job = new_job(body, call.services)
+    job = new_job(call.body, call.services)
     if key is not None:
-        job = msgspec.structs.replace(job, fingerprint=fingerprint_of(call.raw))
-    written = await call.services.coalescer.enqueue(job, len(bytes(body.args)))
+        job = under_key(job, key, fingerprint_of(call.raw))
+    written = await call.services.coalescer.enqueue(job, len(bytes(call.body.args)))
     location = {"Location": f"/api/jobs/{written.job_id}"}
     seconds = preferred_wait(call.headers.get(PREFER))
     if seconds is None or not (written.is_new or Scope.READ in call.identity.scopes):
@@ -50,19 +50,15 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
 async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[EnqueuedBody]:
     """Writes all jobs or none, in one transaction, and answers in their order after the commit.
 
-    With `Idempotency-Key` a repeated call makes no second jobs: they get that key followed by /0, /1, … as their own. Another
-    call with that key, be it with fewer jobs or more, is refused.
+    With `Idempotency-Key` a repeated call makes no second jobs. Another call with that key, be it with fewer jobs or more, is
+    refused.
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
-    jobs: list[NewJob] = []
-    for index, body in enumerate(call.body):
-        path = f"$[{index}]"
-        own = with_header_key(body, None if key is None else f"{key}/{index}", path)
-        jobs.append(new_job(own, call.services, path))
+    jobs = [new_job(body, call.services, f"$[{index}]") for index, body in enumerate(call.body)]
     if key is not None:
         fingerprint = fingerprint_of(call.raw)
-        jobs = [msgspec.structs.replace(job, fingerprint=fingerprint) for job in jobs]
+        jobs = [under_key(job, key, fingerprint, f"$[{index}]") for index, job in enumerate(jobs)]
     written = await call.services.client.enqueue_many(jobs)
     return Page([EnqueuedBody(*msgspec.structs.astuple(each)) for each in written])
 
@@ -72,6 +68,7 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
 
     All in one transaction, keys in byte order; `next` is a key: give it as `after_key` to go on where `limit` was reached.
     `dry_run` only looks. The answer tells the keys of others' jobs, and the filter asks how these stand: hence the scope `read`.
+    A repeated call finds other subjects than the first, so `Idempotency-Key` is refused: give the job a unique key.
     """
     body = call.body
     job = new_job(body.job, call.services, "$.job")
@@ -97,13 +94,13 @@ def fingerprint_of(body: bytes) -> str:
     return blake2b(members, digest_size=16).hexdigest()
 
 
-def with_header_key(body: JobBody, key: str | None, path: str = "$") -> JobBody:
-    """The body with the idempotency key of the header. Refuses two that differ."""
-    if key is None or key == body.idempotency_key:
-        return body
-    if body.idempotency_key is not None:
-        raise refuse_field(f"{path}.idempotency_key", f"The {IDEMPOTENCY_KEY} header says otherwise")
-    return msgspec.structs.replace(body, idempotency_key=key)
+def under_key(job: NewJob, key: str, fingerprint: str, path: str = "$") -> NewJob:
+    """The job as a part of the request that has this key. Refuses one with an idempotency key of its own."""
+    if job.idempotency_key is not None:
+        raise refuse_field(
+            f"{path}.idempotency_key", f"It has another meaning than the header {IDEMPOTENCY_KEY}; send one of them"
+        )
+    return msgspec.structs.replace(job, idempotency_key=key, fingerprint=fingerprint)
 
 
 async def _result_within(services: Services, written: EnqueuedJob, seconds: int) -> ResultBody:

@@ -93,6 +93,7 @@ JOB_ROUTES: tuple[Route, ...] = (
         summary="Enqueue one job for each subject of a filter",
         request=KeysBody,
         response=Page[KeyedJob],
+        refused_headers={enqueueing.IDEMPOTENCY_KEY: enqueueing.NO_KEY},
         errors=(*ENQUEUE_ERRORS, ARGS_TOO_LARGE),
         scope=Scope.ENQUEUE,
         also=Scope.READ,

@@ -96,13 +96,13 @@ async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> 
             max_field_size=LONGEST_FIELD,
         )
 
-    with _binding(settings):
+    with binding(settings):
         return await loop.create_server(connect, settings.gateway_host, settings.gateway_port, backlog=1024)
 
 
 async def check_address(settings: Settings) -> None:
     """Raises SettingsError if the address cannot be bound: before anything is opened that would have to be closed again."""
-    with _binding(settings):
+    with binding(settings):
         server = await asyncio.get_running_loop().create_server(
             asyncio.Protocol, settings.gateway_host, settings.gateway_port, start_serving=False
         )
@@ -110,7 +110,8 @@ async def check_address(settings: Settings) -> None:
 
 
 @contextmanager
-def _binding(settings: Settings) -> Generator[None]:
+def binding(settings: Settings) -> Generator[None]:
+    """Raises SettingsError where an address cannot be bound."""
     try:
         yield
     except OSError as error:

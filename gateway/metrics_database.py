@@ -40,6 +40,7 @@ class DatabaseMetrics:
         self._now = now
         self._found: Found = {}
         self._asked: float | None = None
+        self._was_up = True
         self._turn = asyncio.Lock()
 
     async def values(self) -> Mapping[str, Values]:
@@ -58,8 +59,12 @@ class DatabaseMetrics:
             found |= age_values(await self._client.oldest_ready())
             found |= total_values(await self._client.totals(), await self._client.time_bounds())
         except LeaseholdError as error:
-            logger.warning("the database could not be measured: %s", error)
+            logger.log(
+                logging.WARNING if self._was_up else logging.DEBUG, "the database could not be measured: %s", error
+            )
+            self._was_up = False
             return {"leasehold_up": single(0)}
+        self._was_up = True
         return found
 
 

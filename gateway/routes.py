@@ -5,7 +5,7 @@ A route is data: aiohttp's table, decoding, access and (from the same fields) th
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
@@ -37,6 +37,8 @@ from leasehold.gateway.problems import (
     UNKNOWN_HOST,
     UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
+    Refusal,
+    refuse_field,
 )
 from leasehold.gateway.reading import Limits, decode_body, read_body
 from leasehold.gateway.replies import JSON, PLAIN, Reply, etag_of, is_known, response_of
@@ -64,6 +66,8 @@ ACCESS_ERRORS = (
     DATABASE_UNAVAILABLE,
     SCHEMA_MISMATCH,
 )
+LISTS = frozenset({"If-Match", "If-None-Match", "Prefer"})
+"""Request headers of which several are one list (RFC 9110 §5.3)."""
 BODY_ERRORS = (MALFORMED_JSON, SLOW_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT, TOO_DEEP)
 
 
@@ -102,7 +106,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         response: the type of the answer; None where there is no body.
         request: the type of the body; None where none is read.
         parameters: a Struct: fields named in the path come from it, the others from the query.
-        headers: the request headers that the handler reads, as in `documents.HEADERS`.
+        headers: the request headers that the handler reads, as in `documents.HEADERS`; `refused_headers`: those that would
+            promise what it does not keep, and why.
         status: of the ordinary answer; `successes` are the others that are none the worse.
         errors: the problems of this handler's own; those of reading a body and of access follow from the other fields.
         scope: what the token must allow; None: open to everybody. `also`: what it must allow besides.
@@ -123,6 +128,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     request: object | None = None
     parameters: type[msgspec.Struct] = NoParameters
     headers: tuple[str, ...] = ()
+    refused_headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     status: int = 200
     successes: tuple[Success, ...] = ()
     errors: tuple[ProblemType, ...] = ()
@@ -152,6 +158,14 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return tuple(dict.fromkeys((*access, *body, *self.errors, *unknown, *ALWAYS_POSSIBLE)))
 
 
+def the_only(request: web.Request, name: str) -> str:
+    """The value of a header that is there; of one that makes a list all of them. Refuses two where one counts."""
+    values = request.headers.getall(name)
+    if len(values) > 1 and name not in LISTS:
+        raise Refusal(MALFORMED_REQUEST, f"There is more than one header {name}.")
+    return ", ".join(values)
+
+
 def make_handler(route: Route, services: Services, guard: Guard, limits: Limits) -> Handler:
     """The aiohttp handler of a route: access, parameters, body, handler, answer, in this order."""
     decoder: msgspec.json.Decoder[Any] | None = (
@@ -172,13 +186,16 @@ def make_handler(route: Route, services: Services, guard: Guard, limits: Limits)
         parameters = read_parameters(request, route.parameters, route.errors)
         raw = b"" if decoder is None else await read_body(request, limits)
         body = None if decoder is None else decode_body(decoder, raw, limits)
-        headers = {name: request.headers[name] for name in route.headers if name in request.headers}
+        for name, reason in route.refused_headers.items():
+            if name in request.headers:
+                raise refuse_field(f"header.{name}", reason)
+        headers = {name: the_only(request, name) for name in route.headers if name in request.headers}
         return Call(services, parameters, body, headers, identity, is_admitted, raw)
 
     async def handle(request: web.Request) -> object:
         call = await call_of(request)
         log = services.audit_log
-        if log is None or not is_audited(route.method, route.scope):
+        if log is None or not is_audited(route.method, route.path, route.scope):
             return await route.handler(call)
         act = Act(
             identity=call.identity,

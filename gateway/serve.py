@@ -28,6 +28,7 @@ from leasehold.settings import Settings
 logger = logging.getLogger(__name__)
 
 POOL_SIZE = 5
+DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
 NAME = "leasehold gateway"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -90,6 +91,7 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
         open_asyncio_database(
             settings.database_url or "",
             pool_size=POOL_SIZE,
+            timeout=DATABASE_SECONDS,
             application_name=NAME,
             direct_dsn=settings.direct_database_url,
         ) as database,

@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Protocol
 
 import msgspec
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 1.0
 LONGEST_TROUBLE_PAUSE = 10.0
+REMIND_SECONDS = 60.0  # between two lines of the log about trouble
 MOMENTS = 25
 MOST_AT_ONCE = 500
 MOST_LAG = timedelta(seconds=30)
@@ -124,7 +126,7 @@ class Hub:
             await self._follow(feed)
 
     async def _follow(self, feed: Feeder) -> None:
-        pause = SHORTEST_PAUSE
+        pause, said_at = SHORTEST_PAUSE, float("-inf")
         while True:
             try:
                 changes = await feed.read()
@@ -134,7 +136,9 @@ class Hub:
             except Exception as error:
                 pause = min(pause * 2, LONGEST_TROUBLE_PAUSE)
                 ours = None if isinstance(error, LeaseholdError) else error
-                logger.warning("the stream cannot read what happens, again in %g s: %s", pause, error, exc_info=ours)
+                level = logging.WARNING if monotonic() - said_at >= REMIND_SECONDS else logging.DEBUG
+                said_at = monotonic() if level == logging.WARNING else said_at
+                logger.log(level, "the stream cannot read what happens and tries again: %s", error, exc_info=ours)
                 await asyncio.sleep(pause)
                 continue
             await self._tell_all(changes, str(feed.cursor))

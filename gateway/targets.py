@@ -16,6 +16,7 @@ from leasehold.gateway.problems import NOT_ACCEPTABLE, NOT_FOUND, ProblemType, R
 from leasehold.gateway.reading import offence_of
 
 DATE = re.compile(r"\d{4}-", re.ASCII)
+INTEGER = re.compile(r"-?\d+", re.ASCII)
 
 
 class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,16 +38,25 @@ def read_parameters(
     except msgspec.ValidationError as error:
         offence = offence_of(error, "query", parameters)
         if offence.path.removeprefix("query.") in request.match_info:
-            raise Refusal(next((each for each in errors if each.status == 404), NOT_FOUND)) from None
+            raise not_found(errors) from None
         raise refuse_field(offence.path, offence.message) from None
     for name, text in given.items():
         value = getattr(asked, name)
-        # What msgspec reads leniently: `state=null`, and seconds since 1970 where a time is wanted.
+        # What msgspec reads leniently: `state=null`, `1e0` as 1, and seconds since 1970 where a time is wanted.
         if value is None:
             raise refuse_field(f"query.{name}", "It may be left out, but it cannot be null")
+        if type(value) is int and not INTEGER.fullmatch(text):
+            if name in request.match_info:
+                raise not_found(errors)
+            raise refuse_field(f"query.{name}", "It is no integer")
         if isinstance(value, datetime) and not DATE.match(text):
             raise refuse_field(f"query.{name}", "It is no time of RFC 3339")
     return asked
+
+
+def not_found(errors: Sequence[ProblemType]) -> Refusal:
+    """Of the problems of a route the one that says that there is no such thing."""
+    return Refusal(next((each for each in errors if each.status == 404), NOT_FOUND))
 
 
 def _read_query(request: web.Request, lists: frozenset[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from leasehold.database import AsyncioDatabase, Caller
+from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.identities import Identity, scopes_of
 from leasehold.notify.ear import Ear
 from leasehold.tokens import hash_token
@@ -26,6 +27,7 @@ DEAF_SECONDS = 1.0
 LAST_KNOWN_SECONDS = 900.0  # how long /metrics stays open to a token while the database is away
 MOST_REMEMBERED = 10_000
 LOOKUPS_AT_ONCE = 4
+LOOKUP_SECONDS = 25.0  # with the wait for those that are looked up before it
 SUSPECT_LOOKUPS_AT_ONCE = 1
 
 
@@ -109,7 +111,11 @@ class DatabaseTokens:
             asking = self._asking[key] = asyncio.create_task(self._ask(key, self._epoch, turns))
             asking.add_done_callback(_retrieve)
         # Shielded: a caller who hangs up must not take the answer away from the others.
-        return await asyncio.shield(asking)
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                return await asyncio.shield(asking)
+        except TimeoutError:
+            raise DatabaseUnavailable("too many tokens are being looked up for this one to be found in time") from None
 
     async def has_any(self) -> bool:
         """Whether there has ever been a token."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import psycopg
 import pytest
 
 from leasehold.new_job import NewJob
@@ -134,3 +135,11 @@ async def test_the_client_in_a_handler(kitchen: Working, recipes: ModuleType) ->
     await kitchen.finished(old)
     assert await ends_with(kitchen, recipes.clean_up.new([old])) == 1
     assert not await kitchen.client.list(kind="deliver")
+
+
+async def test_enqueue_over_another_driver(kitchen: Working, recipes: ModuleType, database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        recipes.sign_up(connection, "Ann")
+        assert await kitchen.client.list(kind="deliver") == []
+    [job] = await kitchen.client.list(kind="deliver")
+    assert (job.queue, job.args) == ("mail", {"text": "welcome, Ann"})

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from leasehold import retry
 from leasehold.actors.held import Held
 from leasehold.actors.log_keeper import keeping_levels
-from leasehold.actors.outcome import describe, encode_output
+from leasehold.actors.outcome import describe, encode_output, meant
+from leasehold.actors.processes.copies import cut_off_copies, end_copy
 from leasehold.actors.processes.lifeline import die_with_parent
 from leasehold.actors.processes.wire import (
     Answer,
     Continued,
     Raised,
+    Reply,
     Request,
     Returned,
     Waits,
@@ -46,7 +48,8 @@ STACK_SIGNAL = signal.SIGUSR1
 
 
 class _State:
-    is_prepared = False
+    pid = 0
+    """Zero until it is prepared."""
     words: int | None = None
 
 
@@ -60,18 +63,22 @@ def prepare(setup: bytes) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _decided_by_the_worker)
     _volunteer_for_oom_killer()
+    files: list[int] = []
     if chosen.stack_file is not None:
         stacks = open(chosen.stack_file, "ab", buffering=0)  # noqa: SIM115  open until the end
         faulthandler.enable(stacks)
         faulthandler.register(STACK_SIGNAL, stacks)
+        files.append(stacks.fileno())
     if chosen.words_file is not None:
         _State.words = os.open(chosen.words_file, os.O_WRONLY | os.O_CLOEXEC)
+        files.append(_State.words)
+    cut_off_copies(*files)
     if chosen.log_level is not None:
         install_logging("info", chosen.log_format, environ=os.environ)
         logging.getLogger().setLevel(chosen.log_level)
     retry.cancelled_by_kill()
-    _State.is_prepared = True
-    return os.getpid()
+    _State.pid = os.getpid()
+    return _State.pid
 
 
 def _decided_by_the_worker(_number: int, _frame: object) -> None:
@@ -86,22 +93,25 @@ def _volunteer_for_oom_killer() -> None:
             file.write(str(OOM_SCORE))
 
 
-def respond(encoded: bytes) -> bytes | None:
+def respond(number: int, encoded: bytes) -> Reply | None:
     """Run the handler that the request names. None: this process is new and not prepared yet."""
-    if not _State.is_prepared:
+    if not _State.pid:
         return None
     answer = _respond(decode_request(encoded))
     with suppress(Exception):  # whatever the handler made of it
         sys.stdout.flush()
-    return encode(answer)
+    return number, os.getpid(), encode(answer)
 
 
 def _respond(request: Request) -> Answer:
     token = running_job.set((request.row, request.worker_id))
     try:
-        return _returned(_call(request))
+        output = _call(request)
+        end_copy(_State.pid)
+        return _returned(output, find_kind(request.module, request.qualname))
     except BaseException as error:
-        return _raised(error)
+        end_copy(_State.pid, error)
+        return _raised(meant(error))
     finally:
         running_job.reset(token)
 
@@ -162,10 +172,10 @@ def find_kind(module: str, qualname: str) -> Kind[..., Any]:
     return Kind(qualname, found, "process", KindOptions())
 
 
-def _returned(output: Any) -> Answer:
+def _returned(output: Any, kind: Kind[..., Any]) -> Answer:
     if isinstance(output, ContinueWith):
         return Continued(pickle.dumps(output))
-    encoded = encode_output(output)
+    encoded = encode_output(output, kind)
     return Raised(encoded, "discard") if isinstance(encoded, dict) else Returned(encoded)
 
 

@@ -15,21 +15,31 @@ class ProcessDied(LeaseholdError):
 
     Attributes:
         is_ready: False where it ended before there was a handler in it, which no job is to blame for.
+        why: the worker killed it; empty where it ended by itself.
     """
 
     is_ready = True
 
     def __init__(
-        self, message: str | None = None, *, pid: int = 0, exit_code: int | None = None, stack: str = ""
+        self,
+        message: str | None = None,
+        *,
+        pid: int = 0,
+        exit_code: int | None = None,
+        stack: str = "",
+        why: str = "",
     ) -> None:
         super().__init__(message)
         self.pid = pid
         self.exit_code = exit_code
         self.stack = stack
+        self.why = why
 
     @property
     def how(self) -> str:
         """`was killed by SIGSEGV`, or `ended with exit code 3`."""
+        if self.why:
+            return f"was killed: {self.why}"
         if self.exit_code is None or self.exit_code >= 0:
             return f"ended with exit code {self.exit_code}"
         try:

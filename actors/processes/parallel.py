@@ -20,7 +20,7 @@ from leasehold.actors.journal import Journal
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import ProcessDied
 from leasehold.actors.processes.stack_file import StackFile
-from leasehold.actors.processes.wire import Setup, encode
+from leasehold.actors.processes.wire import Reply, Setup, encode
 from leasehold.actors.processes.words import WordsFile
 from leasehold.errors import BadInput
 from leasehold.logs import current_logging
@@ -69,6 +69,7 @@ class ParallelMember:
         self._context = context
         self._stack_file = StackFile()
         self._words = WordsFile()
+        self._requests = 0
         self.pid = 0
 
     async def prepare(self) -> None:
@@ -84,10 +85,15 @@ class ParallelMember:
     async def call(self, request: bytes) -> bytes:
         """Have a request answered; see `Member`."""
         self._words.empty()
-        answer = await self._run(child.respond, request)
-        while answer is None:  # the process before ended for lack of work
+        self._requests += 1
+        reply: Reply | None = await self._run(child.respond, self._requests, request)
+        while reply is None:  # the process before ended for lack of work
             await self.prepare()
-            answer = await self._run(child.respond, request)
+            reply = await self._run(child.respond, self._requests, request)
+        number, pid, answer = reply
+        if (number, pid) != (self._requests, self.pid):
+            self._kill_group()
+            raise ProcessDied(pid=self.pid, why=f"process {pid} answered, and to request {number} of {self._requests}")
         return answer
 
     def hear(self, journal: Journal) -> None:
@@ -119,10 +125,10 @@ class ParallelMember:
             self._stack_file.close()
             self._words.close()
 
-    async def _run(self, function: Any, argument: bytes) -> Any:
+    async def _run(self, function: Any, *args: Any) -> Any:
         assert trio_parallel is not None
         try:
-            return await self._context.run_sync(function, argument, kill_on_cancel=True, limiter=nullcontext())
+            return await self._context.run_sync(function, *args, kill_on_cancel=True, limiter=nullcontext())
         except trio_parallel.BrokenWorkerError as error:
             self._kill_group()
             process = error.args[-1]

@@ -61,6 +61,9 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
 
 Answer = Returned | Continued | Waits | Raised
 
+Reply = tuple[int, int, bytes]
+"""The number of the request that it answers, the pid of the process that does, and the encoded answer."""
+
 
 class Setup(msgspec.Struct, frozen=True):
     """How a new process shall behave.

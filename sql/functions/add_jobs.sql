@@ -29,6 +29,7 @@ declare
     v_other     record;
     v_ids       bigint[];
     v_new       boolean[];
+    v_parts     integer[];
     v_blocked   bigint[];
     v_queues    text[];
     v_conflicts text[];
@@ -76,27 +77,31 @@ begin
     v_new := array_fill(true, array[jsonb_array_length(add_jobs.jobs)]);
 
     if jsonb_path_exists(add_jobs.jobs, '$[*].idempotency_key ? (@ != null)') then
-        insert into leasehold.idempotency_keys (idempotency_key, job_id, created_at, fingerprint)
-        select distinct on (w.doc ->> 'idempotency_key') w.doc ->> 'idempotency_key', v_ids[w.position], v_now, w.doc ->> 'fingerprint'
+        v_parts := array(select case when w.doc ->> 'fingerprint' is null then 0
+                                     else row_number() over (partition by w.doc ->> 'idempotency_key', w.doc ->> 'fingerprint' order by w.position) end
+                           from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position) order by w.position);
+
+        insert into leasehold.idempotency_keys (idempotency_key, part, job_id, created_at, fingerprint)
+        select distinct on (w.doc ->> 'idempotency_key', v_parts[w.position])
+               w.doc ->> 'idempotency_key', v_parts[w.position], v_ids[w.position], v_now, w.doc ->> 'fingerprint'
           from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)
          where w.doc ->> 'idempotency_key' is not null
-         order by w.doc ->> 'idempotency_key', w.position
+         order by w.doc ->> 'idempotency_key', v_parts[w.position], w.position
         on conflict do nothing;
 
         select array_agg(coalesce(k.job_id, v_ids[k.position]) order by k.position),
                array_agg(coalesce(k.job_id = v_ids[k.position], true) order by k.position)
           into v_ids, v_new
           from (select w.position, (select u.job_id from leasehold.idempotency_keys u
-                                     where u.idempotency_key = w.doc ->> 'idempotency_key') as job_id
+                                     where u.idempotency_key = w.doc ->> 'idempotency_key' and u.part = v_parts[w.position]) as job_id
                   from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)) k;
 
         -- Looked at after the insert, which has waited for whoever was using the same key just now.
         if jsonb_path_exists(add_jobs.jobs, '$[*].fingerprint ? (@ != null)') then
             select f.position, f.idempotency_key into v_other
-              from (select w.position, w.doc ->> 'idempotency_key' as idempotency_key, w.doc ->> 'fingerprint' as fingerprint,
-                           (select u.fingerprint from leasehold.idempotency_keys u where u.idempotency_key = w.doc ->> 'idempotency_key') as used
+              from (select w.position, w.doc ->> 'idempotency_key' as idempotency_key, w.doc ->> 'fingerprint' as fingerprint
                       from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)) f
-             where f.fingerprint <> f.used
+             where f.fingerprint <> (select u.fingerprint from leasehold.idempotency_keys u where u.idempotency_key = f.idempotency_key and u.part = 1)
              order by f.position limit 1;
             if found then
                 raise exception using errcode = 'LH007', hint = 'nothing was enqueued', message = leasehold.name_job(add_jobs.jobs, v_other.position)

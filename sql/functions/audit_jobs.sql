@@ -5,9 +5,9 @@
 -- Parameters  repair: do it, and write it to the events of the jobs · grace: how long a thing may be overdue
 -- Returns     finding: these can be repaired: held_by_nobody, overdue, deadline_missed, waiting_for_nobody,
 --                      blocked_by_nothing, edge_of_nobody, partition_missing, rows_in_default_partition; these are for
---                      people: blocked_for_ever, waits_in_a_circle, unheeded_blocker, succession_lost, two_tails, open_and_finished,
+--                      people: unserved, blocked_for_ever, waits_in_a_circle, unheeded_blocker, succession_lost, two_tails, open_and_finished,
 --                      attempts_absurd, partition_orphaned, tick_overdue, schedule_unplanned
---             job_id: where it is about one · subject: a job or table · explanation: for people · is_repaired
+--             job_id: where it is about one · subject: a job or kind or schedule or table · explanation: for people · is_repaired
 -- Errors      none
 -- Tables      as find_faults and repair_fault
 -- Callers     clients, psql

@@ -52,8 +52,12 @@ begin
                     v_change.was := leasehold.delete_job(v_id);
                     v_change.changed := true;
                     v_change.now := null;
-                exception when sqlstate 'LH004' or sqlstate 'LH002' then
-                    v_change.reason := sqlerrm;
+                exception
+                    when sqlstate 'LH004' then
+                        v_change.reason := sqlerrm;
+                    when sqlstate 'LH002' then  -- somebody else has just removed it
+                        v_change.reason := sqlerrm;
+                        v_change.now := null;
                 end;
             end if;
             return next v_change;

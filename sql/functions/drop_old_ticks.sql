@@ -8,14 +8,16 @@ create or replace function leasehold.drop_old_ticks(keep_days integer, batch int
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
+    v_until   timestamptz := leasehold.clock()::date - drop_old_ticks.keep_days;
     v_dropped integer;
 begin
     if drop_old_ticks.keep_days is null or drop_old_ticks.keep_days < 1 then
         raise exception using errcode = 'LH001', message = format('keep_days must be 1 or more, not %s', coalesce(drop_old_ticks.keep_days::text, 'null'));
     end if;
+    -- An array: a subquery might be run once for each tick there is, and take a batch each time.
     delete from leasehold.schedule_ticks t
-     where t.id in (select o.id from leasehold.schedule_ticks o
-                     where o.fired_at < leasehold.clock()::date - drop_old_ticks.keep_days order by o.fired_at limit drop_old_ticks.batch for update skip locked);
+     where t.id = any (array(select o.id from leasehold.schedule_ticks o
+                              where o.fired_at < v_until order by o.fired_at limit drop_old_ticks.batch for update skip locked));
     get diagnostics v_dropped = row_count;
     return v_dropped;
 end

@@ -2,8 +2,10 @@
 -- Parameters  jobs: JSON array of objects with kind (required), args, queue, priority, run_at, delay (seconds), key,
 --                   key_group, max_attempts, timeout (seconds an attempt may run), deadline (fail it then: a time, or an
 --                   ISO 8601 duration from now, such as PT5M), metadata,
---                   idempotency_key: a repeated call with it makes no second job, whatever else it says; unless both
---                   calls have a fingerprint: text that stands for the whole request, and two that differ are refused,
+--                   idempotency_key: a repeated call with it makes no second job, whatever else it says,
+--                   fingerprint: text that stands for a whole request. With it idempotency_key is the key of the request: the
+--                   first, second, … job that has both is found again as such, another fingerprint with the key is refused,
+--                   and keys without fingerprint are others,
 --                   unique (see claim_unique_jobs), traceparent, and blockers: an array of the chains that
 --                   must complete first, each the id of a chain's first job, or {"position": n} for an earlier job of this array, or
 --                   {"chain": id}; with "until": "ended" in the object any end of the chain will do

@@ -19,6 +19,11 @@ union all
 select 'deadline_missed', j.id, 'job ' || j.id, format('its deadline was %s and no reaper has failed it', date_trunc('second', j.deadline))
   from leasehold.jobs j, now where j.deadline < now.at - find_faults.grace
 union all
+select 'unserved', null, 'kind ' || u.kind,
+       format('%s of its jobs are ready in queue %s, the first since %s, and no live worker has both the queue and the kind',
+              case when u.jobs < 1000 then u.jobs::text else '1000 or more' end, u.queue, date_trunc('second', u.oldest_run_at))
+  from leasehold.list_unclaimed_kinds(1000) u, now where u.reason = 'unserved' and u.oldest_run_at < now.at - find_faults.grace
+union all
 select 'waiting_for_nobody', w.id, 'job ' || w.id, format('it waits for key %L, which nobody holds and no other job is pending for', w.key)
   from (select distinct on (j.key, j.queue, j.kind) j.id, j.key, j.queue, j.kind from leasehold.jobs j where j.state = 'waiting'
          order by j.key, j.queue, j.kind, j.priority desc, j.run_at, j.id) w

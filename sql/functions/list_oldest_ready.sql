@@ -1,30 +1,12 @@
--- Purpose     How long the job has waited that might have started first, by queue. One look into the index for each queue, kind and
---             priority that has jobs, whatever their number.
+-- Purpose     How long the job has waited that might have started first, by queue.
 -- Parameters  none
 -- Returns     queue, oldest_run_at, waits_for (seconds)
 -- Errors      none
--- Tables      jobs (read)
+-- Tables      as list_ready_kinds
 -- Callers     metrics, psql
 create or replace function leasehold.list_oldest_ready()
 returns table (queue text, oldest_run_at timestamptz, waits_for double precision) language sql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
-with recursive heads as (
-    (select j.queue, j.kind, j.key_group is not null as is_grouped, j.priority, j.run_at
-       from leasehold.jobs j where j.state = 'pending'
-      order by j.queue, j.kind, (j.key_group is not null), j.priority desc, j.run_at, j.id limit 1)
-    union all
-    select n.* from heads h
-     cross join lateral (
-           (select j.queue, j.kind, j.key_group is not null, j.priority, j.run_at
-              from leasehold.jobs j
-             where j.state = 'pending' and j.queue = h.queue and j.kind = h.kind and (j.key_group is not null) = h.is_grouped and j.priority < h.priority
-             order by j.priority desc, j.run_at, j.id limit 1)
-           union all
-           (select j.queue, j.kind, j.key_group is not null, j.priority, j.run_at
-              from leasehold.jobs j
-             where j.state = 'pending' and (j.queue, j.kind, (j.key_group is not null)) > (h.queue, h.kind, h.is_grouped)
-             order by j.queue, j.kind, (j.key_group is not null), j.priority desc, j.run_at, j.id limit 1)
-           limit 1) n
-)
-select h.queue, min(h.run_at), greatest(0, date_part('epoch', leasehold.clock() - min(h.run_at))) from heads h group by h.queue order by h.queue
+set search_path = leasehold, pg_catalog, pg_temp as $$
+select r.queue, min(r.oldest_run_at), greatest(0, date_part('epoch', leasehold.clock() - min(r.oldest_run_at)))
+  from leasehold.list_ready_kinds() r group by r.queue order by r.queue
 $$;

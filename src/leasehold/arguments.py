@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, cast, get_type_hints
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast, get_args, get_type_hints
 
 import msgspec
 
@@ -13,12 +13,13 @@ from leasehold.errors import InvalidArgs
 from leasehold.job import Job
 
 MAX_DEPTH = 100
+JSON_TYPES: tuple[type, ...] = (str, int, float, bool, type(None), list, dict)
 
 
 def takes_job(function: Callable[..., Any]) -> bool:
     """Whether the handler's first parameter is the job."""
     parameters = list(inspect.signature(function).parameters.values())
-    if not parameters:
+    if not parameters or parameters[0].kind is parameters[0].KEYWORD_ONLY:
         return False
     hint = _hints(function).get(parameters[0].name)
     return hint is Job or (hint is None and parameters[0].name == "job")
@@ -28,22 +29,67 @@ def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
     """A Struct with a field for each parameter of the handler, the job left out.
 
     Raises:
-        InvalidArgs: the signature takes *args, **kwargs or positional-only parameters.
+        InvalidArgs: the signature takes *args, **kwargs, positional-only parameters, `self`, the job elsewhere than first,
+            or a type that JSON cannot become.
     """
     hints = _hints(function)
     parameters = list(inspect.signature(function).parameters.values())[1 if takes_job(function) else 0 :]
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for parameter in parameters:
-        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            name = getattr(function, "__qualname__", function)
-            raise InvalidArgs(f"handler {name}: parameter {parameter} has no name in JSON; use a named one")
         hint = hints.get(parameter.name, Any)
+        if problem := _problem(parameter, hint, parameter is parameters[0] and parameter.name not in hints):
+            raise InvalidArgs(f"handler {getattr(function, '__qualname__', function)}: {problem}")
         if parameter.default is parameter.empty:
             fields.append((parameter.name, hint))
         else:
             fields.append((parameter.name, hint, _default(parameter.default)))
     name = f"{getattr(function, '__name__', 'handler')}_args"
     return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+
+
+def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str | None:
+    """Why no JSON can give this parameter, and what to do about it."""
+    name = parameter.name
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+        return f"parameter {parameter} has no name in JSON; use a named one"
+    if may_be_self and name in ("self", "cls"):
+        return f"no job brings {name}; register a function, or a method of an instance: app.kind('pay')(shop.pay)"
+    if _mentions_job(hint):
+        return f"{name}: Job must come first, be the only one and be annotated with Job alone"
+    if stranger := next(_strangers(hint), None):
+        return f"{name}: JSON cannot become a {stranger}; take a str or another type that JSON has, and convert it inside"
+    return None
+
+
+def _mentions_job(hint: Any) -> bool:
+    return hint is Job or any(_mentions_job(each) for each in get_args(hint))
+
+
+def _strangers(hint: Any) -> Iterator[str]:
+    """The names of the classes in a type which nothing decoded from JSON is an instance of."""
+    try:
+        root = msgspec.inspect.type_info(hint)
+    except (TypeError, NameError):
+        return  # whoever makes the decoder says it better
+    seen: set[int] = set()
+    left: list[Any] = [root]
+    while left:
+        node = left.pop()
+        if isinstance(node, tuple):
+            left += cast("tuple[Any, ...]", node)
+        elif isinstance(node, msgspec.inspect.CustomType):
+            if not _can_be_json(node.cls):
+                yield node.cls.__qualname__
+        elif isinstance(node, (msgspec.inspect.Type, msgspec.inspect.Field)) and id(node) not in seen:
+            seen.add(id(node))
+            left += [getattr(node, field) for field in node.__struct_fields__ if field not in ("default", "cls")]
+
+
+def _can_be_json(cls: type) -> bool:
+    try:
+        return any(issubclass(each, cls) for each in JSON_TYPES)
+    except TypeError:
+        return False
 
 
 def _default(value: Any) -> Any:

@@ -10,7 +10,14 @@ import trio
 
 from leasehold.continuation import ContinueWith
 from leasehold.new_job import NewJob
-from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
+from leasehold.transactions import (
+    Completion,
+    CompletionValues,
+    JobTransaction,
+    SyncCompletion,
+    SyncJobTransaction,
+    need_thread_of_handler,
+)
 
 if TYPE_CHECKING:
     from leasehold.job import Job
@@ -41,6 +48,7 @@ class Block(Generic[A, S]):
         await self._leave(error)
 
     def __enter__(self) -> S:
+        need_thread_of_handler()
         return self._in_thread(trio.from_thread.run(self._enter))
 
     def __exit__(

@@ -28,6 +28,7 @@
     ├── DatabaseError
     │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
     │   │   └── ListenerDeaf      a pooler keeps notifications from us
+    │   ├── TransactionEnded      SQL of the caller's ended a transaction that leasehold commits
     │   └── QueryRefused          Postgres refused the statement; carries the SQLSTATE
     │       └── ValueRefused      for a value in it (classes 22 and 54); also a BadInput
     ├── SchemaMismatch            the database's schema is missing, older or newer than this code
@@ -190,6 +191,16 @@ class DatabaseUnavailable(DatabaseError):
 
 class ListenerDeaf(DatabaseUnavailable):
     """Notifications do not come through the pooler before Postgres: name a direct connection, or set LEASEHOLD_NOTIFY=off."""
+
+
+class TransactionEnded(DatabaseError):
+    """The transaction was ended by SQL that ran in it, and leasehold cannot commit or undo it: what a COMMIT has written stays.
+
+    Take BEGIN, COMMIT and ROLLBACK out of the SQL, or run it on a connection of your own. Savepoints may stay.
+    """
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or " ".join(inspect.cleandoc(type(self).__doc__ or "").split()))
 
 
 class QueryRefused(DatabaseError):

@@ -149,6 +149,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     def blockers_sync(self, output_type: object) -> list[Any]: ...
     def blockers_sync(self, output_type: Any = Any) -> list[Any]:
         """As `blockers`, for handlers that run in a thread."""
+        from leasehold.transactions import need_thread_of_handler  # noqa: PLC0415  as below
+
+        need_thread_of_handler()
         return trio.from_thread.run(self._work().blockers, output_type)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
@@ -194,8 +197,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def transaction_sync(self) -> SyncCompletion:
         """As `transaction`, for handlers that run in a thread."""
-        from leasehold.transactions import SyncCompletion  # noqa: PLC0415  a job is imported by those who only enqueue
+        # A job is imported by those who only enqueue.
+        from leasehold.transactions import SyncCompletion, need_thread_of_handler  # noqa: PLC0415
 
+        need_thread_of_handler()
         return SyncCompletion(self._work().transaction)
 
     def progress(self, fraction: float | None, message: str | None = None) -> None:

@@ -122,7 +122,7 @@ class Kind(Generic[P, R]):
         self.args_type = args_type(function)
         try:
             self._decoder = msgspec.json.Decoder(self.args_type)
-        except TypeError as error:
+        except (TypeError, NameError) as error:
             raise InvalidArgs(f"handler {name}: its args cannot be told from JSON: {error}") from error
         self._fields = self.args_type.__struct_fields__
         self._unique = by_default(options.unique)

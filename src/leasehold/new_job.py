@@ -65,7 +65,8 @@ class NewJob(
         deadline: when the job fails, whatever state it is in: a time, or how long after it was enqueued, in seconds or as a
             timedelta.
         idempotency_key: enqueueing again with the same one makes no second job, whatever else is different.
-        fingerprint: text that stands for the whole request; the same idempotency key with another one is refused. The
+        fingerprint: text that stands for a whole request, to which the idempotency key belongs then: the same jobs in the
+            same order are found again, the key with another fingerprint is refused, and keys without one are others. The
             gateway gives it where the key came as a header.
         unique: which other jobs count as this one, and what becomes of it then.
         blockers: chains that have to complete first, by id or as new jobs, made together with this one; the handler

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from functools import lru_cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -38,6 +39,45 @@ def output_type(kind: Kind[..., Any]) -> Any:
     except (NameError, TypeError):
         return Any
     return type(None) if hint is None else _without_continuations(hint)
+
+
+class Promise:
+    """What the handlers of a kind are annotated to return, held against what they do return.
+
+    No annotation promises nothing, and neither does `-> None`: the output may be said in a transaction of the job.
+    """
+
+    def __init__(self, kind: Kind[..., Any]) -> None:
+        self._kind = kind.name
+        self._type = output_type(kind)
+        self._decoder: msgspec.json.Decoder[Any] | None = None
+        members = get_args(self._type) if get_origin(self._type) in (Union, UnionType) else (self._type,)
+        self._exact = frozenset(each for each in members if isinstance(each, type))
+        if self._type not in (Any, type(None)):
+            with suppress(TypeError, NameError):  # no type that can be told from JSON
+                self._decoder = msgspec.json.Decoder(self._type)
+
+    def broken_by(self, output: Any, encoded: bytes) -> str | None:
+        """Why this output, and its JSON, is none that was promised. A type exactly as annotated is not looked into."""
+        if self._decoder is None or type(output) in self._exact:
+            return None
+        try:
+            self._decoder.decode(encoded)
+        except msgspec.ValidationError as error:
+            return f"the output does not fit what {self._kind} is annotated to return, {_name(self._type)}: {error}"
+        except (TypeError, RecursionError):
+            return None
+        return None
+
+
+@lru_cache(maxsize=1024)
+def promise_of(kind: Kind[..., Any]) -> Promise:
+    """What its handler promises to return."""
+    return Promise(kind)
+
+
+def _name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
 
 
 def _without_continuations(hint: Any) -> Any:

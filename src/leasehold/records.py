@@ -133,6 +133,7 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
         workers: how many live ones serve it.
         limits: how many limits are set on it and its key groups.
         ageing_seconds: how long a pending job waits for one more priority; None: it keeps the one it has.
+        unserved_kinds: have ready jobs here that no live worker serves; none while it is paused.
     """
 
     queue: str
@@ -142,6 +143,7 @@ class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
     workers: int
     limits: int
     ageing_seconds: float | None
+    unserved_kinds: list[str]
 
 
 class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):

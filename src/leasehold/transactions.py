@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import trio
@@ -20,6 +21,26 @@ class Unsaid:
 
 
 UNSAID = Unsaid()
+
+
+def need_thread_of_handler() -> None:
+    """For calls without `await`. Raises BadInput under an event loop, and in threads that the handler made itself."""
+    try:
+        trio.from_thread.check_cancelled()
+    except RuntimeError:
+        raise BadInput(
+            "this is for the thread that a handler without `async` runs in; in one with it say `async with job.complete() as"
+            " tx`, `await job.transaction.execute(…)` and `await job.blockers()`"
+        ) from None
+
+
+def need_thread_of_worker(thread: int) -> None:
+    """For calls with `await`: `thread` is that of the worker's event loop. Raises BadInput in others, whatever loop is there."""
+    if get_ident() != thread:
+        raise BadInput(
+            "this is for the event loop of the worker, and no other loop can run it; in a handler without `async` say"
+            " `with job.complete() as tx`, `job.transaction_sync` and `job.blockers_sync()`"
+        )
 
 
 class CompletionValues(NamedTuple):
@@ -48,6 +69,7 @@ class JobTransaction(OpenTransaction):
         super().__init__()
         self._inner = inner
         self._over: str | None = None
+        self._thread = get_ident()
 
     @property
     def connection(self) -> Any:
@@ -70,6 +92,7 @@ class JobTransaction(OpenTransaction):
         self._over = reason
 
     def _open(self) -> OpenTransaction:
+        need_thread_of_worker(self._thread)
         if self._over is not None:
             raise BadInput(f"this transaction is over: {self._over}")
         return self._inner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -12,7 +13,7 @@ import trio
 
 from leasehold import App, Job, NewJob, RetryPolicy
 from leasehold.attempt import Attempt
-from leasehold.errors import BadInput, LeaseLost, QueryRefused
+from leasehold.errors import BadInput, LeaseLost, QueryRefused, TransactionEnded
 from leasehold.middleware import CallNext
 from tests.support.waiting import eventually, until
 from tests.support.working import Working, without_renewals, working
@@ -466,3 +467,74 @@ async def test_a_job_cancelled_amid_its_completion_is_cancelled_and_keeps_nothin
         assert ((await running.finished(job_id)).state, await paid(running)) == ("cancelled", [])
         await eventually(lambda: _false_if(running.worker.holdings))
         await nobody_is_in_a_transaction(running)
+
+
+@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
+async def test_sql_that_ends_the_transaction_of_a_job_fails_the_attempt(database_url: str, runs: Any) -> None:
+    async def atomic(job: Job, sql: str) -> None:
+        await job.transaction.execute(PAY, 1, 1)
+        await job.transaction.execute(sql)
+
+    async def block(job: Job, sql: str) -> None:
+        async with job.complete() if job.kind == "complete" else job.prepare() as tx:
+            await tx.execute(PAY, 1, 1)
+            with suppress(TransactionEnded):  # noticed again, when it is to be committed
+                await tx.execute(sql)
+
+    def atomic_in_thread(job: Job, sql: str) -> None:
+        job.transaction_sync.execute(PAY, 1, 1)
+        job.transaction_sync.execute(sql)
+
+    def block_in_thread(job: Job, sql: str) -> None:
+        with job.complete() if job.kind == "complete" else job.prepare() as tx:
+            tx.execute(PAY, 1, 1)
+            tx.execute(sql)
+
+    app = an_app(atomic_in_thread if runs == "thread" else atomic, runs, "atomic", mode="atomic")
+    for kind in ("complete", "prepare"):
+        app.kind(kind, runs=runs)(block_in_thread if runs == "thread" else block)
+    async with paying(database_url, app, slots=1) as running:
+        for number, kind in enumerate(("complete", "prepare", "atomic")):
+            for sql in ("rollback", "rollback; begin"):
+                job = await running.run(kind, {"sql": sql}, max_attempts=1)
+                assert (job.state, job.error["type"]) == ("failed", "TransactionEnded"), job.error
+                assert await paid(running) == [(1, 1)] * number
+            job = await running.run(kind, {"sql": "savepoint x; rollback to x; create temp table scratch ()"})
+            assert (job.state, await paid(running)) == ("completed", [(1, 1)] * (number + 1)), job.error
+
+
+async def test_what_was_made_for_a_thread_is_refused_under_an_event_loop_and_the_other_way_round(
+    database_url: str,
+) -> None:
+    async def pay(job: Job) -> None:
+        with pytest.raises(BadInput, match="`async with job"), job.complete():
+            raise AssertionError
+        with pytest.raises(BadInput, match="`await job"):
+            job.blockers_sync()
+        with pytest.raises(BadInput, match="`await job"):
+            _ = job.transaction_sync
+        with ThreadPoolExecutor(1) as own:
+            own.submit(in_a_thread_of_its_own, job).result()
+
+    def in_a_thread_of_its_own(job: Job) -> None:
+        with pytest.raises(BadInput, match="thread that a handler"), job.complete():
+            raise AssertionError
+
+    async def complete(job: Job) -> None:
+        async with job.complete():
+            raise AssertionError
+
+    def pay_in_thread(job: Job) -> None:
+        for run in (asyncio.run, lambda started: trio.run(lambda: started)):
+            with pytest.raises(BadInput, match="event loop of the worker"):
+                run(complete(job))
+        with job.complete() as tx:
+            tx.output = "here"
+
+    app = an_app(pay, "asyncio", "pay")
+    app.kind("pay_in_thread")(pay_in_thread)
+    async with paying(database_url, app) as running:
+        job = await running.run("pay", max_attempts=1)
+        assert job.state == "completed", job.error
+        job = await running.run("pay_in_thread", max_attempts=1)
+        assert (job.state, job.output) == ("completed", "here"), job.error

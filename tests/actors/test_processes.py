@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,13 +17,14 @@ import pytest
 import trio
 
 from leasehold.actors.held import Held
+from leasehold.actors.journal import Journal
 from leasehold.actors.outcome import Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.slot import SHUTDOWN, Slot
 from tests.support.held import LONG_AGO, held_job
-from tests.support.process_app import MEBIBYTE, app, die_at_once
+from tests.support.process_app import MEBIBYTE, answer_as_another, app, die_at_once
 from tests.support.waiting import until
 
 
@@ -279,3 +281,67 @@ async def test_transactions_are_refused_in_words(running: Running) -> None:
     failed = await failure(running, "prepare_in_a_process")
     assert failed.error["type"] == "BadInput"
     assert "job 7 has no worker at hand for start: it runs in a process of its own" in failed.error["message"]
+
+
+async def test_a_copy_that_a_handler_forks_answers_no_request(running: Running) -> None:
+    before = await running.pid()
+    for n in range(5):
+        outcome = await running.run("convert", n=n)
+        assert isinstance(outcome, Completed)
+        assert outcome.output == f'"result of {n}"'
+    assert await running.pid() == before
+    assert (await failure(running, "crash", how="exit")).error["type"] == "ProcessCrashed"
+
+
+@pytest.mark.parametrize("by", ["python", "c"])
+async def test_nor_does_one_that_returns_its_number_and_it_ends_with_a_line_in_the_log(
+    running: Running, capfd: pytest.CaptureFixture[str], by: str
+) -> None:
+    before = await running.pid()
+    for _ in range(3):
+        outcome = await running.run("fork", by=by)
+        assert isinstance(outcome, Completed)
+        copy = int(outcome.output or 0)
+        assert copy not in {0, before}
+        await until(lambda copy=copy: is_gone(copy))
+        assert f"forked in process {before} came back from it and was ended" in capfd.readouterr().err
+        assert await running.pid() == before
+
+
+@pytest.mark.parametrize("others", [(1, 0), (0, 1)])
+async def test_an_answer_to_another_request_or_of_another_process_is_a_crash(
+    running: Running, monkeypatch: pytest.MonkeyPatch, others: tuple[int, int]
+) -> None:
+    before = await running.pid()
+    with monkeypatch.context() as patched:
+        patched.setattr(child, "respond", partial(answer_as_another, others=others))
+        failed = await failure(running, "pid")
+    assert (failed.error["type"], failed.error["crash"]) == ("ProcessCrashed", True)
+    assert f"process {before} of handler tests.support.process_app.pid was killed: " in failed.error["message"]
+    assert is_gone(before)
+    assert await running.pid() != before
+
+
+@pytest.mark.parametrize("how", ["copy", "shell"])
+@pytest.mark.parametrize("ends", [True, False])
+async def test_what_a_handler_leaves_behind_keeps_nobody_waiting_for_its_end(
+    running: Running, tmp_path: Path, how: str, ends: bool
+) -> None:
+    place = tmp_path / "pids"
+    job = held("leave_behind", how=how, place=str(place), ends=ends)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot().run_job, job)
+        await until(place.exists)
+        if not ends:
+            job.lose("cancelled")
+    assert [type(outcome) for outcome in running.settled] == ([Failed] if ends else [])
+    for pid in map(int, place.read_text().split()):
+        await until(lambda pid=pid: is_gone(pid))
+
+
+async def test_a_copy_says_nothing_in_the_name_of_the_job() -> None:
+    journal = Journal()
+    async with ProcessPool(1, journal=journal) as pool:
+        await Running(pool).run("speak_twice")
+    assert [line.message for line in journal.lines(10)] == ["this is the process"]
+    assert [said.fraction for said in journal.said()] == [1.0]

@@ -48,7 +48,7 @@ async def test_without_its_database_a_worker_lives_is_not_ready_and_says_so_once
         assert probe(worker, "/startupz") == 200
     finally:
         durable_server.start()
-    await worker.until_line("the database answers again after")
+    await worker.until_line("the database answers again")
     warnings = [line for line in worker.output.splitlines() if "WARNING supervisor:" in line]
     assert len(warnings) == 2
     assert "lost the database" in warnings[0]

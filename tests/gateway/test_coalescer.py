@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import pytest
 
 from leasehold.errors import BadInput, DatabaseUnavailable
+from leasehold.gateway import coalescer as coalescing
 from leasehold.gateway.coalescer import Coalescer, Room
-from leasehold.gateway.problems import Refusal
+from leasehold.gateway.problems import OVERLOADED, Refusal
 from leasehold.job import NewJob
 from leasehold.records import EnqueuedJob
 from tests.gateway.fake_client import FakeClient
@@ -131,6 +132,42 @@ def test_a_job_with_an_idempotency_key_never_holds_up_jobs_without_one() -> None
         gate.set()
         assert (await stuck).job_id == 2
 
+    run(main())
+
+
+def test_jobs_that_waited_for_a_statement_without_an_answer_fail_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        client = FakeClient()
+        client.gate = asyncio.Event()
+        client.before = lambda jobs: (_ for _ in ()).throw(DatabaseUnavailable("no answer"))
+        coalescer = Coalescer(client.enqueue_many)
+        first = asyncio.create_task(coalescer.enqueue(NewJob(kind="first")))
+        await client.entered.wait()
+        others = [asyncio.create_task(coalescer.enqueue(job)) for job in new_jobs(3)]
+        await asyncio.sleep(0)
+        client.gate.set()
+        outcomes = await asyncio.gather(first, *others, return_exceptions=True)
+        assert [type(each) for each in outcomes] == [DatabaseUnavailable] * 4
+        assert coalescer.statistics().statements == 1
+
+    monkeypatch.setattr(coalescing, "PATIENCE_SECONDS", 0.0)
+    run(main())
+
+
+def test_a_job_with_a_key_does_not_wait_for_others_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        client = FakeClient()
+        client.gate = asyncio.Event()
+        coalescer = Coalescer(client.enqueue_many, alone=1)
+        stuck = asyncio.create_task(coalescer.enqueue(NewJob(kind="stuck", idempotency_key="held by somebody")))
+        await client.entered.wait()
+        with pytest.raises(Refusal) as refusal:
+            await coalescer.enqueue(NewJob(kind="next", idempotency_key="another"))
+        assert refusal.value.problem is OVERLOADED
+        client.gate.set()
+        assert (await stuck).job_id == 1
+
+    monkeypatch.setattr(coalescing, "PATIENCE_SECONDS", 0.01)
     run(main())
 
 

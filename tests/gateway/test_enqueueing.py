@@ -131,8 +131,7 @@ def test_of_two_requests_at_once_with_one_key_and_different_bodies_one_wins(
     def ask(n: int, rnd: int) -> tuple[int, int]:
         start.wait()
         path, body = ("/api/jobs", {"kind": f"k{n}"}) if n % 2 else ("/api/jobs/batch", [{"kind": f"k{n}"}] * 2)
-        key = f"r{rnd}/0" if n % 2 else f"r{rnd}"  # a batch keeps its first job under this one
-        return gateway.call("POST", path, body, {"Idempotency-Key": key}).status, n
+        return gateway.call("POST", path, body, {"Idempotency-Key": f"r{rnd}"}).status, n
 
     for rnd in range(3):
         with ThreadPoolExecutor(8) as pool:
@@ -146,13 +145,35 @@ def test_of_two_requests_at_once_with_one_key_and_different_bodies_one_wins(
 def test_the_field_names_what_a_job_is_about_and_is_compared_with_nothing(gateway: RunningGateway) -> None:
     first = gateway.call("POST", "/api/jobs", {"kind": "a", "idempotency_key": "invoice-42"})
     second = gateway.call("POST", "/api/jobs", {"kind": "b", "idempotency_key": "invoice-42"})
-    third = gateway.call("POST", "/api/jobs", {"kind": "c"}, {"Idempotency-Key": "invoice-42"})
-    assert [each.body["id"] for each in (second, third)] == [first.body["id"]] * 2
-    assert [each.body["is_new"] for each in (first, second, third)] == [True, False, False]
+    assert (first.body["id"], second.body["id"]) == (1, 1)
+    assert [each.body["is_new"] for each in (first, second)] == [True, False]
+
+
+def test_keys_of_requests_meet_neither_those_of_jobs_nor_each_others_parts(gateway: RunningGateway) -> None:
+    gateway.call("POST", "/api/jobs", {"kind": "a", "idempotency_key": "invoice-42"})
+    for path, key in (("jobs", "invoice-42"), ("jobs/batch", "col"), ("jobs", "col/0"), ("jobs/batch", "invoice-42/0")):
+        body: Any = {"kind": "b"}
+        answer = gateway.call(
+            "POST", f"/api/{path}", [body] if path.endswith("batch") else body, {"Idempotency-Key": key}
+        )
+        assert answer.status == 201
+        made = answer.body["items"] if path.endswith("batch") else [answer.body]
+        assert [each["is_new"] for each in made] == [True]
+    field = gateway.call("POST", "/api/jobs", {"kind": "c", "idempotency_key": "col"})
+    assert field.body["is_new"]
+    refused = gateway.call("POST", "/api/jobs/batch", [{"kind": "b"}] * 2, {"Idempotency-Key": "col"})
+    assert (refused.status, refused.body["code"]) == (422, "idempotency_mismatch")
+    assert "'col'" in refused.body["detail"]
+
+
+def test_one_job_for_each_subject_takes_no_idempotency_key_and_says_why(gateway: RunningGateway) -> None:
+    for path in ("/api/jobs/enqueue-state", "/api/job-queue/enqueue-state"):
+        refused = gateway.call("POST", path, {"job": {"kind": "refresh"}}, {"Idempotency-Key": "once"})
+        assert (refused.status, refused.body["errors"][0]["path"]) == (422, "header.Idempotency-Key")
 
 
 @pytest.mark.parametrize("path", ["/api/jobs", "/api/jobs/batch"])
-@pytest.mark.parametrize("key", ["", "x" * 491, "a\tb", "é"])
+@pytest.mark.parametrize("key", ["", "x" * 501, "a\tb", "é"])
 def test_a_key_that_postgres_could_not_keep_is_refused(gateway: RunningGateway, path: str, key: str) -> None:
     body: Any = {"kind": "a"}
     answer = gateway.call("POST", path, [body] if path.endswith("batch") else body, {"Idempotency-Key": key})

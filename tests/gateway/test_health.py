@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from leasehold.errors import DatabaseUnavailable, SchemaMismatch
+from leasehold.gateway import health
 from tests.gateway.fake_client import FakeClient
-from tests.gateway.running import running_gateway
+from tests.gateway.running import PATIENCE, running_gateway
 
 
 async def unreachable() -> None:
@@ -11,6 +16,14 @@ async def unreachable() -> None:
 
 async def outdated() -> None:
     raise SchemaMismatch
+
+
+async def frozen() -> None:
+    """A question that a frozen server neither answers nor takes back, for a while."""
+    try:
+        await asyncio.sleep(PATIENCE)
+    finally:
+        await asyncio.shield(asyncio.sleep(0.5))
 
 
 async def well() -> None:
@@ -31,6 +44,14 @@ def test_readiness_names_the_checks_that_fail_and_no_address() -> None:
     assert [offence["path"] for offence in answer.body["errors"]] == ["database", "schema"]
     assert "secret" not in str(answer)
     assert answer.headers["Retry-After"] == "1"
+
+
+def test_readiness_does_not_wait_until_a_question_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "CHECK_SECONDS", 0.01)
+    with running_gateway(FakeClient(), checks={"database": frozen}) as gateway:
+        answer = gateway.call("GET", "/readyz")
+        assert answer.body["errors"] == [{"path": "database", "message": "No answer in 0.01 s"}]
+        assert health._left_behind  # pyright: ignore[reportPrivateUsage]
 
 
 def test_readiness_lists_its_checks_when_asked() -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import http.client
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -155,15 +158,39 @@ def test_a_unique_job_that_may_not_be_written_twice_is_a_conflict() -> None:
     assert (neither.status, neither.body["code"]) == (422, "invalid_input")
 
 
-def test_the_idempotency_key_may_come_in_a_header_but_not_contradict_the_body() -> None:
+def test_the_idempotency_key_of_a_request_comes_in_a_header_and_goes_with_no_key_of_the_job() -> None:
     client = FakeClient()
     with running_gateway(client) as gateway:
         assert gateway.call("POST", "/api/jobs", {"kind": "a"}, {"Idempotency-Key": "one"}).status == 201
         same = gateway.call("POST", "/api/jobs", {"kind": "a", "idempotency_key": "x"}, {"Idempotency-Key": "x"})
         other = gateway.call("POST", "/api/jobs", {"kind": "a", "idempotency_key": "x"}, {"Idempotency-Key": "y"})
         endless = gateway.call("POST", "/api/jobs", {"kind": "a"}, {"Idempotency-Key": "y" * 501})
-    assert (same.status, other.status, endless.status) == (201, 422, 422)
-    assert [job.idempotency_key for job in client.jobs] == ["one", "x"]
+    assert (same.status, other.status, endless.status) == (422, 422, 422)
+    assert same.body["errors"][0]["path"] == "$.idempotency_key"
+    assert [job.idempotency_key for job in client.jobs] == ["one"]
+
+
+@pytest.mark.parametrize("name", ["Idempotency-Key", "Authorization"])
+def test_a_header_that_counts_once_is_refused_twice(name: str) -> None:
+    client = FakeClient()
+    with running_gateway(client) as gateway, closing(http.client.HTTPConnection(*gateway.address, timeout=20)) as line:
+        line.putrequest("POST", "/api/jobs")
+        for header, value in (("Content-Type", "application/json"), ("Content-Length", "12"), (name, "a"), (name, "b")):
+            line.putheader(header, value)
+        line.endheaders(b'{"kind":"a"}')
+        answer = line.getresponse()
+        assert (answer.status, json.loads(answer.read())["code"]) == (400, "malformed_request")
+    assert client.jobs == []
+
+
+@pytest.mark.parametrize("job_id", ["1.0", "1e0", "+1", "1_0", "\uff11"])
+def test_what_is_no_integer_is_no_id(job_id: str) -> None:
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call("GET", f"/api/jobs/{quote(job_id)}")
+        limit = gateway.call("GET", f"/api/jobs?limit={quote(job_id)}")
+    assert (answer.status, answer.body["code"]) == (404, "unknown_job")
+    assert "no job has the id" not in answer.body["detail"]
+    assert (limit.status, limit.body["errors"][0]["path"]) == (422, "query.limit")
 
 
 def test_a_batch_is_one_statement_and_answers_in_order() -> None:

@@ -122,3 +122,24 @@ async def test_a_client_over_something_else_has_no_transactions(database: Databa
     with pytest.raises(BadInput, match="has transactions"):
         async with Client(FragileCaller(database)).transaction():
             raise AssertionError
+
+
+class Foreign:
+    """As a connection of psycopg: it executes and does not fetch."""
+
+    async def execute(self, sql: str) -> None:
+        raise AssertionError(sql)
+
+
+async def test_connections_of_other_drivers_are_refused_by_name_and_with_what_to_do(database: Database) -> None:
+    client = Client(database)
+    for connection, name in ((Foreign(), "test_transactions.Foreign"), (object(), "builtins.object")):
+        for call in (
+            client.enqueue("echo", connection=connection),
+            client.lock(1, connection=connection),
+            client.edit(1, priority=2, connection=connection),
+            client.delete(1, connection=connection),
+            client.complete_chain(1, connection=connection),
+        ):
+            with pytest.raises(BadInput, match=f"not .*{name}; .* select leasehold.enqueue_job"):
+                await call

@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import trio
 
 from leasehold.database import Caller, Database
 from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue_many, snapshot, states
+from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 
 Changes = dict[int, tuple[bool, str | None, str | None]]
@@ -87,3 +89,20 @@ async def test_each_id_that_was_named_is_answered(jobs: Database) -> None:
 async def test_nonsense_is_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         await delete(database, **filters)
+
+
+async def test_of_two_that_remove_a_job_at_once_the_second_says_that_it_is_no_more(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a"}])
+    answers: list[tuple[bool, str, str | None]] = []
+
+    async def second() -> None:
+        async with database.lane("second") as lane:
+            [row] = await lane.call("delete_jobs", job_ids=[1], dry_run=False)
+            answers.append((row["changed"], row["was"], row["now"]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await first.call("delete_jobs", job_ids=[1], dry_run=False)
+        nursery.start_soon(second)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert answers == [(False, "pending", None)]

@@ -48,6 +48,21 @@ async def test_what_the_functions_leave_is_in_order(database: Database, worker: 
     assert await snapshot(database) == before
 
 
+async def test_ready_jobs_of_a_kind_that_nobody_serves(database: Database) -> None:
+    await SqlWorker(database).register(kinds=["other"])
+    await enqueue_many(database, [{"kind": "parse", "queue": "docs"}] * 2)
+    await database.execute("update leasehold.jobs set run_at = now() - interval '50 s'")
+    assert await faults(database) == []
+    await database.execute("update leasehold.jobs set run_at = '2020-01-01Z'")
+    assert await faults(database) == [("unserved", "kind parse")]
+    assert await explanation(database) == (
+        "2 of its jobs are ready in queue docs, the first since 2020-01-01 00:00:00+00, "
+        "and no live worker has both the queue and the kind"
+    )
+    await database.call("pause_queue", "docs")
+    assert await faults(database) == []
+
+
 async def test_a_held_job_that_no_reaper_takes_back(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     await worker.claim()

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from leasehold import App, Discard, Job, Reschedule, Retry, checkpoint
+from leasehold.actors.processes.wire import Returned, encode
 
 MEBIBYTE = 1_048_576
 log = logging.getLogger("leasehold.tests")
@@ -90,6 +91,44 @@ def crash(how: str) -> None:
             os._exit(3)
         case _:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+@app.kind(runs="process")
+def convert(n: int) -> str:
+    """Fork for a program that is not there: the copy comes back out of the handler, too."""
+    if n == 0 and os.fork() == 0:
+        os.execv("/no/such/program", ["x"])
+    return f"result of {n}"
+
+
+@app.kind(runs="process")
+def fork(by: str) -> int:
+    """Return twice. C code forks behind Python's back."""
+    return os.fork() if by == "python" else ctypes.CDLL(None).fork()
+
+
+@app.kind(runs="process")
+def leave_behind(how: str, place: str, ends: bool) -> None:
+    """Start a copy or a program that goes on for long, in this process group; then crash, or wait to be killed."""
+    if how == "copy" and (pid := os.fork()) == 0:
+        time.sleep(600)
+    elif how == "shell":
+        os.system(f"sleep 600 & echo $! > {place}.new")
+        pid = int(Path(f"{place}.new").read_text())
+    Path(f"{place}.new").write_text(f"{os.getpid()} {pid}")
+    Path(f"{place}.new").rename(place)
+    if ends:
+        os._exit(3)
+    time.sleep(600)
+
+
+@app.kind(runs="process")
+def speak_twice(job: Job) -> None:
+    """A copy says something, and then the process does."""
+    if copy := os.fork():
+        os.waitpid(copy, 0)
+    job.log(f"this is {'the process' if copy else 'its copy'}")
+    job.progress(1.0 if copy else 0.5)
 
 
 @app.kind(runs="process", timeout=0.3)
@@ -182,3 +221,8 @@ def prepare_in_a_process(job: Job) -> None:
 def die_at_once(_setup: bytes) -> int:
     """In place of what makes a new process ready."""
     os._exit(9)
+
+
+def answer_as_another(number: int, _request: bytes, *, others: tuple[int, int]) -> tuple[int, int, bytes]:
+    """In place of what answers requests: the answer to another one, or of another process."""
+    return number - others[0], os.getpid() + others[1], encode(Returned('"not yours"'))

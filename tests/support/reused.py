@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 import psycopg
+from psycopg import sql
 
 from tests.support.emptied import EMPTIED
 
@@ -34,6 +35,10 @@ end
 $$;
 """
 
+NEWEST = "select max(oid) from pg_class where relnamespace = 'leasehold'::regnamespace"
+# Partitions of days that a test has frozen the clock at.
+ADDED = "select relname from pg_class where relnamespace = 'leasehold'::regnamespace and relkind = 'r' and oid > %s"
+
 
 class ReusedDatabase:
     """A migrated database, and a connection that stays: a new one reads the catalog anew, which takes longer than the rest."""
@@ -41,17 +46,23 @@ class ReusedDatabase:
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self._connection = self._connect()
+        self._newest = self._connection.execute(NEWEST).fetchone()
 
     def renew(self) -> None:
-        """Nobody else is connected, there are no rows and no settings, ids start at 1, and users have no tables."""
+        """Nobody else is connected, there are no rows and no settings, ids start at 1, and nobody has made a table."""
         try:
-            self._connection.execute(AS_IF_NEW)
+            self._renew()
         except psycopg.OperationalError:  # a test has ended every connection, or the server
             self._connection = self._connect()
-            self._connection.execute(AS_IF_NEW)
+            self._renew()
 
     def close(self) -> None:
         self._connection.close()
+
+    def _renew(self) -> None:
+        self._connection.execute(AS_IF_NEW)
+        for (table,) in self._connection.execute(ADDED, self._newest).fetchall():
+            self._connection.execute(sql.SQL("drop table leasehold.{}").format(sql.Identifier(table)))
 
     def _connect(self) -> psycopg.Connection:
         return psycopg.connect(self.dsn, autocommit=True, application_name="tests")

@@ -31,13 +31,14 @@ async def audit(
 ) -> Outcome:
     """Look for what should never be, and repair what can be.
 
-    Jobs held by nobody, overdue, or waiting for nothing; broken chains; missing partitions.
+    Jobs held by nobody, served by nobody, overdue, or waiting for nothing; broken chains; missing partitions.
 
     Reads all unfinished jobs and every finished link of a chain, so it may take a while in a large database; it locks
-    nothing. A finding means that an actor does not run, or that somebody changed rows by hand.
+    nothing. A finding means that an actor does not run, that no worker serves a kind, or that somebody changed rows by
+    hand. What waits in a paused queue is in order.
 
     With --repair each fault is repaired in a transaction of its own, and the job's timeline says so. What only people can
-    decide (a job blocked by a chain that failed, a chain with two ends) is reported and left.
+    decide (a kind without a worker, a job blocked by a chain that failed, a chain with two ends) is reported and left.
 
     Exits with 7 if faults remain, with 0 if there are none or all have been repaired.
 

@@ -11,7 +11,7 @@ from leasehold.cli.capacity_view import CapacityReport, QueueCapacity
 from leasehold.cli.context import Context
 from leasehold.cli.durations import parse_duration
 from leasehold.cli.options import INJECTED
-from leasehold.errors import BadInput
+from leasehold.errors import BadInput, NotFound
 from leasehold.settings_sources import suggest
 
 _PERCENT = re.compile(r"([+-])(\d+(?:\.\d+)?)%")
@@ -31,7 +31,7 @@ async def capacity(
 
     Rates are those of the last hour, arrivals of the last ten minutes. Of one queue it is also told how long jobs will wait: 95
     of 100 wait less than p95 wait on the long run, and than "next hour" over the backlog and all that comes in an hour. That is a
-    queueing model, see docs/capacity.md.
+    queueing model, see docs/capacity.md. Kinds that nobody serves are named: no number of workers without them helps those.
 
     Example:
       leasehold capacity
@@ -39,15 +39,15 @@ async def capacity(
     """
     if queue is None:
         async with context.client() as client:
-            return CapacityReport(queues=await client.capacities())
+            return CapacityReport(queues=await client.capacities(), unclaimed=await client.unclaimed_kinds())
     spans, change = parse_hours(hours), parse_percent(what_if)
     wait = parse_duration(target_wait).total_seconds()
     async with context.client() as client:
         found = await client.capacity(queue, hours=spans, target_wait=wait, what_if=[change])
         if found is None:
             known = sorted(each.queue for each in await client.capacities())
-            raise BadInput(f"nothing is known of a queue {queue}{suggest(queue, known)}")
-        return QueueCapacity.of(found)
+            raise NotFound(f"nothing is known of a queue {queue}{suggest(queue, known)}")
+        return QueueCapacity.of(found, await client.unclaimed_kinds())
 
 
 def parse_hours(text: str) -> list[float]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from leasehold.capacity import CapacityPlan, CapacityRecord, Scenario
 from leasehold.cli.durations import show_span
 from leasehold.cli.text import fields_table, plain, table
+from leasehold.client.measures import UnclaimedKind
 
 HEADS = [
     "queue",
@@ -38,31 +39,44 @@ SCENARIO_HEADS = [
     "drained in",
 ]
 
+_REASONS = {
+    "unserved": "no live worker serves it with this kind",
+    "paused": "it is paused",
+    "paused_workers": "the workers that serve it with this kind are paused",
+}
+
 
 class CapacityReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What each queue has, does and can do."""
+    """What each queue has, does and can do, and the kinds with ready jobs that nobody will claim."""
 
     queues: list[CapacityRecord]
+    unclaimed: list[UnclaimedKind] = []
 
     def view(self) -> Sequence[RenderableType]:
-        """One line each."""
+        """One line each, and what no number of workers like these will change."""
         rows = [[plain(cell) for cell in _cells(each)] for each in self.queues]
-        return [table(HEADS, rows, right=HEADS[1:])] if rows else [plain("no jobs")]
+        if not rows:
+            return [plain("no jobs")]
+        return [table(HEADS, rows, right=HEADS[1:]), *_warnings(self.unclaimed)]
 
 
 class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
-    """The plan of one queue."""
+    """The plan of one queue, and its kinds with ready jobs that nobody will claim."""
+
+    unclaimed: list[UnclaimedKind] = []
 
     @classmethod
-    def of(cls, found: CapacityPlan) -> QueueCapacity:
+    def of(cls, found: CapacityPlan, unclaimed: Sequence[UnclaimedKind]) -> QueueCapacity:
         """The same, to be shown."""
-        return cls(**msgspec.structs.asdict(found))
+        own = [each for each in unclaimed if each.queue == found.capacity.queue]
+        return cls(**msgspec.structs.asdict(found), unclaimed=own)
 
     def view(self) -> Sequence[RenderableType]:
         """The queue as it is, what it needs, and what becomes of it."""
         needed = [[f"{each.hours:g} h", _number(each.workers)] for each in self.workers_needed]
         parts: list[RenderableType] = [
             fields_table(_facts(self.capacity)),
+            *_warnings(self.unclaimed),
             Text(),
             table(["through in", "workers"], needed, right=("workers",)),
             Text(),
@@ -72,6 +86,15 @@ class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
             return [*parts, plain("no job has ended in the last hour, so nobody knows how long one takes")]
         rows = [[plain(cell) for cell in _scenario(each)] for each in self.scenarios]
         return [*parts, Text(), table(SCENARIO_HEADS, rows, right=SCENARIO_HEADS[1:])]
+
+
+def _warnings(unclaimed: Sequence[UnclaimedKind]) -> list[Text]:
+    """More workers of those that are there would not help these."""
+    return [
+        plain(f"queue {each.queue}: {_REASONS[each.reason]}; jobs of kind {each.kind} wait, the first for "
+              f"{show_span(each.waits_for)}, whatever is said of the queue as a whole", "yellow")
+        for each in unclaimed
+    ]  # fmt: skip
 
 
 def _facts(has: CapacityRecord) -> dict[str, object]:

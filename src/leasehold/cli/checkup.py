@@ -32,7 +32,7 @@ async def check_all(
         await _look("drift", lambda: schema.check_drift(database), is_ours),
         await _look("grants", lambda: grants.check_grants(database), is_ours),
         await _look("partitions", lambda: schema.check_partitions(database), fits),
-        await _look("jobs", lambda: work.check_jobs(database), fits),
+        await _look("jobs", lambda: work.check_jobs(database), fits and not state.differing),
         await _look("workers", lambda: work.check_workers(database, settings), fits and not state.differing),
         await connection.check_notify(database, settings),
         await connection.check_clock(database),

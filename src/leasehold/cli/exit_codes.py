@@ -35,7 +35,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.DONE: "done",
     ExitCode.FAILED: "failed",
     ExitCode.USAGE: "wrong usage, bad input, bad settings, or no database named nor made yet",
-    ExitCode.NOT_FOUND: "no such job, chain, schedule, worker or token",
+    ExitCode.NOT_FOUND: "no such job, chain, schedule, worker, queue or token",
     ExitCode.CONFLICT: "the present state does not allow it",
     ExitCode.DATABASE_UNAVAILABLE: "the database cannot be reached",
     ExitCode.SCHEMA_MISMATCH: "the schema is missing, older or newer: run `leasehold migrate`",

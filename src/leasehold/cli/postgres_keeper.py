@@ -42,14 +42,14 @@ async def keep_running(
             give_up(what, deaths)
             return
         seconds = delay(deaths)
-        show(OURSELVES, f"{what}; starting it again in {seconds:.1f} s")
+        show(OURSELVES, f"{what}; starting it again in {seconds:.1f} s", "warning")
         await trio.sleep(seconds)
         try:
             await trio.to_thread.run_sync(server.revive)
         except (LeaseholdError, OSError) as error:
             what = "embedded Postgres does not start"
             for line in str(error).splitlines():
-                show(OURSELVES, line)
+                show(OURSELVES, line, "error")
         else:
             what = "embedded Postgres has died"
             show(OURSELVES, "embedded Postgres runs again")

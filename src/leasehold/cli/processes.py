@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal, Protocol
 
 import msgspec
 import trio
@@ -36,8 +37,13 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
     environ: Mapping[str, str]
 
 
-Show = Callable[[str, str], None]
-"""Called with a child's name and one line of its output."""
+Level = Literal["info", "warning", "error"]
+
+
+class Show(Protocol):
+    """Called with a child's name and one line of its output, or with ours, which have a level."""
+
+    def __call__(self, name: str, line: str, level: Level = "info", /) -> None: ...
 
 
 def restart_delay(deaths: int, jitter: float) -> float:
@@ -85,7 +91,7 @@ class Supervisor:
 
     def give_up(self, what: str, deaths: int) -> None:
         """Stop all with an error, for what has happened so many times in a row."""
-        self._show("up", f"{what}, {deaths} times in a row; giving up and stopping all")
+        self._show("up", f"{what}, {deaths} times in a row; giving up and stopping all", "error")
         self._exit_code = ExitCode.FAILED
         self.stop()
 
@@ -111,7 +117,7 @@ class Supervisor:
             if self._stopping.is_set():
                 self._note_last(code)
             elif code in HOPELESS:
-                self._show("up", f"{child.name} cannot run (exit code {code}); stopping all")
+                self._show("up", f"{child.name} cannot run (exit code {code}); stopping all", "error")
                 self._exit_code = ExitCode(code)
                 self.stop()
             else:
@@ -126,7 +132,8 @@ class Supervisor:
             self._exit_code = ExitCode.FAILED
 
     async def _wait_before_restart(self, child: Child, code: int, seconds: float) -> None:
-        self._show("up", f"{child.name} {_how_it_ended(code)}; starting it again in {seconds:.1f} s")
+        level: Level = "warning" if code else "info"  # a worker that was decommissioned ends with 0
+        self._show("up", f"{child.name} {_how_it_ended(code)}; starting it again in {seconds:.1f} s", level)
         with trio.move_on_after(seconds):
             await self._stopping.wait()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -36,16 +37,10 @@ class LimitChange(msgspec.Struct, frozen=True, kw_only=True):
         return [plain(f"{_subject(self)} {'is now' if self.changed else 'was already'} {state}")]
 
 
-class LimitReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits and how far each is used."""
-
-    limits: list[LimitRecord]
-
-    def view(self) -> Sequence[RenderableType]:
-        """One line each."""
-        heads = ["queue", "group", "running", "of", "rate", "burst", "tokens", "next in"]
-        rows = [[plain(cell) for cell in _cells(each)] for each in self.limits]
-        return [table(heads, rows, right=heads[2:])] if rows else [plain("no limits")]
+def view_limits(limits: list[LimitRecord], _now: datetime) -> Sequence[RenderableType]:
+    """One line each: the limit, and how far it is used."""
+    heads = ["queue", "group", "running", "of", "rate", "burst", "tokens", "next in"]
+    return [table(heads, [[plain(cell) for cell in _cells(each)] for each in limits], right=heads[2:])]
 
 
 async def queues_limit(
@@ -87,7 +82,7 @@ async def queues_unlimit(
     return LimitChange(queue=queue, key_group=group, limited=False, changed=changed)
 
 
-async def queues_limits(queue: str | None = None, /, *, context: Annotated[Context, INJECTED]) -> LimitReport:
+async def queues_limits(queue: str | None = None, /, *, context: Annotated[Context, INJECTED]) -> list[LimitRecord]:
     """Show the limits, all or those of one queue, and how far each is used.
 
     Of a limit for each group (*), the group that holds most and the one with the fewest tokens are shown.
@@ -96,7 +91,7 @@ async def queues_limits(queue: str | None = None, /, *, context: Annotated[Conte
       leasehold queues limits
     """
     async with context.client() as client:
-        return LimitReport(limits=await client.limits(queue))
+        return await client.limits(queue)
 
 
 def parse_rate(text: str) -> float:

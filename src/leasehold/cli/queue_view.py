@@ -14,6 +14,7 @@ from leasehold.records import QueueRecord
 
 # As `leasehold top` has them.
 COLUMNS = {"ready": ("pending",), "later": ("scheduled", "waiting", "blocked"), "held": ("running", "claimed")}
+MOST_KINDS = 3
 
 
 def view_queues(queues: list[QueueRecord], now: datetime) -> Sequence[RenderableType]:
@@ -37,11 +38,19 @@ def _count(queue: QueueRecord, states: Sequence[str]) -> Text:
     return Text(f"{jobs:,}", STATE_STYLES[states[0]]) if jobs else Text("·", "dim")
 
 
+def unserved_note(kinds: Sequence[str]) -> str:
+    """What to say of kinds that have ready jobs and no live worker."""
+    named = ", ".join(map(str, map(plain, kinds[:MOST_KINDS])))
+    return f"nobody serves {named}" + (f" and {len(kinds) - MOST_KINDS} more" if len(kinds) > MOST_KINDS else "")
+
+
 def _notes(queue: QueueRecord, now: datetime) -> list[str]:
     notes: list[str] = []
     if queue.paused_at is not None:
         why = f": {plain(queue.pause_reason)}" if queue.pause_reason else ""
         notes.append(f"paused {ago(queue.paused_at, now)}{why}")
+    if queue.unserved_kinds:
+        notes.append(unserved_note(queue.unserved_kinds))
     if queue.limits:
         notes.append(f"{queue.limits} limit{'s' if queue.limits > 1 else ''}")
     if queue.ageing_seconds is not None:

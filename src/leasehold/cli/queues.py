@@ -17,7 +17,7 @@ async def queues_list(*, context: Annotated[Context, INJECTED]) -> list[QueueRec
     """List the queues that anybody knows of: with jobs, workers, limits, or paused.
 
     ready: may be claimed now; later: scheduled, waiting for a key or blocked; held: claimed or running; failed: as
-    long as they are kept; workers: live ones that serve it.
+    long as they are kept; workers: live ones that serve it, though maybe not every kind: the note tells what nobody serves.
 
     Example:
       leasehold queues list

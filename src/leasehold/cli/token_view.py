@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 from rich.console import RenderableType
@@ -28,18 +29,14 @@ def describe_new(token_id: int, name: str, secret: str, also_active: Sequence[in
     return parts
 
 
-def view_tokens(tokens: Sequence[TokenRecord]) -> Sequence[RenderableType]:
+def view_tokens(tokens: list[TokenRecord], _now: datetime) -> Sequence[RenderableType]:
     """One line each."""
-    if not tokens:
-        return [Text("no tokens")]
     heads = ["id", "name", "begins", "scopes", "state", "rate", "last used", "expires", "made by"]
     return [table(heads, [_row(each) for each in tokens], right=["id"], cut="made by")]
 
 
-def view_log(entries: Sequence[AuditEntry]) -> Sequence[RenderableType]:
+def view_log(entries: list[AuditEntry], _now: datetime) -> Sequence[RenderableType]:
     """One line each."""
-    if not entries:
-        return [Text("nothing was done yet")]
     rows = [
         [
             show_instant(each.at),

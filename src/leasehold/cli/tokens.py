@@ -18,7 +18,7 @@ from leasehold.cli.durations import parse_duration
 from leasehold.cli.options import AN_INTEGER, INJECTED
 from leasehold.cli.queue_limits import parse_rate
 from leasehold.cli.text import show_instant
-from leasehold.cli.token_view import describe_new, view_log, view_tokens
+from leasehold.cli.token_view import describe_new
 from leasehold.errors import BadInput, NotFound
 from leasehold.settings_sources import suggest
 
@@ -46,16 +46,6 @@ class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
         return describe_new(self.token_id, self.name, self.secret, self.also_active)
 
 
-class TokenList(msgspec.Struct, frozen=True, kw_only=True):
-    """The tokens, the newest first."""
-
-    tokens: list[TokenRecord]
-
-    def view(self) -> Sequence[RenderableType]:
-        """One line each."""
-        return view_tokens(self.tokens)
-
-
 class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
     """Which tokens of a name were shut out."""
 
@@ -68,16 +58,6 @@ class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
             return [Text(f"no token of {self.name} was active")]
         numbers = ", ".join(map(str, self.revoked))
         return [Text(f"{self.name}: token {numbers} revoked; gateways refuse it within a second")]
-
-
-class AuditLog(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done by whom, the newest first."""
-
-    entries: list[AuditEntry]
-
-    def view(self) -> Sequence[RenderableType]:
-        """One line each."""
-        return view_log(self.entries)
 
 
 async def tokens_create(
@@ -141,14 +121,14 @@ async def tokens_list(
     *,
     everything: Annotated[bool, EVERYTHING] = False,
     context: Annotated[Context, INJECTED],
-) -> TokenList:
+) -> list[TokenRecord]:
     """List the tokens, the newest first, without anything that could be used.
 
     Example:
       leasehold tokens list --all
     """
     async with context.client() as client:
-        return TokenList(tokens=await client.tokens(name, everything=everything))
+        return await client.tokens(name, everything=everything)
 
 
 async def tokens_revoke(
@@ -200,7 +180,7 @@ async def tokens_log(
     action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
     limit: Annotated[int, Parameter(help="How many at the most, 1 to 1000.")] = 50,
     context: Annotated[Context, INJECTED],
-) -> AuditLog:
+) -> list[AuditEntry]:
     """Show what was done through the gateway and with tokens, the newest first.
 
     That is every request but GET that needs the scope operate or admin, and each token made or revoked.
@@ -209,7 +189,7 @@ async def tokens_log(
       leasehold tokens log --actor ops
     """
     async with context.client() as client:
-        return AuditLog(entries=await client.audit_log(actor=actor, action=action, page_size=limit))
+        return await client.audit_log(actor=actor, action=action, page_size=limit)
 
 
 def whoever_asks() -> str:

@@ -21,7 +21,7 @@ COUNTED = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
 class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     """One queue: unfinished jobs by state, rates of the last look per second, the age of its oldest ready job in seconds,
-    and how many ended per second before, oldest first."""
+    how many ended per second before, oldest first, and the kinds with ready jobs that no live worker serves."""
 
     queue: str
     jobs: dict[str, int]
@@ -30,6 +30,7 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     failed: float
     oldest: float | None
     history: tuple[float, ...] = ()
+    unserved_kinds: tuple[str, ...] = ()
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,13 +77,13 @@ class Watch:
         self._failures = await client.failures(now - FIRST_FAILURES, FAILURES)
 
     async def look(self, client: Client) -> Look:
-        """Look once: six small questions. Raises DatabaseUnavailable."""
+        """Look once: seven small questions. Raises DatabaseUnavailable."""
         before = self._flow
         assert before is not None
         flow = await client.flow(before.at, before.newest_id)
         failures = await client.failures(before.at, FAILURES)
         depths, oldest = await client.depths(), await client.oldest_ready()
-        fleet, workers = await client.fleet(), await client.workers()
+        fleet, workers, unclaimed = await client.fleet(), await client.workers(), await client.unclaimed_kinds(1)
         self._flow = flow
         known = {(each.job_id, each.attempt, each.at) for each in self._failures}
         fresh = [each for each in failures if (each.job_id, each.attempt, each.at) not in known]
@@ -93,7 +94,12 @@ class Watch:
             if each.state in COUNTED:
                 jobs.setdefault(each.queue, {})[each.state] = each.jobs
         ages = {each.queue: each.waits_for for each in oldest}
+        unserved: dict[str, list[str]] = {}
+        for each in unclaimed:
+            if each.reason == "unserved":
+                unserved.setdefault(each.queue, []).append(each.kind)
         lines = self._lines(jobs, {each.queue: each for each in flow.queues}, ages, seconds)
+        lines = [msgspec.structs.replace(line, unserved_kinds=tuple(unserved.get(line.queue, ()))) for line in lines]
         return Look(
             at=flow.at, seconds=seconds, fleet=fleet, queues=lines, workers=workers, failures=list(self._failures)
         )

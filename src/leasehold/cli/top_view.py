@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from leasehold.cli.durations import show_span
+from leasehold.cli.queue_view import unserved_note
 from leasehold.cli.text import STATE_STYLES, plain, state_text
 from leasehold.cli.top_state import Look, QueueLine, sparkline
 from leasehold.client.measures import Failure
@@ -106,6 +107,7 @@ def _head(look: Look, screen: Screen) -> list[Text]:
             second.append(f"{number} {state}  ", STATE_STYLES.get(state, "yellow"))
     second.append(f"{fleet.held_jobs:,} jobs for {fleet.slots:,} slots")
     for number, words in (
+        (sum(len(line.unserved_kinds) for line in look.queues), "kinds that nobody serves"),
         (fleet.overdue_jobs, "overdue leases"),
         (fleet.lost_jobs, "jobs taken back"),
         (fleet.lost_wake_ups, "lost wake-ups"),
@@ -165,7 +167,7 @@ def _queue(line: QueueLine, bars: int) -> list[Text]:
         return Text(f"{number:,}", STATE_STYLES[states[0]]) if number else Text("·", "dim")
 
     return [
-        plain(line.queue),
+        _queue_name(line),
         count("pending"),
         count("scheduled", "waiting", "blocked"),
         count("running", "claimed"),
@@ -175,6 +177,11 @@ def _queue(line: QueueLine, bars: int) -> list[Text]:
         Text("·", "dim") if line.oldest is None else Text(show_span(line.oldest)),
         Text(sparkline(line.history, bars), "green"),
     ]
+
+
+def _queue_name(line: QueueLine) -> Text:
+    name = plain(line.queue)
+    return name.append(f"  {unserved_note(line.unserved_kinds)}", "yellow") if line.unserved_kinds else name
 
 
 def _workers(look: Look, width: int) -> _Rows:

@@ -23,7 +23,7 @@ from leasehold.settings import Settings
 from leasehold.settings_sources import CONFIG_VARIABLE, environment_name
 
 if TYPE_CHECKING:
-    from leasehold.cli.processes import Child, Show
+    from leasehold.cli.processes import Child, Level, Show
 
 MOST_WORKERS = 100
 PROBE_SECONDS = 0.2
@@ -59,6 +59,7 @@ async def up(
         raise BadInput(f"--workers must be from 0 to {MOST_WORKERS}, not {workers}")
     flags: dict[str, object] = {**options.flags(), "gateway_host": host, "gateway_port": port}
     settings = context.settings_with(flags)
+    await check_address(settings)
     is_first_run = await context.migrate()
     settings = context.resolved(settings)
     token = await needed_token(context, settings)
@@ -88,6 +89,15 @@ async def up(
     return await supervisor.run(beside)
 
 
+async def check_address(settings: Settings) -> None:
+    """Raises SettingsError if the gateway could not listen: before anything is started for nothing."""
+    from leasehold.gateway.listening import binding  # noqa: PLC0415
+
+    with binding(settings):
+        for listener in await trio.open_tcp_listeners(settings.gateway_port, host=settings.gateway_host):
+            await listener.aclose()
+
+
 class Told:
     """Passes lines on, and learns from them where the gateway serves."""
 
@@ -97,9 +107,9 @@ class Told:
         self._serving = trio.Event()
         self._url = gateway_url(settings)
 
-    def show(self, name: str, line: str) -> None:
+    def show(self, name: str, line: str, level: Level = "info", /) -> None:
         """Pass a line on."""
-        self._show(name, line)
+        self._show(name, line, level)
         if name == "gateway" and (found := SERVES.search(line)):
             self._url = found[1]
             self._serving.set()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from leasehold.cli.processes import Show
+    from leasehold.cli.processes import Level, Show
     from leasehold.cli.terminal import Terminal
 
 COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
@@ -18,7 +18,7 @@ RESET = "\x1b[0m"
 OURSELVES = "up"
 LONGEST_NAME = 10
 SEVERITIES: Mapping[str, int] = {"WARNING": 33, "ERROR": 31, "CRITICAL": 31}
-SEVERITY = re.compile(rf"^\S+ ({'|'.join(SEVERITIES)})\b")
+SEVERITY = re.compile(rf"^(?:[\d:.]+ )?({'|'.join(SEVERITIES)})\b")
 
 
 def line_writer(terminal: Terminal, names: Sequence[str], *, as_text: bool) -> Show:
@@ -32,24 +32,26 @@ def line_writer(terminal: Terminal, names: Sequence[str], *, as_text: bool) -> S
     colours = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(names)}
     width = max([LONGEST_NAME, *map(len, names)])
 
-    def as_shown(name: str, line: str) -> str:
+    def as_shown(name: str, line: str, level: Level) -> str:
         prefix = f"{name:<{width}} │ "
+        if level != "info":
+            line = f"{level.upper()} {line}"
         if has_colour:
             prefix = f"\x1b[{colours.get(name, 1)}m{prefix}{RESET}"
             if found := SEVERITY.match(line):
                 line = f"\x1b[{SEVERITIES[found[1]]}m{line}{RESET}"
         return (fresh_line if name == OURSELVES else "") + prefix + line
 
-    def as_json(name: str, line: str) -> str:
+    def as_json(name: str, line: str, level: Level) -> str:
         if line.startswith("{"):
             return line
-        fields = {"at": terminal.now(), "level": "info", "logger": "leasehold.up", "process": name, "message": line}
+        fields = {"at": terminal.now(), "level": level, "logger": "leasehold.up", "process": name, "message": line}
         return msgspec.json.encode(fields).decode()
 
-    def show(name: str, line: str) -> None:
+    def show(name: str, line: str, level: Level = "info", /) -> None:
         # Whoever read our lines may be gone (`| tee` after Ctrl-C); the processes still want to be drained.
         with suppress(BrokenPipeError):
-            terminal.stdout.write((as_shown if as_text else as_json)(name, line) + "\n")
+            terminal.stdout.write((as_shown if as_text else as_json)(name, line, level) + "\n")
             terminal.stdout.flush()
 
     return show

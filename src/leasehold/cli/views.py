@@ -15,6 +15,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from leasehold.access_records import AuditEntry, TokenRecord
 from leasehold.changes import Change
 from leasehold.cli import results
 from leasehold.cli.audit import view_faults
@@ -25,11 +26,13 @@ from leasehold.cli.job_view import view_job, view_jobs
 from leasehold.cli.jobs_edit import view_errors
 from leasehold.cli.jobs_why import WhyReport, view_why
 from leasehold.cli.log_view import view_logs
+from leasehold.cli.queue_limits import view_limits
 from leasehold.cli.queue_view import view_queues
 from leasehold.cli.schedule_view import view_fired, view_history, view_preview, view_schedule, view_schedules
 from leasehold.cli.schedules_read import PreviewReport, ScheduleReport
 from leasehold.cli.status_view import view_status
 from leasehold.cli.text import fields_table, plain, state_text, table
+from leasehold.cli.token_view import view_log, view_tokens
 from leasehold.cli.worker_view import view_worker, view_workers
 from leasehold.cli.workers_read import WorkerReport
 from leasehold.records import (
@@ -38,6 +41,7 @@ from leasehold.records import (
     ChangedJob,
     Fault,
     JobRecord,
+    LimitRecord,
     LogLine,
     QueueRecord,
     WorkerRecord,
@@ -191,6 +195,9 @@ LIST_VIEWS: dict[type, View] = {
     Fault: view_faults,
     WorkerRecord: view_workers,
     QueueRecord: view_queues,
+    LimitRecord: view_limits,
+    TokenRecord: view_tokens,
+    AuditEntry: view_log,
     Change: view_events,
     ExplainedSetting: view_settings,
     results.JobChange: view_changes,

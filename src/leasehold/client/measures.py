@@ -53,6 +53,23 @@ class OldestReady(msgspec.Struct, frozen=True, kw_only=True):
     waits_for: float
 
 
+class UnclaimedKind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind whose ready jobs in a queue nobody will claim.
+
+    Attributes:
+        reason: `paused`: the queue is; `paused_workers`: all that serve it are; `unserved`: no live worker has both.
+        jobs: ready, counted up to a limit.
+        oldest_run_at: when the first of them was due. waits_for: seconds since.
+    """
+
+    queue: str
+    kind: str
+    reason: str
+    jobs: int
+    oldest_run_at: datetime
+    waits_for: float
+
+
 class QueueTotals(msgspec.Struct, frozen=True, kw_only=True):
     """What has happened in a queue since `since`; moved once a minute. `waits` and `runs` count by the bounds of
     `time_bounds`, the last one what is above them all."""
@@ -116,6 +133,10 @@ class Measures(Section):
     async def oldest_ready(self) -> list[OldestReady]:
         """The queues in which something is ready, with the age of the oldest."""
         return [from_row(OldestReady, row) for row in await self._database.call("list_oldest_ready")]
+
+    async def unclaimed_kinds(self, most: int = 1000) -> list[UnclaimedKind]:
+        """Kinds with ready jobs that nobody will claim, those that wait longest first; counts up to `most` jobs of each."""
+        return [from_row(UnclaimedKind, row) for row in await self._database.call("list_unclaimed_kinds", most)]
 
     async def flow(self, since: datetime, after_id: int | None = None) -> Flow:
         """What went into and out of the queues since a moment that is not long ago."""

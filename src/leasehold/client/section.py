@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from leasehold.app import App
 from leasehold.builtin import find_kind
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction
+from leasehold.errors import BadInput
 from leasehold.events import Event
 from leasehold.hooks import Hooks
 from leasehold.kind import Kind
@@ -42,10 +43,19 @@ class Section:
         return self.observers.subscribe(event_type, function)
 
     def _caller(self, connection: Any) -> Caller:
-        """Whoever makes the call: the database, or the caller's own transaction."""
+        """Whoever makes the call: the database, or the caller's own transaction. Raises BadInput for what is none."""
         if connection is None:
             return self._database
-        return connection if isinstance(connection, Caller) else AsyncioTransaction(connection)
+        if isinstance(connection, Caller):
+            return connection
+        if not callable(getattr(connection, "fetch", None)):
+            made = type(connection)
+            raise BadInput(
+                f"connection must be an asyncpg connection or a transaction of leasehold, not {made.__module__}.{made.__name__};"
+                " over another driver or an ORM call the SQL function itself: select leasehold.enqueue_job(...), see"
+                " docs/recipes.md"
+            )
+        return AsyncioTransaction(connection)
 
     def _hooks_of(self, connection: Any, hooks: Hooks | None) -> Hooks | None:
         """What waits for the commit of the caller's own transaction, where somebody will say when that is."""

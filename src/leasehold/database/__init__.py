@@ -1,8 +1,8 @@
 """Postgres, seen from trio and from asyncio.
 
 `open_database` is for trio and `open_asyncio_database` for asyncio; both give the same calls. The border between the
-two lies in `border`, the only module that knows trio-asyncio; `connections` and `translation` are the only ones that
-know asyncpg.
+two lies in `border`, the only module that knows trio-asyncio; `connections`, `transactions`, `pooler` and `translation` are
+the only ones that know asyncpg.
 
 `border` is loaded when something of it is asked for: importing trio-asyncio changes the event loop policy of the whole
 process, which an asyncio program that only enqueues must not notice.
@@ -12,8 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from leasehold.database.calls import Caller, OpenTransaction, Row
-from leasehold.database.connections import AsyncioDatabase, AsyncioTransaction, PooledTransaction, open_asyncio_database
+from leasehold.database.connections import AsyncioDatabase, open_asyncio_database
 from leasehold.database.flavour import running_flavour
+from leasehold.database.transactions import AsyncioTransaction, PooledTransaction
 
 if TYPE_CHECKING:
     from leasehold.database.border import Database, Lane, Listening, Transaction, open_database

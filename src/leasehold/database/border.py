@@ -20,13 +20,10 @@ import trio
 import trio_asyncio
 
 from leasehold.database.calls import Caller, OpenTransaction, Row
-from leasehold.database.connections import (
-    AsyncioDatabase,
-    AsyncioLane,
-    PooledTransaction,
-)
+from leasehold.database.connections import AsyncioDatabase, AsyncioLane
 from leasehold.database.pooler import Pooler, close_connection
 from leasehold.database.shared_loop import EndRefused, shared
+from leasehold.database.transactions import PooledTransaction
 from leasehold.database.translation import translated
 from leasehold.errors import DatabaseUnavailable
 
@@ -54,7 +51,7 @@ class Transaction(OpenTransaction):
         await cross(self._inner.execute, sql, *args, timeout=timeout)
 
     async def commit(self) -> None:
-        """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place."""
+        """Commit. Raises as `PooledTransaction.commit`."""
         await cross(self._inner.commit)
 
     async def roll_back(self) -> None:

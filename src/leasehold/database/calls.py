@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from asyncpg import Record as Row
 
-from leasehold.errors import LeaseholdError
+from leasehold.errors import LeaseholdError, TransactionEnded
 from leasehold.hooks import Hooks
 
 __all__ = ["Caller", "OpenTransaction", "Row", "call_text"]
@@ -64,6 +64,19 @@ class OpenTransaction(Caller):
     @abstractmethod
     async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
         """Run one statement with values, or a script of any number of them without."""
+
+    async def call_last(self, function: str, *args: object) -> object:
+        """As `call_value`, before the commit. Raises TransactionEnded also where another transaction was begun after ours.
+
+        Ours are DEFERRABLE, which costs nothing, means nothing in those that write, and which no other one is.
+        """
+        text = (
+            f"select called.*, current_setting('transaction_deferrable') from ({call_text(function, len(args))}) called"
+        )
+        [row] = await self.fetch(text, *args)
+        if row[-1] != "on":
+            raise TransactionEnded
+        return row[0]
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncGenerator[None]:

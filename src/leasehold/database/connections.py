@@ -8,73 +8,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
+from time import monotonic
 from typing import Any, TypeVar
 
 import asyncpg
 
-from leasehold.database.calls import Caller, OpenTransaction, Row
+from leasehold.database.calls import Caller, Row
 from leasehold.database.hearing import prove_hearing
-from leasehold.database.pooler import CLOSE_SECONDS, TROUBLE, Connector, Pooler, close_connection
+from leasehold.database.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
+from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, release
 from leasehold.database.translation import translated
 from leasehold.request_context import current_actor
 
 T = TypeVar("T")
 
+SHORTEST_SECONDS = 0.01  # of a statement whose time went by while it waited for a connection
 NAME_ACTOR = "select set_config('leasehold.actor', $1, true)"
-
-
-class AsyncioTransaction(OpenTransaction):
-    """A transaction on a connection that the caller owns."""
-
-    flushes = False
-
-    def __init__(self, connection: Any) -> None:
-        super().__init__()
-        self.connection = connection
-
-    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
-        """Run one statement inside the transaction."""
-        with translated():
-            return await self.connection.fetch(sql, *args, timeout=timeout)
-
-    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
-        """Run one statement with values, or a script without, inside the transaction."""
-        with translated():
-            await self.connection.execute(sql, *args, timeout=timeout)
-
-
-class PooledTransaction(AsyncioTransaction):
-    """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`."""
-
-    flushes = True
-
-    def __init__(self, connection: Any, transaction: Any, pool: Any) -> None:
-        super().__init__(connection)
-        self._transaction = transaction
-        self._pool = pool
-
-    async def commit(self) -> None:
-        """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place."""
-        try:
-            with translated():
-                await self._transaction.commit()
-        finally:
-            await release(self._pool, self.connection)
-
-    async def roll_back(self) -> None:
-        """Undo everything; a connection that does not answer is thrown away, which undoes it as well."""
-        try:
-            with suppress(*TROUBLE):
-                await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
-        finally:
-            await release(self._pool, self.connection)
-
-
-async def release(pool: Any, connection: Any) -> None:
-    """Give a connection back to its pool; one that is broken is closed."""
-    with suppress(*TROUBLE):
-        await pool.release(connection, timeout=CLOSE_SECONDS)
 
 
 class AsyncioLane(Caller):
@@ -166,36 +116,50 @@ class AsyncioDatabase(Caller):
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement on a connection of the pool, in the name of whoever `acting_as` names.
 
+        `timeout` is for both, getting the connection and the statement; a server that stands still costs two seconds more.
         It must leave nothing in its session (SET, LISTEN, locks): nothing is undone after it, which would cost a round
         trip. Scripts and transactions may.
         """
         if current_actor() is not None:
             async with self.transaction() as transaction:
                 return await transaction.fetch(sql, *args, timeout=timeout)
+        seconds = self.timeout if timeout is None else timeout
+        until = monotonic() + seconds
         with translated():
-            async with self.pool.acquire(timeout=self.timeout) as connection:
-                rows = await connection.fetch(sql, *args, timeout=timeout)
+            connection = await self.pool.acquire(timeout=min(seconds, self.timeout))
+            try:
+                with translated(connection):
+                    rows = await connection.fetch(sql, *args, timeout=max(until - monotonic(), SHORTEST_SECONDS))
                 self._connector.spare_reset(connection)
                 return rows
+            finally:
+                await release(self.pool, connection)
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements on a connection of the pool."""
         with translated():
-            async with self.pool.acquire(timeout=self.timeout) as connection:
+            connection = await self.pool.acquire(timeout=self.timeout)
+            try:
                 await connection.execute(script, timeout=timeout)
+            finally:
+                await release(self.pool, connection)
 
     async def begin(self) -> PooledTransaction:
         """A transaction that the caller has to commit or roll back; nothing else gives its connection back."""
         with translated():
-            connection = await self.pool.acquire(timeout=self.timeout)
-            try:
-                transaction = connection.transaction()
-                await transaction.start()
-                if (actor := current_actor()) is not None:
-                    await connection.fetch(NAME_ACTOR, actor)
-            except BaseException:
-                await release(self.pool, connection)
-                raise
+            async with asyncio.timeout(self.timeout):
+                return await self._begin()
+
+    async def _begin(self) -> PooledTransaction:
+        connection = await self.pool.acquire(timeout=self.timeout)
+        try:
+            transaction = connection.transaction(deferrable=True)  # by which `call_last` knows it again
+            await transaction.start()
+            if (actor := current_actor()) is not None:
+                await connection.fetch(NAME_ACTOR, actor)
+        except BaseException:
+            await release(self.pool, connection)
+            raise
         return PooledTransaction(connection, transaction, self.pool)
 
     @asynccontextmanager

@@ -84,7 +84,7 @@ class Connector:
         is_untouched = connection.get_server_pid() in self._untouched
         self._untouched.discard(connection.get_server_pid())
         if self.pooler is Pooler.NONE and not is_untouched:
-            await connection.execute(connection.get_reset_query())
+            await connection.execute(f"{connection.get_reset_query()}\ndiscard temp")
 
 
 async def find_pooler(connection: Any) -> Pooler:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import asyncpg
@@ -34,6 +34,10 @@ MISSING_THINGS: dict[str, type[errors.NotFound]] = {
 TRANSIENT = frozenset({"57P01", "57P02", "57P03", "57P05", "57014", "53300", "40001", "40P01", "55P03", "25006"})
 TRANSIENT_CLASSES = frozenset({"08", "53"})
 BAD_INPUT_CLASSES = frozenset({"22", "54"})
+MISUSE = (
+    "a connection runs one statement at a time, with as many values as it has parameters; await one after the other, or take"
+    " a connection for each"
+)
 MISSING = frozenset({"3F000", "42P01", "42883"})
 
 
@@ -63,15 +67,27 @@ def _of_postgres(state: str, text: str) -> errors.LeaseholdError:
 
 
 @contextmanager
-def translated() -> Generator[None]:
-    """Raise our errors for those of asyncpg, of the socket and of the clock."""
+def translated(connection: Any = None) -> Generator[None]:
+    """Raise our errors for those of asyncpg, of the socket and of the clock.
+
+    Args:
+        connection: which one is used, where only one is: what it refuses while it is open was asked wrongly.
+    """
     try:
         yield
     except asyncpg.PostgresError as error:
         raise from_postgres(error) from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        if isinstance(error, asyncpg.InterfaceError) and _is_open(connection):
+            raise errors.BadInput(f"{MISUSE}: {error}") from error
         raise errors.DatabaseUnavailable(f"the connection cannot be used: {error}") from error
     except OSError as error:
         if isinstance(error, TimeoutError):
             raise errors.DatabaseUnavailable("the database did not answer in time") from error
         raise errors.DatabaseUnavailable(f"the database cannot be reached: {error}") from error
+
+
+def _is_open(connection: Any) -> bool:
+    with suppress(asyncpg.InterfaceError):  # of one that is back in its pool
+        return connection is not None and not connection.is_closed()
+    return False

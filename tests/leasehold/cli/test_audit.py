@@ -4,6 +4,9 @@ from typing import Any, cast
 
 from tests.leasehold.cli.conftest import Cli, Psql
 
+WORKER = """
+select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1', 'host', 7, '0.1.0', '{}', '{}', 3, true)
+"""
 TWO_TAILS = "update leasehold.jobs set chain_id = 1, chain_position = 1 where id = 2"
 
 
@@ -35,6 +38,9 @@ def test_repair_repairs_and_the_second_time_there_is_nothing(cli: Cli, psql: Psq
     done = cli("audit", "--repair", "--output", "text")
     assert done.code == 0
     assert done.out.splitlines()[1].startswith("repaired  overdue  job 1  ")
+    [fault] = cast("list[dict[str, Any]]", cli("audit", "--repair").json())
+    assert (fault["finding"], fault["subject"], fault["is_repaired"]) == ("unserved", "kind echo", False)
+    psql(database_url, WORKER)
     assert cli("audit", "--repair").json() == []
     report = cast("dict[str, Any]", cli("jobs", "show", "1").json())
     assert [entry["event"] for entry in report["timeline"]] == ["created", "audited"]

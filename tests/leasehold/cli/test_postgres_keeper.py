@@ -8,7 +8,7 @@ import trio
 
 from leasehold.cli import postgres_keeper
 from leasehold.cli.postgres_keeper import keep_running
-from leasehold.cli.processes import MOST_DEATHS
+from leasehold.cli.processes import MOST_DEATHS, Level
 from leasehold.embedded import embedded_postgres
 from leasehold.errors import DatabaseError
 from tests.support.folders import short_folder
@@ -40,9 +40,11 @@ def at_once(_deaths: int) -> float:
 )
 async def test_what_dies_again_and_again_is_given_up(*, is_broken: bool, what: str) -> None:
     server, lines, given_up = Server(is_broken=is_broken), list[str](), list[tuple[str, int]]()
+    levels = dict[str, Level]()
 
-    def show(_name: str, line: str) -> None:
+    def show(_name: str, line: str, level: Level = "info", /) -> None:
         lines.append(line)
+        levels[line] = level
 
     def give_up(what: str, deaths: int) -> None:
         given_up.append((what, deaths))
@@ -52,14 +54,15 @@ async def test_what_dies_again_and_again_is_given_up(*, is_broken: bool, what: s
     assert given_up == [(what, MOST_DEATHS)]
     assert server.starts == MOST_DEATHS - 1
     assert lines[0] == "embedded Postgres has died; starting it again in 0.0 s"
-    assert ("FATAL: no space" in lines) is is_broken
+    assert levels[lines[0]] == "warning"
+    assert levels.get("FATAL: no space") == ("error" if is_broken else None)
 
 
 async def test_a_killed_postgres_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_keeper, "LOOK_SECONDS", 0.05)
     runs_again = trio.Event()
 
-    def show(_name: str, line: str) -> None:
+    def show(_name: str, line: str, _level: Level = "info", /) -> None:
         if line == "embedded Postgres runs again":
             runs_again.set()
 

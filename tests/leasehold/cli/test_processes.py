@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from leasehold.cli.exit_codes import ExitCode
-from leasehold.cli.processes import MOST_DEATHS, Child, Supervisor, restart_delay
+from leasehold.cli.processes import MOST_DEATHS, Child, Level, Supervisor, restart_delay
 
 GREET_AND_WAIT = (
     "import signal, sys; signal.signal(15, lambda *_: sys.exit(0)); print('ready', flush=True); signal.pause()"
@@ -21,10 +21,12 @@ class Screen:
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str]] = []
+        self.levels: dict[str, Level] = {}
         self._changed = trio.Event()
 
-    def show(self, name: str, line: str) -> None:
+    def show(self, name: str, line: str, level: Level = "info", /) -> None:
         self.lines.append((name, line))
+        self.levels[line] = level
         self._changed.set()
         self._changed = trio.Event()
 
@@ -64,6 +66,19 @@ async def test_a_child_that_dies_is_started_again() -> None:
 
     await supervised.run(stop)
     assert ("up", "a was ended by SIGKILL; starting it again in 0.0 s") in screen.lines
+    assert screen.levels["a was ended by SIGKILL; starting it again in 0.0 s"] == "warning"
+
+
+async def test_an_end_in_good_order_is_no_warning() -> None:
+    screen = Screen()
+    supervised = supervisor(screen, child("a", "print('here', flush=True)"))
+
+    async def stop() -> None:
+        await screen.until("a", "here", count=2)
+        supervised.stop()
+
+    await supervised.run(stop)
+    assert screen.levels["a ended with exit code 0; starting it again in 0.0 s"] == "info"
 
 
 @pytest.mark.parametrize("code", [ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH])
@@ -71,7 +86,7 @@ async def test_a_child_that_can_never_run_stops_all(code: ExitCode) -> None:
     screen = Screen()
     hopeless = child("b", f"import sys; print('no', flush=True); sys.exit({code.value})")
     assert await supervisor(screen, child("a", GREET_AND_WAIT), hopeless).run() == code
-    assert ("up", f"b cannot run (exit code {code.value}); stopping all") in screen.lines
+    assert screen.levels[f"b cannot run (exit code {code.value}); stopping all"] == "error"
 
 
 async def test_a_child_that_dies_again_and_again_is_given_up_and_all_stop() -> None:
@@ -81,6 +96,7 @@ async def test_a_child_that_dies_again_and_again_is_given_up_and_all_stop() -> N
     lines = [line for name, line in screen.lines if name == "up"]
     assert len(lines) == MOST_DEATHS
     assert lines[-1] == f"b ended with exit code 1, {MOST_DEATHS} times in a row; giving up and stopping all"
+    assert screen.levels[lines[-1]] == "error"
 
 
 async def test_one_signal_stops_all_in_good_order() -> None:

@@ -22,7 +22,7 @@ def test_setting_and_dropping_tell_whether_they_changed_anything(cli: Cli) -> No
 
 
 def test_the_limits_are_listed_with_their_use(cli: Cli) -> None:
-    assert cli("queues", "limits", "--output", "text").out == "no limits\n"
+    assert cli("queues", "limits").json() == []
     cli("queues", "limit", "crawl", "--rate", "10/s", "--burst", "20")
     cli("queues", "limit", "crawl", "--group", "*", "--max-running", "2")
     cli("queues", "limit", "mail", "--max-running", "2")

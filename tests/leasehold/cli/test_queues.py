@@ -44,12 +44,13 @@ def test_queues_are_listed_with_their_jobs_their_workers_and_what_was_set(
     psql(database_url, WORKER)
     assert cli("queues", "list", "--output", "text").steady.splitlines() == [
         "queue  ready  later  held  failed  workers  note",
-        "crawl      1      1     ·       ·     none  1 limit; a priority more every 5m",
+        "crawl      1      1     ·       ·     none  nobody serves echo; 1 limit; a priority more every 5m",
         "mail       ·      ·     ·       ·     none  paused 1d ago: the provider is down",
         "parse      ·      ·     ·       ·        1",
     ]
     crawl, mail, parse = cast("list[dict[str, Any]]", cli("queues", "list").json())
     assert (crawl["counts"], crawl["limits"], crawl["ageing_seconds"]) == ({"pending": 1, "scheduled": 1}, 1, 300.0)
+    assert (crawl["unserved_kinds"], mail["unserved_kinds"]) == (["echo"], [])
     assert (mail["pause_reason"], parse["workers"]) == ("the provider is down", 1)
 
 

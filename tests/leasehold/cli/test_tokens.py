@@ -25,15 +25,14 @@ def test_as_json_it_can_be_taken_on(cli: Cli) -> None:
     made = cast("dict[str, Any]", cli("tokens", "create", "shop", "--scope", "enqueue,read", "--rate", "600/m").json())
     assert is_token(made.pop("secret"))
     assert made == {"token_id": 1, "name": "shop", "also_active": []}
-    listed = cast("dict[str, Any]", cli("tokens", "list").json())
-    [token] = listed["tokens"]
+    [token] = cast("list[dict[str, Any]]", cli("tokens", "list").json())
     assert (token["scopes"], token["rate"], token["burst"], token["state"]) == (["enqueue", "read"], 10.0, 10, "active")
     assert set(token) >= {"prefix", "created_by", "expires_at", "last_used_at"}
     assert "hash" not in token
 
 
 def test_the_list_for_people(cli: Cli) -> None:
-    assert cli("tokens", "list", "--output", "text").out == "no tokens\n"
+    assert cli("tokens", "list").json() == []
     cli("tokens", "create", "shop", "--scope", "enqueue", "--scope", "read", "--expires-in", "90d")
     [head, row] = cli("tokens", "list", "--output", "text", environ={"COLUMNS": "200"}).steady.splitlines()
     assert head.split() == ["id", "name", "begins", "scopes", "state", "rate", "last", "used", "expires", "made", "by"]
@@ -50,7 +49,7 @@ def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
     assert (third.code, "two tokens named shop are active already" in third.err) == (4, True)
     revoked = cli("tokens", "revoke", "1", "--output", "text")
     assert revoked.out == "shop: token 1 revoked; gateways refuse it within a second\n"
-    listed = cast("dict[str, Any]", cli("tokens", "list", "--all").json())["tokens"]
+    listed = cast("list[dict[str, Any]]", cli("tokens", "list", "--all").json())
     assert [(each["token_id"], each["state"], each["rate"]) for each in listed] == [
         (2, "active", 5.0),
         (1, "revoked", 5.0),
@@ -72,7 +71,7 @@ def test_a_name_with_two_active_tokens_is_refused_with_both_of_them_unless_all_a
 
 
 def test_what_was_done_with_tokens_can_be_read(cli: Cli) -> None:
-    assert cli("tokens", "log", "--output", "text").out == "nothing was done yet\n"
+    assert cli("tokens", "log").json() == []
     cli("tokens", "create", "shop", "--scope", "read")
     cli("tokens", "revoke", "shop")
     [_, revoked, created] = cli("tokens", "log", "--output", "text", environ={"COLUMNS": "250"}).steady.splitlines()

@@ -64,6 +64,15 @@ def test_into_a_pipe_it_writes_json(cli: Cli, psql: Psql, database_url: str) -> 
     assert [each["worker_id"] for each in look["workers"]] == ["pod-1"]
 
 
+def test_kinds_that_nobody_serves_are_noted(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, LOAD.replace("'{}', '{}', 3", "'{}', '{crawl}', 3"))
+    cli("enqueue", "parse", "--queue", "shops")
+    done = cli("top", "--once", "--interval", "0.1", "--output", "text")
+    assert "1 kinds that nobody serves" in done.out
+    assert "shops  nobody serves parse" in done.out
+    assert json.loads(cli("top", "--once", "--interval", "0.1").out)["queues"][0]["unserved_kinds"] == ["parse"]
+
+
 def test_an_interval_that_would_load_the_database_is_refused(cli: Cli) -> None:
     done = cli("top", "--interval", "0.01")
     assert done.code == 2

@@ -3,10 +3,12 @@ from __future__ import annotations
 import io
 import os
 import signal
+import socket
 import sys
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -90,6 +92,24 @@ def test_json_lines_pass_as_they_are_and_other_lines_become_json() -> None:
     assert msgspec.json.decode(second, type=dict[str, Any])["message"] == "Traceback:"
 
 
+def test_what_we_say_of_a_death_is_a_warning_and_seen_as_one() -> None:
+    as_json, as_text, coloured = io.StringIO(), io.StringIO(), FakeTty()
+    for out, is_text in ((as_json, False), (as_text, True), (coloured, True)):
+        line_writer(Terminal(stdout=out, environ={}), NAMES, as_text=is_text)("up", "worker.1 died", "warning")
+    assert msgspec.json.decode(as_json.getvalue(), type=dict[str, Any])["level"] == "warning"
+    assert as_text.getvalue() == "up         │ WARNING worker.1 died\n"
+    assert coloured.getvalue().endswith("\x1b[33mWARNING worker.1 died\x1b[0m\n")
+
+
+def test_an_address_that_is_taken_is_noticed_before_anything_starts(run_cli: Cli, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run_cli("up", "--port", str(port), environ={"LEASEHOLD_DATA_FOLDER": str(data)})
+    assert (done.code, done.out, data.exists()) == (2, "", False)
+    assert f"the gateway cannot listen on 127.0.0.1:{port} (" in done.err
+
+
 def test_too_many_workers_are_refused(run_cli: Cli) -> None:
     assert run_cli("up", "--workers", "101").err == "error: --workers must be from 0 to 100, not 101\n"
 
@@ -134,12 +154,12 @@ def status_of(url: str, token: str | None = None) -> int:
 
 async def test_where_it_serves_is_read_in_its_log_or_tried_out_where_that_is_too_quiet() -> None:
     lines: list[str] = []
-    loud = Told(Settings(), lambda _name, line: lines.append(line))
+    loud = Told(Settings(), lambda _name, line, _level="info": lines.append(line))
     loud.show("gateway", '{"message":"gateway serves http://127.0.0.1:4711"}')
     assert await loud.url() == "http://127.0.0.1:4711"
     assert len(lines) == 1
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener:
         port = listener.socket.getsockname()[1]
-        quiet = Told(Settings(gateway_port=port, log_level="warning"), lambda _name, _line: None)
+        quiet = Told(Settings(gateway_port=port, log_level="warning"), lambda _name, _line, _level="info": None)
         assert await quiet.url() == f"http://127.0.0.1:{port}"

@@ -5,7 +5,7 @@ from time import monotonic
 import pytest
 import trio
 
-from leasehold.database import Caller, Database, open_database
+from leasehold.database import Caller, Database, connections, open_database
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch, UnknownJob, WrongState
 from tests.support.proxy import proxied
 from tests.support.waiting import PATIENCE, eventually
@@ -251,6 +251,21 @@ async def test_a_server_that_stops_answering_is_noticed_and_left_in_time(databas
             proxy.stall()
             left_at = monotonic()
         assert monotonic() - left_at < 7
+
+
+async def test_a_server_that_stops_answering_costs_no_more_than_the_time_asked_for(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "CLOSE_SECONDS", 0.1)
+    async with proxied(database_url) as proxy, open_database(proxy.dsn, pool_size=1, timeout=300) as far:
+        assert await eventually(lambda: backend_of(far))
+        proxy.stall()
+        with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable):
+            await far.fetch("select 1", timeout=0.1)
+        with trio.fail_after(PATIENCE), trio.move_on_after(0.1) as given_up:
+            await far.fetch("select 1")
+        assert given_up.cancelled_caught
+        proxy.resume()
 
 
 async def test_a_channel_is_heard_until_its_connection_is_lost(database: Database) -> None:

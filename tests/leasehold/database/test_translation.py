@@ -67,6 +67,19 @@ def test_trouble_with_the_connection_is_told_from_trouble_with_a_value(
     assert caught.value.__cause__ is raised
 
 
+@pytest.mark.parametrize(("is_closed", "error"), [(False, errors.BadInput), (True, errors.DatabaseUnavailable)])
+def test_what_an_open_connection_refuses_was_asked_wrongly(
+    *, is_closed: bool, error: type[errors.LeaseholdError]
+) -> None:
+    class Connection:
+        def is_closed(self) -> bool:
+            return is_closed
+
+    with pytest.raises(error, match="in progress") as caught, translated(Connection()):
+        raise asyncpg.InterfaceError("another operation is in progress")
+    assert type(caught.value) is error
+
+
 def test_other_errors_pass() -> None:
     with pytest.raises(ZeroDivisionError), translated():
         _ = 1 / 0

@@ -14,7 +14,7 @@ from leasehold.cli.results import Check
 if TYPE_CHECKING:
     from leasehold.database import Caller
 
-LONGEST_NAPTIME = 15
+LONGEST_NAPTIME = 10
 PINNED_SECONDS = 300
 MOST_DEAD = 50_000
 LEAST_FREE_SHARE = 0.05

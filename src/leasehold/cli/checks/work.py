@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from leasehold.cli.checks.verdicts import advise, ok, problem
 from leasehold.cli.durations import show_span
 from leasehold.cli.results import Check
+from leasehold.cli.text import show_instant
 
 if TYPE_CHECKING:
     from leasehold.database import Database
@@ -24,6 +25,8 @@ select (select count(*) from leasehold.jobs where state = 'scheduled' and run_at
          where state in ('claimed', 'running') and lease_expires_at < now() - interval '1 minute')
      + (select count(*) from leasehold.jobs where deadline < now() - interval '1 minute') as jobs
 """
+UNCLAIMED = "select * from leasehold.list_unclaimed_kinds($1) where waits_for > 60"
+MOST_COUNTED = 1000
 WORKERS = """
 select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, w.backoff, v.listening
   from leasehold.list_workers() w join leasehold.workers v using (incarnation)
@@ -55,9 +58,36 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
 async def check_jobs(database: Database) -> Check:
     """Nothing is overdue for long."""
     [row] = await database.fetch(OVERDUE)
-    if not row["jobs"]:
-        return ok("jobs", "none is overdue")
-    return problem("jobs", f"{row['jobs']} overdue, and no worker or reaper sees to it", "look at `leasehold audit`")
+    return judge_jobs(row["jobs"], await database.fetch(UNCLAIMED, MOST_COUNTED))
+
+
+def judge_jobs(overdue: int, unclaimed: Sequence[Any]) -> Check:
+    """The worst that can be said of them: what somebody has paused is meant to wait."""
+    unserved = [each for each in unclaimed if each["reason"] == "unserved"]
+    found = [f"{overdue} overdue, and no worker or reaper sees to it"] if overdue else []
+    advice = ["look at `leasehold audit`"] if overdue else []
+    if unserved:
+        found.append(f"nobody serves {_name_kinds(unserved)}")
+        advice.append("start a worker that has both the queue and the kind; see `leasehold workers list`")
+    if found:
+        return problem("jobs", "; ".join(found), ". ".join(advice))
+    if unclaimed:
+        advised = "leasehold queues resume QUEUE, or leasehold workers resume WORKER, when they may run"
+        return advise("jobs", f"paused, and jobs wait: {_name_kinds(unclaimed)}", advised)
+    return ok("jobs", "none is overdue")
+
+
+def _name_kinds(kinds: Sequence[Any]) -> str:
+    named = [
+        f"kind {each['kind']} in queue {each['queue']} ({_count(each['jobs'])} ready, the first for "
+        f"{show_span(each['waits_for'])}, since {show_instant(each['oldest_run_at'])})"
+        for each in kinds[:MOST_NAMED]
+    ]
+    return "; ".join(named + ([f"and {len(kinds) - MOST_NAMED} more"] if len(kinds) > MOST_NAMED else []))
+
+
+def _count(jobs: int) -> str:
+    return f"{jobs:,} or more" if jobs >= MOST_COUNTED else str(jobs)
 
 
 async def check_workers(database: Database, settings: Settings) -> Check:

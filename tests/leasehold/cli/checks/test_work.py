@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from leasehold.cli.checks.work import check_settings, check_workers
+from leasehold.cli.checks.work import check_jobs, check_settings, check_workers, judge_jobs
 from leasehold.cli.results import Check
 from leasehold.database import Database
 from leasehold.settings import Settings
@@ -106,3 +107,31 @@ async def test_of_many_workers_that_back_off_three_are_named(database: Database)
     check = await workers(database)
     assert check.detail.endswith("; w2 on host: because; and 2 more")
     assert check.advice == "see the log of that worker"
+
+
+async def test_jobs_that_nobody_serves_are_a_problem_once_a_minute_is_over(database: Database) -> None:
+    await SqlWorker(database).register(kinds=["echo"])
+    for _ in range(2):
+        await database.call("enqueue_job", "parse", queue="docs")
+    assert (await check_jobs(database)).detail == "none is overdue"
+    await database.execute("update leasehold.jobs set run_at = '2020-01-01Z'")
+    check = await check_jobs(database)
+    assert check.verdict == "problem"
+    assert check.detail.startswith("nobody serves kind parse in queue docs (2 ready, the first for ")
+    assert check.detail.endswith(", since 2020-01-01 00:00:00.000 UTC)")
+    await database.call("pause_queue", "docs")
+    check = await check_jobs(database)
+    assert (check.verdict, check.detail[:42]) == ("advice", "paused, and jobs wait: kind parse in queue")
+
+
+def test_everything_that_is_wrong_with_jobs_is_told_and_long_lists_are_cut() -> None:
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    kinds = [
+        {"queue": "q", "kind": f"k{n}", "reason": "unserved", "jobs": 1000, "oldest_run_at": at, "waits_for": 61.0}
+        for n in range(5)
+    ]
+    detail = judge_jobs(7, kinds).detail
+    assert detail.startswith(
+        "7 overdue, and no worker or reaper sees to it; nobody serves kind k0 in queue q (1,000 or more ready"
+    )
+    assert detail.endswith("; and 2 more")

@@ -1,0 +1,125 @@
+"""Transactions in the asyncio flavour: on a connection of the caller's, and on one of the pool."""
+
+# asyncpg carries no types; what it returns is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from leasehold.database.calls import OpenTransaction, Row
+from leasehold.database.pooler import CLOSE_SECONDS, TROUBLE
+from leasehold.database.translation import translated
+from leasehold.errors import LeaseholdError, TransactionEnded
+
+log = logging.getLogger("leasehold.database")
+
+MOST_SQL = 100
+
+
+class AsyncioTransaction(OpenTransaction):
+    """A transaction on a connection that the caller owns."""
+
+    flushes = False
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__()
+        self.connection = connection
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement inside the transaction."""
+        with translated(self.connection):
+            return await self.connection.fetch(sql, *args, timeout=timeout)
+
+    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
+        """Run one statement with values, or a script without, inside the transaction."""
+        with translated(self.connection):
+            await self.connection.execute(sql, *args, timeout=timeout)
+
+
+class PooledTransaction(AsyncioTransaction):
+    """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`.
+
+    Nobody else may end it: every statement raises TransactionEnded once somebody's SQL has.
+    """
+
+    flushes = True
+
+    def __init__(self, connection: Any, transaction: Any, pool: Any) -> None:
+        super().__init__(connection)
+        self._transaction = transaction
+        self._pool = pool
+        self._is_told = False
+        self._has_failed = False
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement inside the transaction."""
+        with self._watched(sql):
+            return await super().fetch(sql, *args, timeout=timeout)
+
+    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
+        """Run one statement with values, or a script without, inside the transaction."""
+        with self._watched(sql):
+            await super().execute(sql, *args, timeout=timeout)
+
+    async def commit(self) -> None:
+        """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place; TransactionEnded, and
+        QueryRefused where a statement has failed and nothing undid it: Postgres would roll back and say nothing.
+        """
+        try:
+            self._check()
+            if self._has_failed:
+                await self.fetch("select 1")
+        except BaseException:
+            await self.roll_back()
+            raise
+        try:
+            with translated():
+                await self._transaction.commit()
+        finally:
+            await release(self._pool, self.connection)
+
+    async def roll_back(self) -> None:
+        """Undo everything; a connection that does not answer is thrown away, which undoes it as well."""
+        if not self._is_told and _is_over(self.connection):
+            log.error("%s", TransactionEnded())
+        try:
+            with suppress(*TROUBLE):
+                await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
+        finally:
+            await release(self._pool, self.connection)
+
+    @contextmanager
+    def _watched(self, sql: str) -> Generator[None]:
+        self._check()
+        try:
+            yield
+        except LeaseholdError:
+            self._has_failed = True
+            self._check(sql)
+            raise
+        self._check(sql)
+
+    def _check(self, sql: str | None = None) -> None:
+        """Raise TransactionEnded if it has; asyncpg knows, so nothing is asked of the database."""
+        if _is_over(self.connection):
+            self._is_told = True
+            culprit = "" if sql is None else f" The statement: {' '.join(sql.split()):.{MOST_SQL}}"
+            raise TransactionEnded(f"{TransactionEnded()}{culprit}")
+
+
+def _is_over(connection: Any) -> bool:
+    """Whether a connection that was in a transaction is in none. Not of one that is closed: nobody knows."""
+    with suppress(*TROUBLE):
+        return not connection.is_closed() and not connection.is_in_transaction()
+    return False
+
+
+async def release(pool: Any, connection: Any) -> None:
+    """Give a connection back to its pool; one that is broken is closed."""
+    with suppress(*TROUBLE):
+        await pool.release(connection, timeout=CLOSE_SECONDS)

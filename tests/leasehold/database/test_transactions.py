@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import pytest
+import trio
+
+from leasehold.database import AsyncioDatabase, Database, open_asyncio_database, open_database
+from leasehold.errors import BadInput, QueryRefused, TransactionEnded
+from tests.support.flavours import in_flavour
+
+TABLE = "create table public.rows (n int)"
+INSERT = "insert into public.rows values (1)"
+
+
+def with_both(url: str, flavour: str, work: Callable[[Any], Awaitable[None]]) -> None:
+    """Run `work` with a database of one connection, in which there is a table."""
+
+    async def main() -> None:
+        opening: Any = open_database if flavour == "trio" else open_asyncio_database
+        async with opening(url, pool_size=1) as database:
+            await database.execute(TABLE)
+            await work(database)
+
+    in_flavour(flavour, main)
+
+
+async def transact(database: Any, work: Callable[[Any], Awaitable[object]]) -> None:
+    async with database.transaction() as tx:
+        await work(tx)
+
+
+async def count(database: Database | AsyncioDatabase) -> int:
+    return (await database.fetch("select count(*) from public.rows"))[0][0]
+
+
+@pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+def test_sql_that_ends_the_transaction_is_noticed_at_once_and_nothing_comes_after_it(
+    database_url: str, flavour: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def end_with(sql: str, database: Any, *, swallows: bool) -> str:
+        async def end(tx: Any) -> None:
+            await tx.execute(INSERT)
+            with suppress(*[TransactionEnded] if swallows else []):
+                await tx.execute(sql)
+            with pytest.raises(TransactionEnded):
+                await tx.execute(INSERT)
+            with pytest.raises(TransactionEnded):
+                await tx.fetch("select 1")
+
+        with pytest.raises(TransactionEnded) as caught:
+            await transact(database, end)
+        await transact(database, lambda tx: tx.fetch("select 1"))
+        return str(caught.value)
+
+    async def work(database: Any) -> None:
+        told = await end_with("-- a script\nselect 1;\nrollback", database, swallows=False)
+        assert told.endswith("The statement: -- a script select 1; rollback")
+        assert "what a COMMIT has written stays" in told
+        await end_with("rollback; select 1/0", database, swallows=True)
+        assert await count(database) == 0
+        await end_with("commit", database, swallows=True)
+        assert await count(database) == 1
+
+    with_both(database_url, flavour, work)
+    assert caplog.records == []
+
+
+def test_what_ends_it_over_the_connection_itself_is_noticed_at_its_end(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work(database: AsyncioDatabase) -> None:
+        async def commit_and_raise(tx: Any) -> None:
+            await tx.connection.execute(f"{INSERT}; commit")
+            raise ZeroDivisionError
+
+        with pytest.raises(TransactionEnded):
+            await transact(database, lambda tx: tx.connection.execute("commit"))
+        with pytest.raises(ZeroDivisionError):
+            await transact(database, commit_and_raise)
+        assert await count(database) == 1
+
+    with_both(database_url, "asyncio", work)
+    [record] = caplog.records
+    assert "cannot commit or undo it" in record.message
+
+
+@pytest.mark.parametrize("script", ["rollback; begin", "commit; start transaction"])
+async def test_the_last_call_notices_that_another_transaction_was_begun(database: Database, script: str) -> None:
+    async def begin_another(tx: Any) -> None:
+        await tx.execute(script)
+        await tx.call_last("enqueue_job", "echo")
+
+    with pytest.raises(TransactionEnded):
+        await transact(database, begin_another)
+    assert await database.call("list_jobs") == []
+
+
+async def test_savepoints_do_not_end_it(database: Database) -> None:
+    async with database.transaction() as tx:
+        await tx.execute("savepoint x; select 1; rollback to x; release x")
+        assert await tx.call_last("enqueue_job", "echo") == 1
+    assert len(await database.call("list_jobs")) == 1
+
+
+@pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+def test_a_failed_statement_that_nobody_minded_is_no_commit(database_url: str, flavour: str) -> None:
+    told: list[str] = []
+
+    async def fail_and_go_on(tx: Any) -> None:
+        await tx.execute(INSERT)
+        tx.hooks.after_commit(lambda: told.append("committed"))
+        with suppress(QueryRefused):
+            await tx.execute("select * from public.nowhere")
+
+    async def work(database: Any) -> None:
+        with pytest.raises(QueryRefused, match="aborted"):
+            await transact(database, fail_and_go_on)
+        assert (await count(database), told) == (0, [])
+        async with database.transaction() as tx:
+            await tx.execute(INSERT)
+            with suppress(QueryRefused):
+                async with tx.savepoint():
+                    await tx.execute("select * from public.nowhere")
+        assert await count(database) == 1
+
+    with_both(database_url, flavour, work)
+
+
+def test_temporary_tables_go_with_the_transaction_that_made_them(database_url: str) -> None:
+    async def work(database: AsyncioDatabase) -> None:
+        for _ in range(2):
+            async with database.transaction() as tx:
+                await tx.execute("create temp table scratch as select 1 as n")
+                assert await tx.fetch("select n from scratch") == [(1,)]
+            await database.execute("create temp table scratch (n int)")
+
+    with_both(database_url, "asyncio", work)
+
+
+@pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+def test_two_statements_at_once_are_a_mistake_and_no_outage(database_url: str, flavour: str) -> None:
+    async def at_once(tx: Any) -> None:
+        if flavour == "asyncio":
+            await asyncio.gather(tx.execute(INSERT), tx.execute(INSERT))
+            return
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(tx.execute, INSERT)
+            nursery.start_soon(tx.execute, INSERT)
+
+    async def work(database: Any) -> None:
+        with pytest.raises((BadInput, ExceptionGroup)) as caught:
+            await transact(database, at_once)
+        error = caught.value.exceptions[0] if isinstance(caught.value, ExceptionGroup) else caught.value
+        assert isinstance(error, BadInput)
+        assert "one statement at a time" in str(error)
+        assert await count(database) == 0
+        for use in (database.fetch, partial(fetch_within, database)):
+            with pytest.raises(BadInput, match="2 were passed"):
+                await use("select $1::int", 1, 2)
+
+    with_both(database_url, flavour, work)
+
+
+async def fetch_within(database: Any, sql: str, *args: object) -> None:
+    await transact(database, lambda tx: tx.fetch(sql, *args))
