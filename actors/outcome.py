@@ -12,8 +12,8 @@ from leasehold.actors.held import Held
 from leasehold.arguments import encode_args
 from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.errors import InvalidArgs, LeaseholdError, told_of
-from leasehold.new_job import NewJob
 from leasehold.kind import Kind
+from leasehold.new_job import NewJob
 from leasehold.new_jobs import Check, encode_continuation, encode_wait
 from leasehold.outputs import promise_of
 from leasehold.retry import Discard, Reschedule, Retry

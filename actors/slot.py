@@ -170,19 +170,21 @@ class Slot:
                 end = await invoke_within(layers, job, kind, named, self._threads, apart)
             else:
                 end = await invoke(kind, args, named, self._threads, apart)
-            if late := self._missed(held, None):
-                return late
-            if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
-                return await self._desk.close(held, end)
-            return completed(held, end)
+            return self._missed(held, None) or await self._returned(held, end)
         except BaseException as error:
             failure = _without_cancellation(error)
             if failure is None:
                 raise
             failure = meant(failure)
-            if late := self._missed(held, failure):
-                return late
-            return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
+            return self._missed(held, failure) or self._raised(held, failure)
+
+    async def _returned(self, held: Held, end: Any) -> Outcome:
+        if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
+            return await self._desk.close(held, end)
+        return completed(held, end)
+
+    def _raised(self, held: Held, failure: BaseException) -> Outcome:
+        return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
 
     def _missed(self, held: Held, failure: BaseException | None) -> Failed | None:
         """The outcome of a handler that came back by itself after the deadline of its job."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
+from leasehold.errors import LeaseholdError
 from leasehold.events import ChainCreated, Event, JobBlocked, JobCreated
 from leasehold.hooks import Hooks
 from leasehold.job import NewJob
@@ -25,8 +26,15 @@ async def enqueue_within(
 
 
 def _around(layer: EnqueueMiddleware, call_next: EnqueueNext) -> EnqueueNext:
-    def call(jobs: Sequence[NewJob], /) -> Any:
-        return layer(jobs, call_next)
+    async def call(jobs: Sequence[NewJob], /) -> list[EnqueuedJob]:
+        made: object = await layer(jobs, call_next)
+        if not isinstance(made, list):
+            name = getattr(layer, "__qualname__", repr(layer))
+            raise LeaseholdError(
+                f"enqueue middleware {name} returned {made!r:.100}; what it has passed on is enqueued. Have it return what "
+                "`await call_next(jobs)` returns"
+            )
+        return cast("list[EnqueuedJob]", made)
 
     return call
 

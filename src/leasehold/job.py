@@ -17,6 +17,8 @@ from leasehold.errors import BadInput
 from leasehold.new_job import Blocker, NewJob
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
     from leasehold.desk import Block, Desk, Journal, Work
     from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 
@@ -125,6 +127,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     @overload
     async def blockers(self, output_type: type[T]) -> list[T]: ...
     @overload
+    async def blockers(self, output_type: TypeForm[T]) -> list[T]: ...
+    @overload
     async def blockers(self, output_type: object) -> list[Any]: ...
     async def blockers(self, output_type: Any = Any) -> list[Any]:
         """`await job.blockers(Page)`: the outputs of the chains that the job waited for, in their order.
@@ -145,6 +149,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     def blockers_sync(self) -> list[Any]: ...
     @overload
     def blockers_sync(self, output_type: type[T]) -> list[T]: ...
+    @overload
+    def blockers_sync(self, output_type: TypeForm[T]) -> list[T]: ...
     @overload
     def blockers_sync(self, output_type: object) -> list[Any]: ...
     def blockers_sync(self, output_type: Any = Any) -> list[Any]:

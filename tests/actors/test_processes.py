@@ -322,7 +322,7 @@ async def test_an_answer_to_another_request_or_of_another_process_is_a_crash(
     assert await running.pid() != before
 
 
-@pytest.mark.parametrize("how", ["copy", "shell"])
+@pytest.mark.parametrize("how", ["copy", "program"])
 @pytest.mark.parametrize("ends", [True, False])
 async def test_what_a_handler_leaves_behind_keeps_nobody_waiting_for_its_end(
     running: Running, tmp_path: Path, how: str, ends: bool

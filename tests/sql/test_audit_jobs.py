@@ -49,7 +49,7 @@ async def test_it_only_looks_unless_told_to_repair(database: Database, worker: S
 
 async def test_what_can_be_repaired_is_and_a_second_look_finds_nothing(database: Database, worker: SqlWorker) -> None:
     await neglect(database, worker)
-    await worker.register()
+    await SqlWorker(database, "idle").register()
     assert await repaired(database) == dict.fromkeys(REPAIRABLE, True)
     assert await states(database) == {1: "pending", 2: "pending", 3: "failed", 5: "pending", 6: "pending", 7: "pending"}
     assert await repaired(database) == {}

@@ -110,11 +110,10 @@ def fork(by: str) -> int:
 @app.kind(runs="process")
 def leave_behind(how: str, place: str, ends: bool) -> None:
     """Start a copy or a program that goes on for long, in this process group; then crash, or wait to be killed."""
-    if how == "copy" and (pid := os.fork()) == 0:
+    if how == "program":
+        pid = subprocess.Popen(["sleep", "600"], close_fds=False).pid
+    elif (pid := os.fork()) == 0:
         time.sleep(600)
-    elif how == "shell":
-        os.system(f"sleep 600 & echo $! > {place}.new")
-        pid = int(Path(f"{place}.new").read_text())
     Path(f"{place}.new").write_text(f"{os.getpid()} {pid}")
     Path(f"{place}.new").rename(place)
     if ends:

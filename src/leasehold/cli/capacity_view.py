@@ -40,9 +40,9 @@ SCENARIO_HEADS = [
 ]
 
 _REASONS = {
-    "unserved": "no live worker serves it with this kind",
-    "paused": "it is paused",
-    "paused_workers": "the workers that serve it with this kind are paused",
+    "unserved": "no live worker serves it",
+    "paused": "the queue is paused",
+    "paused_workers": "the workers that serve it are paused",
 }
 
 
@@ -50,7 +50,7 @@ class CapacityReport(msgspec.Struct, frozen=True, kw_only=True):
     """What each queue has, does and can do, and the kinds with ready jobs that nobody will claim."""
 
     queues: list[CapacityRecord]
-    unclaimed: list[UnclaimedKind] = []
+    unclaimed: list[UnclaimedKind]
 
     def view(self) -> Sequence[RenderableType]:
         """One line each, and what no number of workers like these will change."""
@@ -63,7 +63,7 @@ class CapacityReport(msgspec.Struct, frozen=True, kw_only=True):
 class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
     """The plan of one queue, and its kinds with ready jobs that nobody will claim."""
 
-    unclaimed: list[UnclaimedKind] = []
+    unclaimed: list[UnclaimedKind]
 
     @classmethod
     def of(cls, found: CapacityPlan, unclaimed: Sequence[UnclaimedKind]) -> QueueCapacity:
@@ -91,10 +91,13 @@ class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
 def _warnings(unclaimed: Sequence[UnclaimedKind]) -> list[Text]:
     """More workers of those that are there would not help these."""
     return [
-        plain(f"queue {each.queue}: {_REASONS[each.reason]}; jobs of kind {each.kind} wait, the first for "
-              f"{show_span(each.waits_for)}, whatever is said of the queue as a whole", "yellow")
+        plain(
+            f"kind {each.kind} in queue {each.queue}: {_REASONS[each.reason]}; its jobs wait, the first for "
+            f"{show_span(each.waits_for)}, whatever is told of the queue as a whole",
+            "yellow",
+        )
         for each in unclaimed
-    ]  # fmt: skip
+    ]
 
 
 def _facts(has: CapacityRecord) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from leasehold import given
 from leasehold.client.section import Section
 from leasehold.records import LimitRecord, from_row
 
@@ -37,6 +38,12 @@ class Limits(Section):
             BadInput: nothing to limit, or a number out of range.
             WrongState: somebody claims from the queue in a transaction that does not end; nothing changed.
         """
+        if max_running is not None:
+            given.check_integer("max_running", max_running)
+        if burst is not None:
+            given.check_integer("burst", burst)
+        if rate is not None and not given.is_number(rate):
+            raise given.refusal("rate", "a number of jobs in a second", rate)
         changed = await self._database.call_value(
             "set_limit", queue, key_group, max_running, None if rate is None else float(rate), burst
         )

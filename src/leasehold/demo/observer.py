@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from leasehold.client import Client
 from leasehold.database import Database
 
 RUN = "with run as materialized (select * from leasehold.all_jobs where id >= $1 and queue = $2)"
@@ -129,8 +130,8 @@ class Observer:
         return rows[0]["ready"]
 
     async def cancel_rest(self) -> None:
-        """Cancel whatever has not ended: nobody is going to run it."""
-        await self._database.fetch("select leasehold.cancel_job(id) from leasehold.jobs where queue = $1", self._queue)
+        """Cancel whatever has not ended, or does not just then: nobody is going to run it."""
+        await Client(self._database).cancel_jobs(queue=self._queue, dry_run=False)
 
     async def _fetch(self, sql: str, *more: object) -> list[Any]:
         return await self._database.fetch(sql, self.first_id, self._queue, *more)

@@ -44,8 +44,8 @@ def test_all_queues_are_shown_on_a_line_each(seeded: Cli) -> None:
         "queue  pending  ready  held  done/h  failed/h  workers  slots  average  per worker/h  drained in",
         "crawl       60     60     0      10         0        1      2      10s           720          5m",
         "mail         1      1     0       0         0        0      0        -             -           -",
-        "queue mail: no live worker serves it with this kind; jobs of kind k wait, the first for 9m, whatever is said of the ",
-        "queue as a whole",
+        "kind k in queue mail: no live worker serves it; its jobs wait, the first for 9m, whatever is told of the queue as a "
+        "whole",
     ]
 
 
@@ -88,7 +88,7 @@ def test_programs_get_the_plan_as_it_is(seeded: Cli) -> None:
 def test_where_no_job_has_ended_nobody_knows(seeded: Cli) -> None:
     said = seeded("capacity", "mail", "--output", "text").out
     assert "95 of 100 jobs start within 30s with 1 worker\n" in said
-    assert "\nqueue mail: no live worker serves it with this kind; jobs of kind k wait" in said
+    assert "\nkind k in queue mail: no live worker serves it; its jobs wait" in said
     plan: Any = seeded("capacity", "mail").json()
     assert [(each["kind"], each["reason"], each["jobs"]) for each in plan["unclaimed"]] == [("k", "unserved", 1)]
     assert said.endswith("no job has ended in the last hour, so nobody knows how long one takes\n")
