@@ -48,8 +48,6 @@ def test_the_demo_keeps_its_promises_and_leaves_no_process(
     assert report.passed
     assert (report.lost, report.retries) == (0, 2)
     assert report.recovery.jobs > 0
-    assert report.recovery.last_seconds < 4.0 + 2.0
-    assert report.seconds < 60
     assert "## Most complex functions" in (tmp_path / "census.md").read_text()
     assert processes_in(folder) == []
     assert not list(Path(scene["TMPDIR"]).iterdir())
