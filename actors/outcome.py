@@ -144,10 +144,9 @@ def meant(error: BaseException) -> BaseException:
     `Reschedule` or `WaitFor`, raised in a child task, that one; all else as it is."""
     inner = error
     while isinstance(inner, BaseExceptionGroup):
-        held = cast("BaseExceptionGroup[BaseException]", inner).exceptions
-        if len(held) > 1:
+        inner, *others = cast("BaseExceptionGroup[BaseException]", inner).exceptions
+        if others:
             return error
-        inner = held[0]
     return inner if isinstance(inner, CONTROLS) else error
 
 

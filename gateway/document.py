@@ -42,7 +42,7 @@ REQUEST_HEADERS: Mapping[str, tuple[str, Schema]] = {
     "Idempotency-Key": (
         "A repeated call with the same key writes nothing more and answers with what the first one made; another body with it is "
         "refused.",
-        {"type": "string", "minLength": 1, "maxLength": 490, "pattern": "^[ -~]+$"},
+        {"type": "string", "minLength": 1, "maxLength": 500, "pattern": "^[ -~]+$"},
     ),
     "Prefer": (
         "`wait=N`: answer when the result is there, or after N seconds, 60 at the most (RFC 7240).",

@@ -57,7 +57,9 @@ def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str 
     if _mentions_job(hint):
         return f"{name}: Job must come first, be the only one and be annotated with Job alone"
     if stranger := next(_strangers(hint), None):
-        return f"{name}: JSON cannot become a {stranger}; take a str or another type that JSON has, and convert it inside"
+        return (
+            f"{name}: JSON cannot become a {stranger}; take a str or another type that JSON has, and convert it inside"
+        )
     return None
 
 

@@ -27,14 +27,14 @@ async def enqueue_within(
 
 def _around(layer: EnqueueMiddleware, call_next: EnqueueNext) -> EnqueueNext:
     async def call(jobs: Sequence[NewJob], /) -> list[EnqueuedJob]:
-        made: object = await layer(jobs, call_next)
-        if not isinstance(made, list):
+        made = await layer(jobs, call_next)
+        if not isinstance(cast("object", made), list):
             name = getattr(layer, "__qualname__", repr(layer))
             raise LeaseholdError(
                 f"enqueue middleware {name} returned {made!r:.100}; what it has passed on is enqueued. Have it return what "
                 "`await call_next(jobs)` returns"
             )
-        return cast("list[EnqueuedJob]", made)
+        return made
 
     return call
 

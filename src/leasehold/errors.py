@@ -194,13 +194,7 @@ class ListenerDeaf(DatabaseUnavailable):
 
 
 class TransactionEnded(DatabaseError):
-    """The transaction was ended by SQL that ran in it, and leasehold cannot commit or undo it: what a COMMIT has written stays.
-
-    Take BEGIN, COMMIT and ROLLBACK out of the SQL, or run it on a connection of your own. Savepoints may stay.
-    """
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or " ".join(inspect.cleandoc(type(self).__doc__ or "").split()))
+    """SQL in the transaction has ended it; what a COMMIT wrote stays. Leave BEGIN, COMMIT and ROLLBACK to leasehold."""
 
 
 class QueryRefused(DatabaseError):

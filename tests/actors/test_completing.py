@@ -525,9 +525,9 @@ async def test_what_was_made_for_a_thread_is_refused_under_an_event_loop_and_the
             raise AssertionError
 
     def pay_in_thread(job: Job) -> None:
-        for run in (asyncio.run, lambda started: trio.run(lambda: started)):
+        for run in (lambda: asyncio.run(complete(job)), lambda: trio.run(complete, job)):
             with pytest.raises(BadInput, match="event loop of the worker"):
-                run(complete(job))
+                run()
         with job.complete() as tx:
             tx.output = "here"
 

@@ -111,18 +111,20 @@ async def test_every_flavour_of_handler_finds_what_a_middleware_put_there_for_it
 async def test_the_middlewares_of_a_handler_in_a_process_run_in_the_worker_and_see_its_output(
     database_url: str,
 ) -> None:
-    app = App()
+    app, seen = App(), list[Any]()
 
     @app.middleware
     async def around(attempt: Attempt, call_next: CallNext) -> Any:
         attempt.context[Session] = Session("does not travel")
-        return [os.getpid(), await call_next()]
+        output = await call_next()
+        seen.extend((os.getpid(), output))
+        return output
 
     app.merge(process_app)
     async with working(database_url, app, slots=1) as running:
-        mine, its = (await running.run("pid")).output
-    assert mine == os.getpid()
-    assert its != mine
+        its = (await running.run("pid")).output
+    assert seen == [os.getpid(), its]
+    assert its != os.getpid()
 
 
 async def test_each_attempt_has_a_context_of_its_own_and_a_job_without_middlewares_an_empty_one(
@@ -167,11 +169,16 @@ async def test_a_middleware_may_answer_instead_of_the_handler_change_the_answer_
     calls = [0]
 
     @app.kind()
-    async def work(how: str) -> int:
+    async def work(how: str) -> int | str | list[int]:
         calls[0] += 1
         return calls[0]
 
+    @app.kind()
+    async def promises_more(how: str) -> int:
+        return 1
+
     async with working(database_url, app) as running:
+        assert (await running.run("promises_more", {"how": "instead"})).error["type"] == "InvalidOutput"
         assert (await running.run("work", {"how": "instead"})).output == "cached"
         assert (await running.run("work", {"how": "after"})).output == "<1>"
         assert (await running.run("work", {"how": "twice"})).output == [2, 3]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +16,7 @@ from leasehold.actors.outcome import (
     describe,
     raised,
 )
+from leasehold.kind import Kind, KindOptions
 from leasehold.retry import Discard, Reschedule, Retry
 from tests.support.held import held_job
 
@@ -118,3 +119,15 @@ def test_an_exception_that_cannot_be_printed_is_told_by_its_type() -> None:
     assert describe(Unprintable()) == {
         "type": "Unprintable", "message": "the exception cannot be printed", "traceback": "",
     }  # fmt: skip
+
+
+def test_an_output_that_contradicts_the_annotation_fails_for_good() -> None:
+    async def measure() -> int:
+        return cast("Any", "text")
+
+    held = held_job(kind=Kind("measure", measure, None, KindOptions()))
+    assert completed(held, 3) == Completed(held, "3")
+    outcome = completed(held, "text")
+    assert isinstance(outcome, Failed)
+    assert (outcome.error["type"], outcome.discard) == ("InvalidOutput", True)
+    assert outcome.error["message"].startswith("the output does not fit what measure is annotated to return, int: ")

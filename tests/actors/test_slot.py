@@ -9,11 +9,13 @@ import trio
 from trio.testing import MockClock
 
 from leasehold.actors.held import Held
-from leasehold.actors.outcome import Completed, Failed, Outcome, Released
+from leasehold.actors.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.slot import SHUTDOWN, Slot, Take, describe_slot
-from leasehold.actors.time_limits import TOO_LATE
+from leasehold.actors.time_limits import DEADLINE_PASSED, TOO_LATE
+from leasehold.continuation import WaitFor
 from leasehold.job import Job
 from leasehold.kind import Kind, KindOptions
+from leasehold.retry import Discard, Reschedule, Retry
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until
 
@@ -214,3 +216,71 @@ async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
     with trio.move_on_after(0.01) as scope:
         await Running().slot.run_jobs(never)
     assert scope.cancelled_caught
+
+
+async def stubborn(end: BaseException | str, monkeypatch: pytest.MonkeyPatch) -> tuple[Held, Outcome]:
+    """What comes of a handler that goes on beyond the deadline of its job and then ends like this."""
+    held: Held
+
+    async def returns_late() -> Any:
+        assert held.clock is not None
+        monkeypatch.setattr(type(held.clock), "expired", "deadline")
+        if isinstance(end, BaseException):
+            raise end
+        return end
+
+    running = Running()
+    held = held_job(kind=a_kind(returns_late), extras='{"deadline_in": 600}')
+    await running.slot.run_job(held)
+    [outcome] = running.settled
+    return held, outcome
+
+
+async def test_a_handler_that_comes_back_after_the_deadline_has_failed_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, outcome = await stubborn("done", monkeypatch)
+    assert outcome == Failed(held, DEADLINE_PASSED, discard=True)
+
+
+async def test_what_it_raises_after_the_deadline_is_told_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, outcome = await stubborn(Reschedule(60, "the bank sleeps"), monkeypatch)
+    assert isinstance(outcome, Failed)
+    assert (outcome.discard, outcome.error["type"]) == (True, "DeadlineExceeded")
+    assert outcome.error["message"] == (
+        "the deadline of the job passed while its handler ran; it raised Reschedule: the bank sleeps"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(Discard("no"), Failed), (Reschedule(5), Rescheduled), (WaitFor([7]), Blocked), (Retry(5), Failed)],
+)
+async def test_what_a_child_task_says_is_said_however_deep_in_groups(error: Exception, expected: type) -> None:
+    async def child() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            raise error
+
+    async def parent() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(child)
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(parent)))
+    [outcome] = running.settled
+    assert isinstance(outcome, expected)
+    if isinstance(outcome, Failed):
+        assert (outcome.error["type"], outcome.discard, outcome.retry_in) == (
+            type(error).__name__, isinstance(error, Discard), 5 if isinstance(error, Retry) else None,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("errors", [[ValueError("a")], [Discard("a"), ValueError("b")], [Discard("a"), Discard("b")]])
+async def test_any_other_group_is_a_failure_told_as_it_is(errors: list[Exception]) -> None:
+    async def grouped() -> None:
+        raise ExceptionGroup("some", errors)
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(grouped)))
+    [outcome] = running.settled
+    assert isinstance(outcome, Failed)
+    assert (outcome.error["type"], outcome.discard) == ("ExceptionGroup", False)

@@ -14,7 +14,7 @@ import trio
 from trio.testing import MockClock
 
 import leasehold
-from leasehold import App, Job
+from leasehold import App, Discard, Job
 from leasehold.actors.time_limits import RunClock
 from leasehold.errors import BadInput
 from leasehold.new_job import NewJob
@@ -59,6 +59,23 @@ def make_app(reasons: Reasons, begun: list[int]) -> App:
                 time.sleep(0.005)
         finally:
             reasons.append(job.cancel_reason)
+
+    @app.kind()
+    def stubborn(job: Job) -> str:
+        with job.complete() as tx:
+            tx.execute("create table public.too_late ()")
+        begun.append(job.id)
+        while job.cancel_reason is None:
+            time.sleep(0.005)
+        return "done all the same"
+
+    @app.kind(runs="asyncio")
+    async def discards_in_a_group() -> None:
+        async def child() -> None:
+            raise Discard("not wanted")
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(child())
 
     @app.kind(timeout=0.05)
     async def short() -> None:
@@ -140,6 +157,20 @@ async def test_at_its_deadline_a_running_job_fails_for_good(
     assert reasons == ["deadline"]
     assert job.finished_at is not None
     assert (job.finished_at - job.created_at).total_seconds() >= seconds
+
+
+async def test_what_a_thread_finishes_after_its_timeout_counts_and_after_its_deadline_does_not(
+    running: Working, begun: list[int]
+) -> None:
+    job, _ = await overrun(running, begun, "stubborn", "deadline")
+    assert (job.state, job.error["type"], job.output) == ("failed", "DeadlineExceeded", None)
+    job, _ = await overrun(running, begun, "stubborn", "timeout", max_attempts=1)
+    assert (job.state, job.output) == ("completed", "done all the same")  # the table was not there already
+
+
+async def test_a_discard_in_a_task_group_is_a_discard(running: Working) -> None:
+    job = await running.run("discards_in_a_group")
+    assert (job.state, job.attempt, job.error["message"]) == ("failed", 1, "not wanted")
 
 
 async def test_the_earlier_of_timeout_and_deadline_counts(running: Working) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
+from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
@@ -16,6 +17,19 @@ from hypothesis import strategies as st
 from leasehold.arguments import MAX_DEPTH, args_type, encode_args, takes_job
 from leasehold.errors import InvalidArgs
 from leasehold.job import Job
+
+
+class Shop:
+    """Has a method that is no handler until the shop is there."""
+
+    def pay(self, order: int) -> None: ...
+
+
+class Place(msgspec.Struct):
+    """Holds what JSON cannot become."""
+
+    path: Path
+    within: list[Place]
 
 
 def annotated(job: Job, n: int) -> None: ...
@@ -153,3 +167,36 @@ def test_any_value_is_either_refused_cleanly_or_carried_unchanged(value: object)
         return
     assert msgspec.json.decode(encoded) == value
     assert b"\\u0000" not in encoded
+
+
+def by_keyword(*, job: Job) -> None: ...
+
+
+def perhaps(job: Job | None) -> None: ...
+
+
+def two_jobs(job: Job, other: Job) -> None: ...
+
+
+@pytest.mark.parametrize("function", [second, by_keyword, perhaps, two_jobs])
+def test_the_job_elsewhere_than_first_is_refused_in_words(function: Callable[..., Any]) -> None:
+    with pytest.raises(InvalidArgs, match=rf"handler {function.__name__}: (job|other): Job must come first"):
+        args_type(function)
+
+
+def test_types_that_json_cannot_become_are_refused_however_deep() -> None:
+    def flat(path: Path) -> None: ...
+    def deep(places: dict[str, Place]) -> None: ...
+    def calls_back(done: Callable[[], None]) -> None: ...
+    def anything(value: object, other: Any) -> None: ...
+
+    for function, stranger in ((flat, "Path"), (deep, "Path"), (calls_back, "Callable")):
+        with pytest.raises(InvalidArgs, match=f"JSON cannot become a {stranger}; take a str"):
+            args_type(function)
+    assert args_type(anything).__struct_fields__ == ("value", "other")
+
+
+def test_a_method_is_a_handler_only_together_with_its_instance() -> None:
+    with pytest.raises(InvalidArgs, match=r"pay: no job brings self; register a function, or a method of an instance"):
+        args_type(Shop.pay)
+    assert args_type(Shop().pay).__struct_fields__ == ("order",)

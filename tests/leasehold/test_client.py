@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -9,7 +9,16 @@ import pytest
 
 from leasehold import App, Client, EnqueuedJob, NewJob, open_client
 from leasehold.database import Database, open_database
-from leasehold.errors import BadInput, DatabaseUnavailable, InvalidArgs, UnknownJob, UnknownKind, WrongState
+from leasehold.errors import (
+    BadInput,
+    DatabaseUnavailable,
+    InvalidArgs,
+    LeaseholdError,
+    UnknownJob,
+    UnknownKind,
+    WrongState,
+)
+from leasehold.middleware import EnqueueNext
 from tests.support.flavours import in_flavour
 
 Work = Callable[[Client], Awaitable[None]]
@@ -317,3 +326,30 @@ async def test_a_client_with_an_app_takes_the_kinds_that_every_worker_has(databa
         await client.enqueue("dummy", {"second": 1})
     with pytest.raises(UnknownKind, match="gret"):
         await client.enqueue("gret")
+
+
+async def test_without_a_dsn_the_settings_say_which_database(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+    async with open_client() as client:
+        with pytest.raises(DatabaseUnavailable):
+            await client.enqueue("greet")
+    monkeypatch.setenv("LEASEHOLD_DATABASE_URL", database_url)
+    async with open_client() as client:
+        assert (await client.get(await client.enqueue("greet"))).kind == "greet"
+
+
+async def test_an_enqueue_middleware_that_forgets_to_return_is_named(database: Database) -> None:
+    async def stamp(jobs: Sequence[NewJob], call_next: EnqueueNext) -> list[EnqueuedJob]:
+        return await call_next([job.but(metadata={"by": "web"}) for job in jobs])
+
+    async def forgetful(jobs: Sequence[NewJob], call_next: EnqueueNext) -> Any:
+        await call_next(jobs)
+
+    client = Client(database)
+    client.enqueue_middleware(stamp)
+    assert (await client.get(await client.enqueue("greet"))).metadata == {"by": "web"}
+    client.enqueue_middleware(forgetful)
+    with pytest.raises(LeaseholdError, match=r"enqueue middleware .*forgetful returned None; .* Have it return what"):
+        await client.enqueue("greet")

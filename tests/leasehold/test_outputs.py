@@ -9,7 +9,7 @@ import pytest
 from leasehold import App
 from leasehold.continuation import ContinueWith
 from leasehold.errors import BadInput
-from leasehold.outputs import output_type, typed_blocker, typed_output
+from leasehold.outputs import Promise, output_type, typed_blocker, typed_output
 
 
 class Receipt(msgspec.Struct):
@@ -94,3 +94,22 @@ def test_a_blocker_that_does_not_fit_is_named(wanted: Any, output: Any, said: st
     with pytest.raises(BadInput) as refused:
         typed_blocker(wanted, output, 2, 71)
     assert str(refused.value) == f"the output of blocker 2, chain 71, {said}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "output", "is_broken"),
+    [
+        (pay, Receipt(1), False), (pay, {"number": 1}, False), (pay, {"number": "one"}, True), (pay, None, True),
+        (order, {"number": 1}, False), (order, 5, True), (either, None, False), (either, "text", True),
+        (nothing, 5, False), (silent, 5, False),
+    ],
+)  # fmt: skip
+def test_what_is_returned_is_held_against_what_was_promised(kind: Any, output: Any, is_broken: bool) -> None:
+    assert (Promise(kind).broken_by(output, msgspec.json.encode(output)) is not None) is is_broken
+
+
+def test_a_broken_promise_names_the_kind_the_annotation_and_the_place() -> None:
+    told = Promise(pay).broken_by({"number": "one"}, b'{"number":"one"}')
+    assert told == (
+        "the output does not fit what pay is annotated to return, Receipt: Expected `int`, got `str` - at `$.number`"
+    )

@@ -16,7 +16,7 @@ from leasehold.kind import Kind, KindOptions
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-async def answer_with_args(job: Job, args: dict[str, Any]) -> dict[str, Any]:
+async def answer_with_args(job: Job, args: dict[str, Any]) -> Any:
     return args
 
 

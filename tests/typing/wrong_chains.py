@@ -70,7 +70,7 @@ async def forgets_the_await(job: Job) -> str:
 async def fan_in(job: Job) -> int:
     assert_type(await job.blockers(), list[Any])
     assert_type(await job.blockers(Receipt), list[Receipt])
-    assert_type(await job.blockers(Receipt | None), list[Any])
+    assert_type(await job.blockers(Receipt | None), list[Receipt | None])
     texts: list[str] = await job.blockers(Receipt)  # refused: reportAssignmentType
     return len(texts)
 

@@ -107,7 +107,7 @@ def _head(look: Look, screen: Screen) -> list[Text]:
             second.append(f"{number} {state}  ", STATE_STYLES.get(state, "yellow"))
     second.append(f"{fleet.held_jobs:,} jobs for {fleet.slots:,} slots")
     for number, words in (
-        (sum(len(line.unserved_kinds) for line in look.queues), "kinds that nobody serves"),
+        (sum(len(line.unserved_kinds) for line in look.queues), "unserved kinds"),
         (fleet.overdue_jobs, "overdue leases"),
         (fleet.lost_jobs, "jobs taken back"),
         (fleet.lost_wake_ups, "lost wake-ups"),

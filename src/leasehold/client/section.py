@@ -49,7 +49,7 @@ class Section:
         if isinstance(connection, Caller):
             return connection
         if not callable(getattr(connection, "fetch", None)):
-            made = type(connection)
+            made = connection.__class__
             raise BadInput(
                 f"connection must be an asyncpg connection or a transaction of leasehold, not {made.__module__}.{made.__name__};"
                 " over another driver or an ORM call the SQL function itself: select leasehold.enqueue_job(...), see"

@@ -68,7 +68,7 @@ def test_kinds_that_nobody_serves_are_noted(cli: Cli, psql: Psql, database_url: 
     psql(database_url, LOAD.replace("'{}', '{}', 3", "'{}', '{crawl}', 3"))
     cli("enqueue", "parse", "--queue", "shops")
     done = cli("top", "--once", "--interval", "0.1", "--output", "text")
-    assert "1 kinds that nobody serves" in done.out
+    assert "1 unserved kinds" in done.out
     assert "shops  nobody serves parse" in done.out
     assert json.loads(cli("top", "--once", "--interval", "0.1").out)["queues"][0]["unserved_kinds"] == ["parse"]
 

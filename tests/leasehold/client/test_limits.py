@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from leasehold import Client, LimitRecord
@@ -32,3 +34,15 @@ def test_what_is_no_limit_is_refused(under: Under) -> None:
             await client.set_limit("crawl")
 
     under(work)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_running": "3"}, {"rate": "3"}, {"rate": 1, "burst": 2.5}, {"max_running": True}]
+)
+def test_a_limit_of_another_type_is_named(under: Under, wrong: dict[str, Any]) -> None:
+    async def set_it(client: Client) -> None:
+        with pytest.raises(BadInput, match=rf"{list(wrong)[-1]} must be an? (integer|number)") as caught:
+            await client.set_limit("mail", **wrong)
+        assert type(caught.value) is BadInput
+
+    under(set_it)

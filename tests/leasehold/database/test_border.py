@@ -5,7 +5,7 @@ from time import monotonic
 import pytest
 import trio
 
-from leasehold.database import Caller, Database, connections, open_database
+from leasehold.database import Caller, Database, open_database, transactions
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch, UnknownJob, WrongState
 from tests.support.proxy import proxied
 from tests.support.waiting import PATIENCE, eventually
@@ -256,7 +256,7 @@ async def test_a_server_that_stops_answering_is_noticed_and_left_in_time(databas
 async def test_a_server_that_stops_answering_costs_no_more_than_the_time_asked_for(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "CLOSE_SECONDS", 0.1)
+    monkeypatch.setattr(transactions, "CLOSE_SECONDS", 0.1)
     async with proxied(database_url) as proxy, open_database(proxy.dsn, pool_size=1, timeout=300) as far:
         assert await eventually(lambda: backend_of(far))
         proxy.stall()
