@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ import trio
 
 from leasehold.actors.decisions import wait_until_due
 from leasehold.actors.ticks import MOST_PER_FIRING, Due, Firing, Plan, decide, plan
-from leasehold.database import Caller, Database, Row
+from leasehold.database import Caller, Database, Row, Transaction
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.channel import Tick as TickNotice
 from leasehold.notify.signal import Signal
@@ -209,7 +210,7 @@ class Ticker:
         """Run the query of a schedule and fire its rows. Whatever happens to the query happens to this schedule alone."""
         until = 0.0
         try:
-            async with self._queries, self._database.transaction() as session:
+            async with self._queries, self._looking() as session:
                 if await session.call_value("lock_schedule_query", due.id, firing.expected, due.query_timeout):
                     await self._fire([await self._with_rows(session, due, firing)])
                 else:
@@ -219,6 +220,15 @@ class Ticker:
             until = trio.current_time() + ELSEWHERE_SECONDS
         self._busy[due.id] = until
         self._signal.set()
+
+    @asynccontextmanager
+    async def _looking(self) -> AsyncGenerator[Transaction]:
+        """A transaction that only holds the lock and reads: there is nothing to commit, least of all after a bad query."""
+        session = await self._database.begin()
+        try:
+            yield session
+        finally:
+            await session.roll_back()
 
     async def _with_rows(self, session: Caller, due: Due, firing: Firing) -> Firing:
         try:

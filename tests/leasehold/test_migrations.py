@@ -48,11 +48,11 @@ select kind, name, checksum from leasehold.schema_repeatables order by 1, 2
 
 
 async def test_the_emitted_script_makes_the_same_schema_as_a_run(
-    postgres_server: Server, database_url: str, empty_database_url: str, psql: Psql
+    postgres_server: Server, fresh_database_url: str, empty_database_url: str, psql: Psql
 ) -> None:
     psql(empty_database_url, emit())
-    assert dump(postgres_server, empty_database_url) == dump(postgres_server, database_url)
-    assert psql(empty_database_url, RECORDS) == psql(database_url, RECORDS)
+    assert dump(postgres_server, empty_database_url) == dump(postgres_server, fresh_database_url)
+    assert psql(empty_database_url, RECORDS) == psql(fresh_database_url, RECORDS)
     assert (await migrate(empty_database_url)).is_empty
 
 

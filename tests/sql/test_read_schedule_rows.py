@@ -91,10 +91,10 @@ async def test_too_much_is_refused(database: Database) -> None:
 
 
 async def test_running_out_of_time_is_an_error_of_the_query(database: Database) -> None:
-    async with database.transaction() as session:
-        await session.fetch("set local statement_timeout = 500")
+    async with database.lane("impatient") as lane:
+        await lane.execute("set statement_timeout = 500")
         with pytest.raises(BadInput, match="the query was cancelled"):
-            await session.call("read_schedule_rows", "select pg_sleep(10)")
+            await lane.call("read_schedule_rows", "select pg_sleep(10)")
 
 
 async def test_it_runs_as_the_role_that_the_database_names(fresh_database: Database) -> None:
