@@ -72,7 +72,7 @@ class AttemptWork:
             raise BadInput("this attempt has a completion of ours already, which a second one would wait for in vain")
         if output is not None and continuation is not None:
             raise BadInput("a job that continues its chain has no output; give one or the other")
-        encoded = encode_output(output, self._held.kind)
+        encoded = None if output is None else encode_output(output, self._held.kind)
         if isinstance(encoded, dict):
             raise InvalidArgs(encoded["message"])
         if continuation is None and not self._started:

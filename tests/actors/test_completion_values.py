@@ -186,6 +186,21 @@ async def test_what_cannot_be_committed_is_refused_before_anything_is_written(da
     assert seen[2][1] == "a job that continues its chain has no output; give one or the other"
 
 
+async def test_who_goes_on_says_no_output_whatever_the_chain_promises(database_url: str) -> None:
+    app = shop()
+    seen: list[CompletionValues] = []
+
+    @app.kind()
+    async def pay(job: Job) -> ContinueWith[Receipt]:
+        end = ContinueWith[Receipt](app.find("part").new(n=1))
+        seen.append(job.completion(continuation=end))
+        return end
+
+    async with working(database_url, app) as running:
+        assert (await running.run("pay")).state == "completed"
+    assert seen[0].output is None
+
+
 async def test_there_is_one_completion_only(database_url: str) -> None:
     app = App()
 
