@@ -267,7 +267,7 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
         version, app_version: of leasehold; of the code that has the handlers, None where nobody said.
         queues, kinds: what it serves; empty for all.
         active_job_ids: jobs that it holds, running ones first, no more than it has slots; `active_jobs`: how many those are.
-        state: ready, paused, draining, stale (it has missed two heartbeats, or a lease of its ran out) or stopped.
+        state: ready, paused, draining, stale (it has missed two heartbeats, or a job was taken back from it) or stopped.
         memory, cpu: shares in use of `memory_limit` (bytes) and `cpu_limit` (CPUs) at the last heartbeat; None: not known.
         backoff: why it claims nothing for now, until about `backoff_until`; None: it does.
         missing_kinds: kinds that are pending in its queues and that it has no handler for.

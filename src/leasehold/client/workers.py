@@ -54,7 +54,7 @@ class Workers(Section):
 
         Raises:
             UnknownWorker; BadInput: no such command or args, or several workers are meant.
-            WrongState: the worker has ended, or nobody has heard of it for three minutes.
+            WrongState: the worker has ended, or it is stale: it was not heard of for two of its heartbeats.
         """
         encoded = msgspec.json.encode(dict(args or {})).decode()
         rows = await self._database.call("command_worker", worker, command, encoded, valid_for)
