@@ -121,7 +121,7 @@ begin
                     order by j.priority desc, j.run_at, j.id limit l.jobs for update skip locked) c;
         end if;
 
-        v_more := v_many and v_asked = v_left and coalesce(cardinality(v_from), 0) < v_left;
+        v_more := v_many and coalesce(v_asked, 0) = v_left and coalesce(cardinality(v_from), 0) < v_left;
         if v_more then
             select v_dry_queues || array_agg(l.queue), v_dry_kinds || array_agg(l.kind) into v_dry_queues, v_dry_kinds
               from unnest(v_lane_queues, v_lane_kinds, v_lane_counts) with ordinality l(queue, kind, jobs, position)
@@ -157,6 +157,12 @@ begin
 
         if exists (select from leasehold.jobs s where s.crashes > 0) then
             v_apart := leasehold.isolate_suspects(claim_jobs.incarnation, v_free);
+            -- What was demoted behind one of these must not wait for it in another lane, where nobody would find it.
+            if leasehold.promote_waiting_jobs(array(
+                   select j.key from leasehold.jobs j where j.ctid = any (v_free) and j.ctid = any (v_apart) and j.key is not null)) > 0 then
+                v_dry_queues := '{}';
+                v_dry_kinds := '{}';
+            end if;
             select coalesce(array_agg(f.place), '{}'), coalesce(v_passed, '{}') || v_apart, v_more or v_apart <> '{}'
               into v_free, v_passed, v_more from unnest(v_free) f(place) where f.place <> all (v_apart);
         end if;

@@ -41,6 +41,32 @@ async def test_suspects_with_keys_keep_their_place_in_the_line(database: Databas
     assert [await state(database, n) for n in (1, 2, 3)] == ["claimed", "pending", "waiting"]
 
 
+async def test_a_job_of_its_key_in_another_lane_does_not_wait_for_one_that_is_left(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue_many(database, [{"kind": "a", "priority": 9}, {"kind": "a", "key": "k"}, {"kind": "b", "key": "k"}])
+    await make_suspects(database, 1, 2)
+    assert ids(await worker.claim()) == [1, 3]
+    assert await state(database, 2) == "pending"
+
+
+async def test_nor_does_it_when_the_batch_is_full(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a", "priority": 9}, {"kind": "a", "key": "k"}, {"kind": "b", "key": "k"}])
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    await make_suspects(database, 1, 2)
+    assert len(await worker.claim(3)) == 3
+    assert await state(database, 3) != "waiting"
+
+
+async def test_keys_that_nobody_holds_are_found_though_only_suspects_are_left(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue_many(database, [{"kind": "a"}, {"kind": "a"}, {"kind": "b"}, {"kind": "c", "key": "k"}])
+    await make_suspects(database, 1, 2, 3)
+    await database.execute("update leasehold.jobs set state = 'waiting' where id = 4")
+    assert ids(await worker.claim()) == [1, 4]
+
+
 async def test_a_crash_counts_for_whoever_claims_next(database: Database, worker: SqlWorker) -> None:
     await enqueue_many(database, [{"kind": "a"}] * 3)
     await worker.claim()
