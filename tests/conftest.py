@@ -37,7 +37,7 @@ def postgres_server(postgres_choice: str) -> Generator[Server]:
     if "://" in postgres_choice:
         yield GivenServer(postgres_choice)
         return
-    with short_folder() as folder, own_server(postgres_choice, folder) as server:
+    with short_folder(fast=True) as folder, own_server(postgres_choice, folder) as server:
         yield server
 
 

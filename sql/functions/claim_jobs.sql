@@ -42,11 +42,10 @@ declare
     v_passed  tid[];  v_apart tid[];
     v_keys    text[];
     v_from    bigint[];
-    v_dry_queues text[] := '{}';  v_dry_kinds  text[] := '{}';
+    v_dry_queues text[] := '{}';  v_dry_kinds text[] := '{}';
     v_many    boolean;  v_more    boolean;
     v_asked   integer;  v_demoted integer;
-    v_got     integer;  v_claimed integer := 0;
-    v_swept   boolean := false;
+    v_got     integer;  v_claimed integer := 0;  v_swept boolean := false;
 begin
     if coalesce(claim_jobs.batch, 0) not between 1 and 10000 then
         raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(claim_jobs.batch::text, 'null'));
@@ -157,14 +156,9 @@ begin
 
         if exists (select from leasehold.jobs s where s.crashes > 0) then
             v_apart := leasehold.isolate_suspects(claim_jobs.incarnation, v_free);
-            -- What was demoted behind one of these must not wait for it in another lane, where nobody would find it.
-            if leasehold.promote_waiting_jobs(array(
-                   select j.key from leasehold.jobs j where j.ctid = any (v_free) and j.ctid = any (v_apart) and j.key is not null)) > 0 then
-                v_dry_queues := '{}';
-                v_dry_kinds := '{}';
-            end if;
-            select coalesce(array_agg(f.place), '{}'), coalesce(v_passed, '{}') || v_apart, v_more or v_apart <> '{}'
-              into v_free, v_passed, v_more from unnest(v_free) f(place) where f.place <> all (v_apart);
+            select coalesce(array_agg(f.place), '{}'), coalesce(v_passed, '{}') || v_apart, v_more or v_apart <> '{}',
+                   case when v_apart = '{}' then v_dry_queues else '{}' end, case when v_apart = '{}' then v_dry_kinds else '{}' end
+              into v_free, v_passed, v_more, v_dry_queues, v_dry_kinds from unnest(v_free) f(place) where f.place <> all (v_apart);
         end if;
         if v_limited then
             perform leasehold.spend_tokens(v_free);

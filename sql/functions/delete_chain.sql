@@ -33,7 +33,8 @@ begin
                 select b.chain_id
                   from below w
                  cross join lateral leasehold.chain_jobs(w.id) j
-                  join leasehold.job_blockers b on b.job_id = j.job_id
+                 -- offset 0: no plan may ask for the jobs of a chain once per edge of any job
+                 cross join lateral (select e.chain_id from leasehold.job_blockers e where e.job_id = j.job_id offset 0) b
                  where delete_chain.cascade and b.chain_id not in (select unnest(v_kept))
             )
             select w.id from below w order by w.id);

@@ -5,7 +5,7 @@
 -- Tables      jobs (read, held jobs and one deadline)
 -- Callers     the reaper
 create or replace function leasehold.next_expiry_in() returns double precision language sql volatile
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 -- The deadline by order and limit: for min() a plan made when Postgres knew of none reads them all.
 with next as materialized (
     select least((select min(j.lease_expires_at) from leasehold.jobs j where j.state in ('claimed', 'running')),

@@ -19,7 +19,9 @@ begin
       from (select a.id as job_id, u.job_id as head, u.unique_key
               from unnest(reclaim_unique_jobs.job_ids) a(id)
              cross join lateral (select f.chain_id from leasehold.finished_jobs f where f.id = a.id and f.state in ('failed', 'cancelled') limit 1) f
-              join leasehold.unique_claims u on u.job_id = coalesce(f.chain_id, a.id) and (f.chain_id is null or u.of_chain)) c;
+             -- offset 0, here and below: one look for each, whatever Postgres believes to be in the table
+             cross join lateral (select o.job_id, o.unique_key from leasehold.unique_claims o
+                                  where o.job_id = coalesce(f.chain_id, a.id) and (f.chain_id is null or o.of_chain) offset 0) u) c;
     if v_asked.keys is null then
         return;
     end if;
@@ -35,10 +37,12 @@ begin
                     then h.had else n.newest end as winner
           from unnest(v_had.keys, v_had.ids, v_had.since, v_had.mine) h(unique_key, had, since, mine)
           join (select a.unique_key, max(a.head) as newest from unnest(v_asked.keys, v_asked.heads) a(unique_key, head) group by 1) n using (unique_key)
-          left join leasehold.unique_claims c on c.job_id = h.had
+          left join lateral (select o.of_chain from leasehold.unique_claims o where o.job_id = h.had offset 0) c on true
     ), given as (
         -- Also where it has it already: a transaction with an older snapshot must not judge by what it sees of the job.
-        update leasehold.unique_jobs u set job_id = g.winner from judged g where u.unique_key = g.unique_key and u.unique_key = any (v_had.keys)
+        update leasehold.unique_jobs u set job_id = g.winner
+          from judged g cross join lateral (select o.ctid as place from leasehold.unique_jobs o where o.unique_key = g.unique_key offset 0) p
+         where u.ctid = p.place
     )
     select a.id, g.winner from unnest(v_asked.ids, v_asked.heads, v_asked.keys) a(id, head, unique_key)
       join judged g on g.unique_key = a.unique_key where g.winner <> a.head;

@@ -48,6 +48,7 @@ begin
         perform leasehold.wake_idle_workers(v_queues);
     end if;
     return query
-    select j.id, j.state from unnest(v_ready) r(id) join leasehold.jobs j on j.id = r.id order by j.id;
+    select r.id, j.state from unnest(v_ready) r(id)
+     cross join lateral (select o.state from leasehold.jobs o where o.id = r.id offset 0) j order by r.id;
 end
 $$;

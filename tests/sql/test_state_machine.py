@@ -238,7 +238,9 @@ class Jobs(RuleBasedStateMachine):
         )
         order = [ready[row["job_id"]] for row in rows]
         # Jobs of a key behind one that is kept apart from other suspects come later, or not at all.
-        apart = {job.key for job in ready.values() if job.crashes and job.key} - {job.key for job in order if job.crashes}
+        apart = {job.key for job in ready.values() if job.crashes and job.key} - {
+            job.key for job in order if job.crashes
+        }
         in_order = [job for job in order if job.key not in apart]
         assert in_order == sorted(in_order, key=lambda job: (-job.priority, job.run_at, job.id))
         keys = [job.key for job in order if job.key]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database, Lane
-from tests.sql.test_plans import BATCH, MANY, is_too_much, work_of
+from tests.sql.test_plans import BATCH, MANY, Call, too_much
 from tests.support.sql_jobs import pile_up
 from tests.support.sql_unique import enqueue_unique
+from tests.support.sql_work import UNDISTURBED
 from tests.support.sql_worker import SqlWorker
 
 POLICIES = ("existing", "reject", "replace", "extend", "overwrite")
@@ -35,24 +36,18 @@ async def warm_up(lane: Lane) -> None:
         await lane.execute(f"delete from leasehold.{table}")
 
 
-@pytest.mark.parametrize("is_analyzed", [False, True], ids=["never analyzed", "analyzed"])
 @pytest.mark.parametrize("is_warm", [False, True], ids=["new", "with the plans of an empty queue"])
-async def test_no_call_reads_more_than_its_batch_is_worth(
-    fresh_database: Database, is_warm: bool, is_analyzed: bool
-) -> None:
+async def test_no_call_reads_more_than_its_batch_is_worth(fresh_database: Database, is_warm: bool) -> None:
     database = fresh_database
+    await database.execute(UNDISTURBED)
     async with database.lane("measured") as lane:
         if is_warm:
             await warm_up(lane)
         await pile_up(database, MANY, "plain")
         await enqueue_unique(database, *jobs(0, MANY))
         ended = await SqlWorker(database).claim(BATCH, kinds=["u"])
-        if is_analyzed:
-            await database.execute(
-                "analyze leasehold.jobs; analyze leasehold.unique_jobs; analyze leasehold.unique_claims"
-            )
         held = [job["job_id"] for job in ended]
-        calls = {
+        calls: dict[str, tuple[int, Call]] = {
             "new": (BATCH, lambda: enqueue_unique(lane, *jobs(MANY, BATCH))),
             "one": (1, lambda: enqueue_unique(lane, *jobs(MANY, 1))),
             "existing": (BATCH, lambda: enqueue_unique(lane, *jobs(1000, BATCH))),
@@ -64,5 +59,4 @@ async def test_no_call_reads_more_than_its_batch_is_worth(
             "edit": (1, lambda: lane.call("edit_job", held[-1] + 100, priority=5, timeout=None)),
             "errors": (1, lambda: lane.call("get_job_errors", held[0])),
         }
-        found = {name: (count, await work_of(lane, call)) for name, (count, call) in calls.items()}
-    assert {name: work for name, (count, work) in found.items() if is_too_much(work, count)} == {}
+        assert await too_much(database, calls, lane, "jobs", "unique_jobs", "unique_claims") == {}

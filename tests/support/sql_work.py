@@ -67,3 +67,30 @@ async def measured(lane: Caller) -> AsyncGenerator[Work]:
 async def _read(lane: Caller) -> Counters:
     rows = await lane.fetch(COUNTERS)
     return {row["name"]: tuple(row)[1:] for row in rows}
+
+
+UNDISTURBED = """
+do $$
+declare
+    each regclass;
+begin
+    for each in select c.oid from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind = 'r' loop
+        execute format('alter table %s set (autovacuum_enabled = off)', each);
+    end loop;
+end
+$$;
+"""
+BELIEVED_EMPTY = """
+analyze;
+update pg_class set reltuples = 0, relpages = 1 where relnamespace = 'leasehold'::regnamespace and relkind = 'r'
+"""
+
+
+def statistics(*tables: str) -> dict[str, str]:
+    """What Postgres may know of these tables when it makes a plan, each with the script that brings it there: nothing;
+    the truth; and what the vacuum said when they were empty, with the values that were there before."""
+    return {
+        "never analyzed": "select",
+        "analyzed": "".join(f"analyze leasehold.{table};" for table in tables),
+        "vacuumed while empty": BELIEVED_EMPTY,
+    }
