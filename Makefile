@@ -8,6 +8,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
+# Else each of the many processes would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help

@@ -11,7 +11,8 @@ from typing import Annotated, Any, cast
 
 from cyclopts import App, CycloptsError, Parameter
 
-from leasehold.cli.application import TALKATIVE, build_application
+from leasehold.cli.application import build_application
+from leasehold.cli.commands import TALKATIVE, choose_commands
 from leasehold.cli.complaints import complain, complain_about_usage
 from leasehold.cli.context import Context
 from leasehold.cli.exit_codes import ExitCode
@@ -29,11 +30,13 @@ Common = Annotated[CommonOptions, Parameter(name="*")]
 def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Services | None = None) -> int:
     """Run one command and return its exit code. Never raises for what a user can cause."""
     terminal = terminal or Terminal()
-    application = build_application(terminal)
+    application = build_application(terminal, choose_commands(tokens))
+    if is_unknown := is_unknown_command(application, tokens):  # the complaint may suggest any
+        application = build_application(terminal)
     launcher = Launcher(application, terminal, services or Services())
     application.meta.default(launcher.launch)
     try:
-        if is_unknown_command(application, tokens):
+        if is_unknown:
             tokens = [each for each in tokens if each not in application.help_flags]
         return int(application.meta(tokens, exit_on_error=False, print_error=False, result_action="return_value") or 0)
     except CycloptsError as error:
@@ -75,7 +78,7 @@ class Launcher:
             command(*bound.args, **bound.kwargs)
             return ExitCode.DONE
         with ExitStack() as stack:
-            is_talkative = command in TALKATIVE
+            is_talkative = command.__name__ in TALKATIVE
             context = Context(self._terminal, common, self._services, stack, is_talkative=is_talkative)
             self._prepare(context, is_talkative=is_talkative)
             result = _run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))

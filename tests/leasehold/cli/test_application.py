@@ -5,10 +5,11 @@ import sys
 
 import pytest
 
-from leasehold.cli.application import COMMANDS, split_example
+from leasehold.cli.application import split_example
+from leasehold.cli.commands import MODULES, load_command
 from tests.leasehold.cli.conftest import Cli
 
-NAMES = [name for commands in COMMANDS.values() for name in commands]
+NAMES = list(MODULES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -22,8 +23,7 @@ def test_the_help_of_every_command_shows_an_example_of_it(run_cli: Cli, name: st
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_line_of_every_command_is_one_short_sentence(name: str) -> None:
-    [command] = [commands[name] for commands in COMMANDS.values() if name in commands]
-    text, example = split_example(command)
+    text, example = split_example(load_command(name))
     assert text.split("\n", maxsplit=1)[0].endswith(".")
     assert len(text.split("\n", maxsplit=1)[0]) < 80
     assert example

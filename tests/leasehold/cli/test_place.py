@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.cli.application import COMMANDS
+from leasehold.cli.commands import MODULES
 from leasehold.cli.services import Services
 from leasehold.embedded import EmbeddedPostgres, embedded_postgres
 from leasehold.logs import redact_dsn
@@ -40,7 +40,7 @@ ARGUMENTS = {
     "tokens revoke": ["ops"],
     **{f"chains {name}": ["1"] for name in ("show", "wait", "complete", "cancel", "delete")},
 }
-NAMES = [name for commands in COMMANDS.values() for name in commands if name not in OTHERS]
+NAMES = [name for name in MODULES if name not in OTHERS]
 
 
 class Hasty(Services):
