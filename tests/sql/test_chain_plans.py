@@ -24,12 +24,14 @@ WAIT = {"jobs": [{"kind": "x"}], "blockers": [{"position": 1}]}
 
 class Full:
     """A database with 4000 jobs each: held by us and blocking one, blocked by those, held and blocking one together, held
-    and blocking nobody, pending; and as many closed edges."""
+    and blocking nobody, pending; and as many closed edges. One more is blocked by a batch of its own."""
 
-    def __init__(self, lane: Lane, plain: list[Row], parts: list[Row], together: list[Row], joined: int) -> None:
+    def __init__(
+        self, lane: Lane, plain: list[Row], parts: list[Row], together: list[Row], joined: int, top: int
+    ) -> None:
         self.lane = lane
         self.worker = SqlWorker(lane)
-        self.plain, self.parts, self.together, self.joined = plain, parts, together, joined
+        self.plain, self.parts, self.together, self.joined, self.top = plain, parts, together, joined, top
 
 
 async def fill(lane: Lane) -> Full:
@@ -45,10 +47,11 @@ async def fill(lane: Lane) -> Full:
     )
     _, joined = await blocked_by(lane, MANY)
     together = await claim_kind(worker, "part")
+    _, top = await blocked_by(lane, BATCH)
     await pile_up(lane, MANY, "plain", key="plain%s")
     plain = await worker.claim(MANY, kinds=["plain"])
     await pile_up(lane, MANY, "idle")
-    full = Full(lane, plain, ones, together, joined)
+    full = Full(lane, plain, ones, together, joined, top)
     full.worker = worker
     return full
 
@@ -98,7 +101,7 @@ def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
         "fail for good": (BATCH, lambda: worker.fail(parts, discard=[True] * BATCH)),
         "cancel": (1, lambda: lane.call("cancel_job", part)),
         # As many edges, and it comes to every partition of four tables.
-        "delete with what is below": (5 * MANY, lambda: lane.call("delete_chain", full.joined, True)),
+        "delete with what is below": (5 * BATCH, lambda: lane.call("delete_chain", full.top, True)),
         "cancel a blocked job": (1, lambda: lane.call("cancel_job", full.joined)),
         "enqueue blocked jobs": (
             2 * BATCH,
