@@ -100,8 +100,8 @@ def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
         "block": (3 * BATCH, lambda: worker.block(plain, [WAIT] * BATCH)),
         "fail for good": (BATCH, lambda: worker.fail(parts, discard=[True] * BATCH)),
         "cancel": (1, lambda: lane.call("cancel_job", part)),
-        # As many edges, and it comes to every partition of four tables.
-        "delete with what is below": (5 * BATCH, lambda: lane.call("delete_chain", full.top, True)),
+        # It comes to every partition of four tables for each of them.
+        "delete with what is below": (10 * BATCH, lambda: lane.call("delete_chain", full.top, True)),
         "cancel a blocked job": (1, lambda: lane.call("cancel_job", full.joined)),
         "enqueue blocked jobs": (
             2 * BATCH,
