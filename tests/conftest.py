@@ -26,7 +26,16 @@ hypothesis.settings.load_profile("leasehold")
 Psql = Callable[[str, str], str]
 
 # A file is run by one process. Those that take longest come first, so that no process has one left when others are done.
-LONG = ("faults/", "benchmarks/", "examples/", "test_demo.py", "test_wheel.py", "test_fuzzing.py", "plans.py", "races.py")
+LONG = (
+    "faults/",
+    "benchmarks/",
+    "examples/",
+    "test_demo.py",
+    "test_wheel.py",
+    "test_fuzzing.py",
+    "plans.py",
+    "races.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
