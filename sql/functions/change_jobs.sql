@@ -8,7 +8,8 @@
 create or replace function leasehold.change_jobs(
     job_ids bigint[], args jsonb[], metadata jsonb[], priorities integer[], queues text[], max_attempts integer[], run_ats timestamptz[]
 ) returns setof leasehold.jobs language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();
@@ -22,7 +23,8 @@ begin
                         when j.key is null then 'pending' else 'waiting' end
       from unnest(change_jobs.job_ids, change_jobs.args, change_jobs.metadata, change_jobs.priorities, change_jobs.queues,
                   change_jobs.max_attempts, change_jobs.run_ats) c(id, args, metadata, priority, queue, max_attempts, run_at)
-     where j.id = c.id and j.id = any (change_jobs.job_ids) and j.incarnation is null
+     cross join lateral (select o.ctid as place from leasehold.jobs o where o.id = c.id offset 0) p
+     where j.ctid = p.place and j.incarnation is null
     returning j.*;
 end
 $$;

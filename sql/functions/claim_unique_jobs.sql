@@ -84,7 +84,8 @@ begin
 
     update leasehold.unique_jobs u set job_id = f.id, created_at = v_now
       from unnest(v_first.keys, v_first.ids, v_winners) f(unique_key, id, winner)
-     where u.unique_key = f.unique_key and f.winner = f.id and u.job_id <> f.id and u.unique_key = any (v_first.keys);
+     cross join lateral (select o.ctid as place from leasehold.unique_jobs o where o.unique_key = f.unique_key offset 0) p
+     where f.winner = f.id and u.ctid = p.place and u.job_id <> f.id;
     insert into leasehold.unique_claims (job_id, unique_key, of_chain, created_at)
     select f.id, f.unique_key, f.terms ->> 'scope' is not distinct from 'chain', v_now
       from unnest(v_first.keys, v_first.ids, v_first.terms, v_winners) f(unique_key, id, terms, winner) where f.winner = f.id;

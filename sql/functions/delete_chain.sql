@@ -10,7 +10,7 @@
 --             (insert), chain_waiters as close_chains, then keys as promote_waiting_jobs
 -- Callers     clients, psql
 create or replace function leasehold.delete_chain(chain_id bigint, cascade boolean default false) returns bigint[] language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
@@ -33,7 +33,7 @@ begin
                 select b.chain_id
                   from below w
                  cross join lateral leasehold.chain_jobs(w.id) j
-                 -- offset 0: no plan may ask for the jobs of a chain once per edge of any job
+                 -- offset 0, here and below: no plan may begin with the edges of all jobs
                  cross join lateral (select e.chain_id from leasehold.job_blockers e where e.job_id = j.job_id offset 0) b
                  where delete_chain.cascade and b.chain_id not in (select unnest(v_kept))
             )
@@ -45,8 +45,8 @@ begin
         end if;
         v_needed := array(select distinct b.chain_id
                             from unnest(v_chains) c(id)
-                            join leasehold.job_blockers b on b.chain_id = c.id and b.closed_at is null
-                            join leasehold.jobs j on j.id = b.job_id
+                           cross join lateral (select e.chain_id, e.job_id from leasehold.job_blockers e where e.chain_id = c.id and e.closed_at is null offset 0) b
+                           cross join lateral (select o.id, o.chain_id from leasehold.jobs o where o.id = b.job_id offset 0) j
                            where c.id <> delete_chain.chain_id and coalesce(j.chain_id, j.id) not in (select unnest(v_chains)));
         exit when v_needed = '{}';
         v_kept := v_kept || v_needed;
@@ -58,7 +58,7 @@ begin
     select string_agg(format('job %s (%s)', d.id, d.kind), ', ' order by d.place) filter (where d.place <= 3), count(*) into v_names, v_count
       from (select j.id, j.kind, row_number() over (order by j.id) as place
               from (select distinct b.job_id from leasehold.job_blockers b where b.chain_id = delete_chain.chain_id and b.closed_at is null) b
-              join leasehold.jobs j on j.id = b.job_id
+             cross join lateral (select o.id, o.kind, o.chain_id from leasehold.jobs o where o.id = b.job_id offset 0) j
              where coalesce(j.chain_id, j.id) not in (select unnest(v_chains))) d;
     if v_count > 0 then
         raise exception using errcode = 'LH004',

@@ -6,7 +6,7 @@
 -- Tables      as delete_chain
 -- Callers     clients, psql, delete_jobs
 create or replace function leasehold.delete_job(job_id bigint) returns text language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     v_job leasehold.all_jobs;

@@ -5,7 +5,7 @@
 -- Tables      jobs, finished_jobs (read)
 -- Callers     claim_unique_jobs, reclaim_unique_jobs
 create or replace function leasehold.is_bound(job_id bigint, since timestamptz, terms jsonb, at timestamptz) returns boolean language sql stable
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 select coalesce(
     not coalesce(is_bound.terms -> 'exclude' @> to_jsonb(is_bound.job_id), false)
     and coalesce(is_bound.since > is_bound.at - make_interval(secs => (is_bound.terms ->> 'window')::double precision), true)

@@ -7,7 +7,7 @@
 -- Callers     complete_chain, cancel_chain, delete_chain, lock_job
 create or replace function leasehold.lock_chains(chain_ids bigint[])
 returns table (chain_id bigint, job_id bigint, is_open boolean) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare

@@ -20,6 +20,14 @@ async def test_two_starts_of_one_worker_are_two_incarnations(database: Database)
     assert len(await database.fetch("select from leasehold.workers where worker_id = 'ada'")) == 2
 
 
+async def test_without_queues_and_kinds_it_serves_all(database: Database, worker: SqlWorker) -> None:
+    await database.fetch(
+        "select leasehold.register_worker($1, 'ada', 'host', 7, '1.0', null, null, 1, true)", worker.incarnation
+    )
+    (row,) = await database.fetch("select queues, kinds from leasehold.workers")
+    assert (row["queues"], row["kinds"]) == ([], [])
+
+
 async def test_registering_again_renews_the_heartbeat(database: Database, worker: SqlWorker) -> None:
     await worker.register()
     (before,) = await database.fetch("select * from leasehold.workers")
