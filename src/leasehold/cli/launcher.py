@@ -30,15 +30,9 @@ Common = Annotated[CommonOptions, Parameter(name="*")]
 def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Services | None = None) -> int:
     """Run one command and return its exit code. Never raises for what a user can cause."""
     terminal = terminal or Terminal()
-    application = build_application(terminal, choose_commands(tokens))
-    if is_unknown := is_unknown_command(application, tokens):  # the complaint may suggest any
-        application = build_application(terminal)
-    launcher = Launcher(application, terminal, services or Services())
-    application.meta.default(launcher.launch)
+    launcher = Launcher(terminal, services or Services())
     try:
-        if is_unknown:
-            tokens = [each for each in tokens if each not in application.help_flags]
-        return int(application.meta(tokens, exit_on_error=False, print_error=False, result_action="return_value") or 0)
+        return launcher.run(tokens)
     except CycloptsError as error:
         return complain_about_usage(error, terminal)
     except BrokenPipeError:
@@ -48,6 +42,15 @@ def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Servi
         if isinstance(error, SystemExit | GeneratorExit):
             raise
         return complain(error, terminal, has_traceback=launcher.is_debugging)
+
+
+def understand(tokens: Sequence[str], terminal: Terminal) -> tuple[App, Sequence[str]]:
+    """An application with the commands that these words may mean, and the words to give it."""
+    application = build_application(terminal, choose_commands(tokens))
+    if not is_unknown_command(application, tokens):
+        return application, tokens
+    application = build_application(terminal)  # the complaint may suggest any
+    return application, [each for each in tokens if each not in application.help_flags]
 
 
 def is_unknown_command(application: App, tokens: Sequence[str]) -> bool:
@@ -65,11 +68,19 @@ def _forget_standard_output(terminal: Terminal) -> None:
 class Launcher:
     """Stands between the parser and the command."""
 
-    def __init__(self, application: App, terminal: Terminal, services: Services) -> None:
-        self._application = application
+    _application: App
+
+    def __init__(self, terminal: Terminal, services: Services) -> None:
         self._terminal = terminal
         self._services = services
         self.is_debugging = False
+
+    def run(self, tokens: Sequence[str]) -> int:
+        """Find the command that these words mean, and run it. Raises what `launch` raises."""
+        self._application, tokens = understand(tokens, self._terminal)
+        self._application.meta.default(self.launch)
+        code = self._application.meta(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return int(code or 0)
 
     def launch(self, *tokens: Tokens, common: Common = CommonOptions()) -> int:  # noqa: B008
         """Parse the command's own arguments and run it."""
