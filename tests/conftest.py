@@ -108,6 +108,13 @@ async def database(database_url: str) -> AsyncGenerator[Database]:
         yield database
 
 
+@pytest.fixture
+async def fresh_database(fresh_database_url: str) -> AsyncGenerator[Database]:
+    """A migrated database for this test alone, which may change its schema, open."""
+    async with open_database(fresh_database_url) as database:
+        yield database
+
+
 @pytest.fixture(scope="session")
 def psql(postgres_server: Server) -> Psql:
     """`psql(database_url, sql)`: what the real psql prints, unaligned, without headings."""

@@ -25,9 +25,10 @@ async def partitions(database: Database) -> set[str]:
 
 
 async def test_the_partitions_of_the_days_to_come_are_made_and_old_ones_dropped(
-    database: Database, caplog: pytest.LogCaptureFixture
+    fresh_database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
+    database = fresh_database
     today, tomorrow, *_ = [row[0] for row in await database.fetch(DAYS)]
     await database.execute(f"""
         drop table if exists leasehold.finished_jobs_{tomorrow};

@@ -36,6 +36,7 @@ $$;
 """
 
 NEWEST = "select max(oid) from pg_class where relnamespace = 'leasehold'::regnamespace"
+COUNT = "select count(*) from pg_class where relnamespace = 'leasehold'::regnamespace and relkind = 'r'"
 # Partitions of days that a test has frozen the clock at.
 ADDED = "select relname from pg_class where relnamespace = 'leasehold'::regnamespace and relkind = 'r' and oid > %s"
 
@@ -47,6 +48,7 @@ class ReusedDatabase:
         self.dsn = dsn
         self._connection = self._connect()
         self._newest = self._connection.execute(NEWEST).fetchone()
+        self._tables = self._connection.execute(COUNT).fetchone()
 
     def renew(self) -> None:
         """Nobody else is connected, there are no rows and no settings, ids start at 1, and nobody has made a table."""
@@ -63,6 +65,8 @@ class ReusedDatabase:
         self._connection.execute(AS_IF_NEW)
         for (table,) in self._connection.execute(ADDED, self._newest).fetchall():
             self._connection.execute(sql.SQL("drop table leasehold.{}").format(sql.Identifier(table)))
+        found = self._connection.execute(COUNT).fetchone()
+        assert found == self._tables, "a test before has dropped a table: let it take fresh_database_url"
 
     def _connect(self) -> psycopg.Connection:
         return psycopg.connect(self.dsn, autocommit=True, application_name="tests")
