@@ -13,8 +13,8 @@ from typing import Protocol
 
 import trio
 
+from leasehold.concurrency.signal import Signal
 from leasehold.errors import DatabaseUnavailable
-from leasehold.notify.signal import Signal
 
 log = logging.getLogger("leasehold.supervisor")
 

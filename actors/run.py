@@ -13,18 +13,18 @@ from typing import Protocol
 
 import trio
 
-from leasehold.actors.accountant import Accountant
-from leasehold.actors.janitor import Janitor
 from leasehold.actors.outage import Outage
-from leasehold.actors.probes import Probes
+from leasehold.actors.probes.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
-from leasehold.actors.reaper import Reaper
-from leasehold.actors.scheduler import Scheduler
 from leasehold.actors.supervisor import Actor, culprit, nobody, supervise
-from leasehold.actors.ticker import Ticker
-from leasehold.actors.worker import Worker
+from leasehold.actors.upkeep.accountant import Accountant
+from leasehold.actors.upkeep.due_jobs import Scheduler
+from leasehold.actors.upkeep.janitor import Janitor
+from leasehold.actors.upkeep.reaper import Reaper
+from leasehold.actors.upkeep.scheduler import Ticker
+from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
-from leasehold.builtin import with_builtins
+from leasehold.app.builtin import with_builtins
 from leasehold.database import Database, open_database
 from leasehold.database.border import loop_ended
 from leasehold.errors import ActorFailed, BadInput

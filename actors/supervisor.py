@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 import trio
 
-from leasehold.actors.decisions import Backoff
+from leasehold.actors.claiming.decisions import Backoff
 from leasehold.actors.outage import Outage
 from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
 

@@ -10,7 +10,7 @@ import trio
 
 from benchmarks.handlers import app
 from leasehold.actors.supervisor import supervise
-from leasehold.actors.worker import Worker
+from leasehold.actors.worker.worker import Worker
 from leasehold.database import Database, open_database
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard

@@ -20,7 +20,7 @@ from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.idle import COMMITS
 from benchmarks.processes import until
 from benchmarks.server import ROOT, Connection, Server, connected
-from leasehold.embedded import embedded_postgres
+from leasehold.database.embedded import embedded_postgres
 
 
 class FleetSize(msgspec.Struct, frozen=True):

@@ -13,10 +13,10 @@ from uuid import uuid4
 import trio
 
 from leasehold import App
-from leasehold.actors.held import Held
+from leasehold.actors.attempts.held_job import Held
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.slot import Slot
-from leasehold.kind import Kind
+from leasehold.actors.running.slot import Slot
+from leasehold.jobs.kinds.kind import Kind
 from tests.support.held import held_job
 
 ROUNDS = 2_000

@@ -17,8 +17,8 @@ import asyncpg
 import psutil
 import trio
 
-from leasehold.embedded import embedded_postgres
-from leasehold.migrations import migrate
+from leasehold.database.embedded import embedded_postgres
+from leasehold.database.migrations import migrate
 
 T = TypeVar("T")
 

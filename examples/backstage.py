@@ -13,9 +13,9 @@ from typing import TypeVar
 import trio
 
 from leasehold import App, Client, open_client
+from leasehold.database.migrations import migrate
 from leasehold.demo.place import Place, open_place
 from leasehold.demo.troupe import Troupe, open_troupe
-from leasehold.migrations import migrate
 from leasehold.settings import load_settings
 
 T = TypeVar("T")

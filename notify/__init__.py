@@ -1,1 +1,4 @@
-"""LISTEN connection, typed channels, doorbell and wake-ups: hints that make things faster, never needed."""
+"""LISTEN and NOTIFY: one channel, typed notices, and who hears them. Hints that make things faster, never needed.
+
+Actors, client and gateway come in; it knows the database and no jobs. Start in `channel.py`.
+"""

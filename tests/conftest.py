@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from leasehold.database import Database, open_database
-from leasehold.migrations import migrate
+from leasehold.database.migrations import migrate
 from tests.support.folders import short_folder
 from tests.support.processes import StartProcess, processes
 from tests.support.reused import ReusedDatabase, reused_database

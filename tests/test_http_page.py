@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from tests.gateway.running import RunningGateway, running_service
+from tests.gateway.fakes.running import RunningGateway, running_service
 from tools.http_page import TARGET, render
 
 PAGE = TARGET.read_text()

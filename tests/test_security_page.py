@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from leasehold.gateway.identities import Scope
-from leasehold.roles import ROLE_NAMES
+from leasehold.access.roles import ROLE_NAMES
+from leasehold.gateway.access.identities import Scope
 from tools.security_page import TARGET, render, roles, scopes
 
 

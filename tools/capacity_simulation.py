@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from leasehold.forecast import SHARE, Load, desired_slots, forecast
+from leasehold.capacity.forecast import SHARE, Load, desired_slots, forecast
 from tools.capacity_picture import Point, picture
 
 DOCS = Path(__file__).parent.parent / "docs"

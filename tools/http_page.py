@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from leasehold.gateway import problems
-from leasehold.gateway.problems import ProblemType
-from leasehold.gateway.table import ROUTES
+from leasehold.gateway.http import problems
+from leasehold.gateway.http.problems import ProblemType
+from leasehold.gateway.resources.table import ROUTES
 
 TARGET = Path(__file__).parent.parent / "docs" / "http-api.md"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from leasehold.gateway.document import document_of
-from leasehold.gateway.table import ROUTES
+from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.routing.document import document_of
 
 TARGET = Path(__file__).parent.parent / "docs" / "openapi.json"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import trio
 
 from leasehold.database import open_database
-from leasehold.embedded import embedded_postgres
-from leasehold.migrations import migrate
-from leasehold.migrations.description import FILE, describe, write
+from leasehold.database.embedded import embedded_postgres
+from leasehold.database.migrations import migrate
+from leasehold.database.migrations.description import FILE, describe, write
 
 TARGET = Path(__file__).parent.parent / "sql" / FILE
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from leasehold.gateway.identities import Scope
-from leasehold.gateway.table import ROUTES
-from leasehold.grants import DEFAULT_PREFIX
-from leasehold.roles import FUNCTIONS, INCLUDES, PURPOSES, ROLE_NAMES
+from leasehold.access.grants import DEFAULT_PREFIX
+from leasehold.access.roles import FUNCTIONS, INCLUDES, PURPOSES, ROLE_NAMES
+from leasehold.gateway.access.identities import Scope
+from leasehold.gateway.resources.table import ROUTES
 
 TARGET = Path(__file__).parent.parent / "docs" / "security.md"
 

@@ -12,12 +12,11 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from leasehold import retry
-from leasehold.actors.held import Held
-from leasehold.actors.log_keeper import keeping_levels
-from leasehold.actors.outcome import describe, encode_output, meant
+from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.outcome import describe, encode_output, meant
 from leasehold.actors.processes.copies import cut_off_copies, end_copy
 from leasehold.actors.processes.lifeline import die_with_parent
+from leasehold.actors.processes.output_file import Speaker
 from leasehold.actors.processes.wire import (
     Answer,
     Continued,
@@ -30,14 +29,15 @@ from leasehold.actors.processes.wire import (
     decode_setup,
     encode,
 )
-from leasehold.actors.processes.words import Speaker
-from leasehold.continuation import ContinueWith, WaitFor
+from leasehold.actors.progress.log_handler import keeping_levels
 from leasehold.errors import BadInput
-from leasehold.importing import find_object
-from leasehold.job import Job
-from leasehold.job_context import running_job
-from leasehold.kind import Kind, KindOptions
-from leasehold.logs import install_logging
+from leasehold.jobs.handling import retry
+from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.kinds.importing import find_object
+from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.observability.job_context import running_job
+from leasehold.observability.logs import install_logging
 
 if TYPE_CHECKING:
     from leasehold.database import Row

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from leasehold.actors.journal import Journal
+from leasehold.actors.progress.buffer import Journal
 from leasehold.errors import LeaseholdError
 
 

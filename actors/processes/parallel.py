@@ -16,14 +16,14 @@ from typing import Any
 
 import trio
 
-from leasehold.actors.journal import Journal
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import ProcessDied
+from leasehold.actors.processes.output_file import WordsFile
 from leasehold.actors.processes.stack_file import StackFile
 from leasehold.actors.processes.wire import Reply, Setup, encode
-from leasehold.actors.processes.words import WordsFile
+from leasehold.actors.progress.buffer import Journal
 from leasehold.errors import BadInput
-from leasehold.logs import current_logging
+from leasehold.observability.logs import current_logging
 
 try:
     import trio_parallel

@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import trio
 
-from leasehold.actors.journal import Journal
+from leasehold.actors.attempts.time_limits import RunClock
 from leasehold.actors.processes.member import Member, ProcessDied, Start
 from leasehold.actors.processes.memory import call_within, resident_bytes
 from leasehold.actors.processes.requirements import check_process_kinds
-from leasehold.actors.time_limits import RunClock
+from leasehold.actors.progress.buffer import Journal
 from leasehold.app import App
 from leasehold.errors import ProcessCrashed, tell
-from leasehold.kind import Kind
+from leasehold.jobs.kinds.kind import Kind
 
 HEAR_SECONDS = 0.5
 FRESH_SHARE = 0.5

@@ -11,7 +11,7 @@ import msgspec
 import trio
 
 from leasehold import Client
-from leasehold.embedded import find_programs
+from leasehold.database.embedded import find_programs
 
 from .handlers import Decision
 

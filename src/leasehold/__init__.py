@@ -1,41 +1,45 @@
 """Background jobs for Python on nothing but Postgres."""
 
-from leasehold.access_records import AuditEntry, NewToken, TokenRecord
+from leasehold.access.records import AuditEntry, NewToken, TokenRecord
 from leasehold.app import App
-from leasehold.attempt import Attempt
-from leasehold.cancel_reason import CancelReason
-from leasehold.capacity import CapacityPlan, CapacityRecord, QueueRates, Rollup
+from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
 from leasehold.client import Client, open_client
-from leasehold.context import Context
-from leasehold.continuation import ContinueWith, WaitFor
 from leasehold.database import OpenTransaction
+from leasehold.database.hooks import Hooks
 from leasehold.errors import LeaseholdError
-from leasehold.hooks import Hooks
-from leasehold.job import Job, NewJob, Token
-from leasehold.kind import Kind
-from leasehold.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
-from leasehold.new_job import Blocker, Ended, ended
-from leasehold.records import (
+from leasehold.jobs.handling.cancel_reason import CancelReason
+from leasehold.jobs.handling.context import Context
+from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
+from leasehold.jobs.handling.job import Job, NewJob, Token
+from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
+from leasehold.jobs.handling.transactions import (
+    Completion,
+    CompletionValues,
+    JobTransaction,
+    SyncCompletion,
+    SyncJobTransaction,
+)
+from leasehold.jobs.kinds.attempt import Attempt
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
+from leasehold.jobs.producing.new_job import Blocker, Ended, ended
+from leasehold.jobs.producing.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
+from leasehold.records.chains import BlockerRecord, ChainRecord
+from leasehold.records.jobs import (
     AttemptError,
-    BlockerRecord,
-    ChainRecord,
     ChangedJob,
     EnqueuedJob,
     Explanation,
     Fault,
     JobProgress,
     JobRecord,
-    LimitRecord,
     LogLine,
-    QueueCounts,
     TimelineEntry,
-    WorkerRecord,
 )
-from leasehold.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
-from leasehold.schedule import Blackout, ScheduleChanges, ScheduleDefinition, ScheduleOptions
-from leasehold.schedule_records import FiredTick, NextTick, ScheduleRecord, TickRecord
-from leasehold.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
-from leasehold.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
+from leasehold.records.queues import LimitRecord, QueueCounts
+from leasehold.records.workers import WorkerRecord
+from leasehold.schedules.definition import Blackout, ScheduleChanges, ScheduleDefinition, ScheduleOptions
+from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
 
 __all__ = [
     "ANY_STATE",

@@ -43,7 +43,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from leasehold.records import ChainRecord
+    from leasehold.records.chains import ChainRecord
 
 E = TypeVar("E", bound=BaseException)
 

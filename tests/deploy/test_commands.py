@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from leasehold.cli.services import Services
+from leasehold.cli.shell.services import Services
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
-from leasehold.settings_sources import CONFIG_VARIABLE, environment_name
+from leasehold.settings.sources import CONFIG_VARIABLE, environment_name
 from tests.deploy import files
 from tests.deploy.files import DEPLOY, ROOT, Started
 from tests.leasehold.cli.conftest import Cli, run_cli

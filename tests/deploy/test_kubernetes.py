@@ -12,10 +12,10 @@ import pytest
 
 from leasehold.actors.run import FORCE_SECONDS
 from leasehold.database import Database
-from leasehold.gateway.capacity import show_desired_workers
-from leasehold.gateway.capacity_bodies import DesiredBody, DesiredParameters
-from leasehold.gateway.identities import Scope
-from leasehold.gateway.table import ROUTES
+from leasehold.gateway.access.identities import Scope
+from leasehold.gateway.resources.capacity.bodies import DesiredBody, DesiredParameters
+from leasehold.gateway.resources.capacity.handlers import show_desired_workers
+from leasehold.gateway.resources.table import ROUTES
 from leasehold.settings import Settings
 from tests.deploy.files import KUBERNETES, Manifest, containers, documents, from_kubernetes, manifests, pod_of, rendered
 

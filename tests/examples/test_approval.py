@@ -5,7 +5,7 @@ import pytest
 from examples.approval.__main__ import SCHEMA
 from examples.approval.handlers import PEOPLE, Decision, Expense, Outcome, Patience, app, submit
 from leasehold.errors import WrongState
-from leasehold.records import JobRecord
+from leasehold.records.jobs import JobRecord
 from tests.support.waiting import eventually
 from tests.support.working import Working, a_scheduler, working
 

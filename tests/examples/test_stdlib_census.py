@@ -8,7 +8,7 @@ from examples.stdlib_census import app
 from examples.stdlib_census.measures import FileMeasures, Totals, count_plainly, measure, total
 from examples.stdlib_census.report import CensusReport, read_report, to_markdown
 from examples.stdlib_census.sources import find_sources, standard_library
-from leasehold.records import JobRecord
+from leasehold.records.jobs import JobRecord
 from tests.support.working import Working, working
 
 FILES = {

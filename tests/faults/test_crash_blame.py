@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from leasehold.records import JobRecord
+from leasehold.records.jobs import JobRecord
 from tests.support.fleet import Fleet
 from tests.support.waiting import eventually
 

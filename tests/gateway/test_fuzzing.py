@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.gateway import rates
-from leasehold.gateway.serve import open_service
+from leasehold.gateway.access import rates
+from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
-from tests.gateway.running import RunningGateway
+from tests.gateway.fakes.running import RunningGateway
 
 ROOT = Path(__file__).parent.parent.parent
 CONFIGURATION = Path(__file__).parent / "fuzzing" / "schemathesis.toml"

@@ -30,7 +30,7 @@ def test_importing_leasehold_leaves_asyncio_as_it_is() -> None:
 
 
 def test_the_gateway_runs_without_what_would_make_asyncio_slow() -> None:
-    assert loads_trio_asyncio("leasehold.cli.application, leasehold.gateway.serve") is False
+    assert loads_trio_asyncio("leasehold.cli.shell.application, leasehold.gateway.serving.serve") is False
 
 
 def loads_trio_asyncio(modules: str) -> bool:

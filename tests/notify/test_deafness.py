@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import trio
 
-from leasehold.database import Database, hearing, open_database
-from leasehold.notify import ear, listener
+from leasehold.database import Database, open_database
+from leasehold.database.poolers import hearing
+from leasehold.notify import asyncio_listener, listener
 from leasehold.notify.switchboard import Switchboard
 from tests.support.pgbouncer import pgbouncer
 from tests.support.waiting import until
@@ -55,11 +56,11 @@ async def test_a_listener_says_so_once_and_asks_again(
 async def test_an_ear_of_a_client_asks_again_after_the_same_pause(
     pooled_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ear, "SHORTEST_PAUSE", HOURS)
-    monkeypatch.setattr(ear, "DEAF_PAUSE", 0.001)
+    monkeypatch.setattr(asyncio_listener, "SHORTEST_PAUSE", HOURS)
+    monkeypatch.setattr(asyncio_listener, "DEAF_PAUSE", 0.001)
     async with open_database(pooled_url) as database:
         asked = count_attempts(database, monkeypatch)
-        listening = ear.Ear(database.inner, lambda _payload: None, lambda: None)
+        listening = asyncio_listener.Ear(database.inner, lambda _payload: None, lambda: None)
 
         async def open_it() -> None:
             listening.open()

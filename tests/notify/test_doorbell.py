@@ -6,8 +6,8 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from leasehold.actors import decisions
-from leasehold.builtin import builtin_app
+from leasehold.actors.claiming import decisions
+from leasehold.app.builtin import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable

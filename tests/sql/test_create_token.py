@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from leasehold.access.tokens import hash_token, make_token
 from leasehold.database import Database
 from leasehold.errors import BadInput, QueryRefused, WrongState
-from leasehold.tokens import hash_token, make_token
 from tests.support.sql_tokens import create, create_with_hash
 from tests.support.sql_waits import freeze
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from leasehold.capacity.forecast import Load, desired_slots
 from leasehold.database import Database
-from leasehold.forecast import Load, desired_slots
 
 LOADS = [0.0, 0.01, 0.5, 1.0, 3.0, 10.0, 99.9, 5000.0, 250_000.0]
 

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from leasehold.capacity.forecast import slots_now
 from leasehold.client import Client
 from leasehold.database import Database, Lane
 from leasehold.errors import BadInput
-from leasehold.forecast import slots_now
 from tests.support.sql_books import finish
 from tests.support.sql_jobs import pile_up
 from tests.support.sql_limits import limit

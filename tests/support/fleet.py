@@ -8,7 +8,7 @@ from typing import Any
 
 from leasehold.client import Client
 from leasehold.database import Database, open_database
-from leasehold.records import JobRecord
+from leasehold.records.jobs import JobRecord
 from tests.support.processes import LeaseholdProcess, StartProcess
 from tests.support.waiting import PATIENCE, eventually
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, cast
 
-from leasehold.actors.held import Held
+from leasehold.actors.attempts.held_job import Held
 from leasehold.app import FreeKind
 from leasehold.database import Row
-from leasehold.job import Job
-from leasehold.kind import Kind, KindOptions
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.kinds.kind import Kind, KindOptions
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 

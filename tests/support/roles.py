@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import trio
 
-from leasehold.migrations import apply_grants
-from leasehold.roles import ROLE_NAMES
+from leasehold.access.roles import ROLE_NAMES
+from leasehold.database.migrations import apply_grants
 from tests.support.servers import Server, new_database, psql_on
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from leasehold.embedded import find_programs
-from leasehold.embedded.cluster import Cluster, StopMode
+from leasehold.database.embedded import find_programs
+from leasehold.database.embedded.cluster import Cluster, StopMode
 
 UNSAFE: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
 SYSTEM_PROGRAMS = Path("/usr/lib/postgresql")

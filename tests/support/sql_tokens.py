@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from leasehold.access.tokens import hash_token, make_token
 from leasehold.database import Caller
-from leasehold.tokens import hash_token, make_token
 
 
 async def create(caller: Caller, name: str = "ci", scopes: tuple[str, ...] = ("read",), **fields: object) -> int:

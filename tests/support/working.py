@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import trio
 
-from leasehold.actors import keeper
-from leasehold.actors.brake import Readable
-from leasehold.actors.reaper import Reaper
-from leasehold.actors.scheduler import Scheduler
+from leasehold.actors.leases import keeper
 from leasehold.actors.supervisor import Actor, supervise
-from leasehold.actors.worker import Worker
+from leasehold.actors.upkeep.due_jobs import Scheduler
+from leasehold.actors.upkeep.reaper import Reaper
+from leasehold.actors.worker.backpressure import Readable
+from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import Database, open_database
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
-from leasehold.records import JobRecord
+from leasehold.records.jobs import JobRecord
 from leasehold.settings import Settings
 from tests.support.waiting import PATIENCE, eventually, until
 

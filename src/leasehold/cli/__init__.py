@@ -12,9 +12,9 @@ EXTRA = frozenset({"cyclopts", "rich"})
 
 
 def main() -> NoReturn:
-    """Run the command in `sys.argv` and exit with its code (`leasehold.cli.exit_codes`)."""
+    """Run the command in `sys.argv` and exit with its code (`leasehold.cli.shell.exit_codes`)."""
     try:
-        from leasehold.cli.launcher import run  # noqa: PLC0415
+        from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in EXTRA:
             raise

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from leasehold.capacity import HOURS, CapacityPlan, CapacityRecord, QueueRates, Rollup, WorkersNeeded, scenarios
+from leasehold.capacity.records import HOURS, CapacityPlan, CapacityRecord, QueueRates, Rollup, WorkersNeeded, scenarios
 from leasehold.client.section import Section
-from leasehold.records import JobRecord, from_row
+from leasehold.database.rows import from_row
+from leasehold.records.jobs import JobRecord
 
 UNBOUNDED = 1_000_000
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leasehold.arguments import encode_args
 from leasehold.client.ids import checked_before, checked_id
 from leasehold.client.section import Section
-from leasehold.continuation import ContinueWith
 from leasehold.database import Caller
+from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob
 from leasehold.events import ChainCompleted
-from leasehold.new_job import NewJob
-from leasehold.new_jobs import encode_continuation
-from leasehold.records import BlockerRecord, ChainRecord, JobRecord, from_row
+from leasehold.jobs.enqueueing.encoding import encode_continuation
+from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.producing.new_job import NewJob
+from leasehold.records.chains import BlockerRecord, ChainRecord
+from leasehold.records.jobs import JobRecord
 
 
 class Chains(Section):

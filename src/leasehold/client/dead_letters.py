@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from leasehold.arguments import encode_args
 from leasehold.client.ids import checked_id, checked_ids
 from leasehold.client.section import Section
 from leasehold.database import Caller, Row
+from leasehold.database.rows import from_row
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
-from leasehold.records import AttemptError, ChangedJob, from_row
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.records.jobs import AttemptError, ChangedJob
 
 PAGE = 1000
 

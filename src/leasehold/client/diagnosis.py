@@ -8,7 +8,8 @@ import msgspec
 
 from leasehold.client.ids import checked_id
 from leasehold.client.section import Section
-from leasehold.records import Explanation, Fault, from_row
+from leasehold.database.rows import from_row
+from leasehold.records.jobs import Explanation, Fault
 
 # An audit reads whole tables.
 AUDIT_SECONDS = 3600.0

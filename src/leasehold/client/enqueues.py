@@ -7,15 +7,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
 
-from leasehold.arguments import encode_args
 from leasehold.client.section import Section
-from leasehold.enqueueing import enqueue_within, events_of, tell_after_commit
+from leasehold.database.hooks import Hooks
+from leasehold.database.rows import from_row
 from leasehold.errors import BadInput
-from leasehold.hooks import Hooks
-from leasehold.new_job import Blocker, NewJob, begins_chain
-from leasehold.new_jobs import encode_document, encode_jobs, flatten, refused_job, with_positions
-from leasehold.records import EnqueuedJob, KeyedJob, from_row
-from leasehold.unique import Unique
+from leasehold.jobs.enqueueing.around import enqueue_within, events_of, tell_after_commit
+from leasehold.jobs.enqueueing.encoding import encode_document, encode_jobs, flatten, refused_job, with_positions
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.producing.new_job import Blocker, NewJob, begins_chain
+from leasehold.jobs.producing.unique import Unique
+from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
 
 class Enqueues(Section):

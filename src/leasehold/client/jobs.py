@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
-from leasehold.arguments import encode_args
 from leasehold.client.ids import checked_before, checked_id, checked_ids
 from leasehold.client.section import Section
+from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob
 from leasehold.events import JobCancelled, JobRequeued
-from leasehold.records import JobPage, JobRecord, QueueCounts, TimelineEntry, from_row
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.records.jobs import JobPage, JobRecord, TimelineEntry
+from leasehold.records.queues import QueueCounts
 
 LOOK = 20_000
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from leasehold import given
+from leasehold import validation
 from leasehold.client.section import Section
-from leasehold.records import LimitRecord, from_row
+from leasehold.database.rows import from_row
+from leasehold.records.queues import LimitRecord
 
 WHOLE_QUEUE = ""
 EACH_GROUP = "*"
@@ -39,11 +40,11 @@ class Limits(Section):
             WrongState: somebody claims from the queue in a transaction that does not end; nothing changed.
         """
         if max_running is not None:
-            given.check_integer("max_running", max_running)
+            validation.check_integer("max_running", max_running)
         if burst is not None:
-            given.check_integer("burst", burst)
-        if rate is not None and not given.is_number(rate):
-            raise given.refusal("rate", "a number of jobs in a second", rate)
+            validation.check_integer("burst", burst)
+        if rate is not None and not validation.is_number(rate):
+            raise validation.refusal("rate", "a number of jobs in a second", rate)
         changed = await self._database.call_value(
             "set_limit", queue, key_group, max_running, None if rate is None else float(rate), burst
         )

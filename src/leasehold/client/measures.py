@@ -9,7 +9,7 @@ import msgspec
 from leasehold.client.ids import checked_before
 from leasehold.client.section import Section
 from leasehold.database import Row
-from leasehold.records import from_row
+from leasehold.database.rows import from_row
 
 
 class FleetMeasures(msgspec.Struct, frozen=True, kw_only=True):

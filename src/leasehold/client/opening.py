@@ -11,10 +11,10 @@ from leasehold import database as databases
 from leasehold.app import App
 from leasehold.client.capacity import Capacity
 from leasehold.client.chains import Chains
-from leasehold.client.changes import Changes
 from leasehold.client.dead_letters import DeadLetters
 from leasehold.client.diagnosis import Diagnosis
 from leasehold.client.enqueues import Enqueues
+from leasehold.client.feed.section import Changes
 from leasehold.client.jobs import Jobs
 from leasehold.client.limits import Limits
 from leasehold.client.measures import Measures

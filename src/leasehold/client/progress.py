@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from leasehold.client.ids import checked_id
 from leasehold.client.section import Section
+from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob
-from leasehold.records import JobProgress, LogLine, from_row
+from leasehold.records.jobs import JobProgress, LogLine
 
 
 class Progress(Section):

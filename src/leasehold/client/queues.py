@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from leasehold.client.section import Section
-from leasehold.records import QueueRecord, from_row
+from leasehold.database.rows import from_row
+from leasehold.records.queues import QueueRecord
 
 
 class Queues(Section):

@@ -10,7 +10,7 @@ from leasehold.client.dead_letters import all_pages
 from leasehold.client.ids import checked_id
 from leasehold.client.section import Section
 from leasehold.database import Row
-from leasehold.records import ChangedJob
+from leasehold.records.jobs import ChangedJob
 
 
 class Removals(Section):

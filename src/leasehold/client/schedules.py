@@ -11,13 +11,13 @@ import msgspec
 
 from leasehold.client.ids import checked_before
 from leasehold.client.section import Section
+from leasehold.database.rows import decode_json, decoded, from_row
 from leasehold.errors import BadInput, UnknownSchedule
-from leasehold.new_job import NewJob
-from leasehold.records import decode_json, decoded, from_row
-from leasehold.schedule import FIELDS, ScheduleChanges, ScheduleOptions
-from leasehold.schedule_records import FiredTick, NextTick, ScheduleRecord, TickOutcome, TickRecord
-from leasehold.scheduling import Definition, checked_changes, checked_definition, checked_moment, define, fitted
-from leasehold.upcoming import beginning, next_ticks
+from leasehold.jobs.producing.new_job import NewJob
+from leasehold.schedules.definition import FIELDS, ScheduleChanges, ScheduleOptions
+from leasehold.schedules.encoding import Definition, checked_changes, checked_definition, checked_moment, define, fitted
+from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickOutcome, TickRecord
+from leasehold.schedules.upcoming import beginning, next_ticks
 
 # What the network and the inserts may take beside the query.
 EXTRA_SECONDS = 30.0

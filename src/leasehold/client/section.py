@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from leasehold.app import App
-from leasehold.builtin import find_kind
+from leasehold.app.builtin import find_kind
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction
+from leasehold.database.hooks import Hooks
 from leasehold.errors import BadInput
 from leasehold.events import Event
-from leasehold.hooks import Hooks
-from leasehold.kind import Kind
-from leasehold.middleware import EnqueueMiddleware
-from leasehold.new_job import NewJob
-from leasehold.new_jobs import check_job
+from leasehold.jobs.enqueueing.encoding import check_job
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.middleware import EnqueueMiddleware
+from leasehold.jobs.producing.new_job import NewJob
 from leasehold.notify.doorbell import Doorbell
-from leasehold.observers import Observers
+from leasehold.observability.observers import Observers
 
 E = TypeVar("E", bound=Event)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from leasehold.access_records import AuditEntry, NewToken, TokenRecord
+from leasehold.access.records import AuditEntry, NewToken, TokenRecord
+from leasehold.access.tokens import hash_token, make_token, prefix_of
 from leasehold.client.ids import checked_before, checked_id
 from leasehold.client.section import Section
-from leasehold.records import from_row
-from leasehold.tokens import hash_token, make_token, prefix_of
+from leasehold.database.rows import from_row
 
 
 class Tokens(Section):

@@ -8,8 +8,8 @@ from typing import Any
 
 from leasehold.client.section import Section
 from leasehold.database import OpenTransaction
+from leasehold.database.hooks import Hooks
 from leasehold.errors import BadInput
-from leasehold.hooks import Hooks
 
 
 class Transactions(Section):

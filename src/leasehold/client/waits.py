@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, TypeVar, cast, overload
 
+from leasehold.client.chain_watch import ChainWatch, Wait
 from leasehold.client.ids import checked_id
 from leasehold.client.section import Section
+from leasehold.concurrency.one_shot import new_moment
 from leasehold.database import Row
+from leasehold.database.rows import from_row
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
-from leasehold.kind import Kind
-from leasehold.notify.chain_watch import ChainWatch, Wait
-from leasehold.notify.moment import new_moment
-from leasehold.outputs import typed_output
-from leasehold.records import ChainRecord, from_row
-from leasehold.retry import seconds_of
+from leasehold.jobs.handling.retry import seconds_of
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.outputs import typed_output
+from leasehold.records.chains import ChainRecord
 
 R = TypeVar("R")
 

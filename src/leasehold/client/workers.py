@@ -12,10 +12,11 @@ import msgspec
 
 from leasehold.client.ids import checked_before, checked_id
 from leasehold.client.section import Section
+from leasehold.concurrency.one_shot import pause
 from leasehold.database import Row
+from leasehold.database.rows import from_row
 from leasehold.errors import UnknownCommand, WaitTimeout
-from leasehold.notify.moment import pause
-from leasehold.records import CommandRecord, WorkerRecord, from_row
+from leasehold.records.workers import CommandRecord, WorkerRecord
 
 ENDED = ("done", "failed", "expired")
 FIRST_LOOK_SECONDS = 0.02

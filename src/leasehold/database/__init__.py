@@ -11,9 +11,9 @@ process, which an asyncio program that only enqueues must not notice.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from leasehold.concurrency.flavour import running_flavour
 from leasehold.database.calls import Caller, OpenTransaction, Row
 from leasehold.database.connections import AsyncioDatabase, open_asyncio_database
-from leasehold.database.flavour import running_flavour
 from leasehold.database.transactions import AsyncioTransaction, PooledTransaction
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 import trio
 import trio_asyncio
 
+from leasehold.concurrency.shared_loop import EndRefused, shared
 from leasehold.database.calls import Caller, OpenTransaction, Row
 from leasehold.database.connections import AsyncioDatabase, AsyncioLane
-from leasehold.database.pooler import Pooler, close_connection
-from leasehold.database.shared_loop import EndRefused, shared
+from leasehold.database.poolers.pooler import Pooler, close_connection
 from leasehold.database.transactions import PooledTransaction
 from leasehold.database.translation import translated
 from leasehold.errors import DatabaseUnavailable

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from asyncpg import Record as Row
 
+from leasehold.database.hooks import Hooks
 from leasehold.errors import LeaseholdError, TransactionEnded
-from leasehold.hooks import Hooks
 
 __all__ = ["Caller", "OpenTransaction", "Row", "call_text"]
 

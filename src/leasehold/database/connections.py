@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 import asyncpg
 
 from leasehold.database.calls import Caller, Row
-from leasehold.database.hearing import prove_hearing
-from leasehold.database.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
+from leasehold.database.poolers.hearing import prove_hearing
+from leasehold.database.poolers.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
 from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, release
 from leasehold.database.translation import translated
-from leasehold.request_context import current_actor
+from leasehold.observability.request_context import current_actor
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from leasehold.database.calls import OpenTransaction, Row
-from leasehold.database.pooler import CLOSE_SECONDS, TROUBLE
+from leasehold.database.poolers.pooler import CLOSE_SECONDS, TROUBLE
 from leasehold.database.translation import translated
 from leasehold.errors import LeaseholdError, TransactionEnded
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import trio
 
-from leasehold.embedded import EmbeddedPostgres, embedded_postgres
+from leasehold.database.embedded import EmbeddedPostgres, embedded_postgres
 from leasehold.settings import Settings
 
 

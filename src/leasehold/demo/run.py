@@ -11,13 +11,13 @@ import msgspec
 import trio
 
 from leasehold.database import open_database
+from leasehold.database.migrations import migrate
 from leasehold.demo.place import Place, open_place
 from leasehold.demo.show import Show
 from leasehold.demo.stage import Stage
 from leasehold.demo.summary import DemoReport
 from leasehold.demo.troupe import open_troupe
 from leasehold.errors import LeaseholdError
-from leasehold.migrations import migrate
 from leasehold.settings import Settings
 
 CLEAN_UP_SECONDS = 10.0

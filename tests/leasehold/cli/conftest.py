@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from leasehold.cli.launcher import run
-from leasehold.cli.services import Services
-from leasehold.cli.terminal import Terminal
-from leasehold.logs import uninstall_logging
+from leasehold.cli.shell.launcher import run
+from leasehold.cli.shell.services import Services
+from leasehold.cli.shell.terminal import Terminal
+from leasehold.observability.logs import uninstall_logging
 from tests.conftest import Psql
 
 __all__ = ["Cli", "Psql", "Transcript"]

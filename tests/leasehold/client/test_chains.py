@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from leasehold import App, Client
-from leasehold.continuation import ContinueWith
 from leasehold.errors import BadInput, InvalidArgs, UnknownJob, UnknownKind, WrongState
 from leasehold.events import ChainCompleted, JobRequeued
-from leasehold.new_job import NewJob
+from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.producing.new_job import NewJob
 from tests.leasehold.client.conftest import Under
 from tests.support.sql_worker import SqlWorker
 

@@ -5,7 +5,7 @@ import pytest
 from leasehold import Client, NewJob
 from leasehold.database import Database
 from leasehold.errors import BadInput, UnknownJob, WrongState
-from leasehold.unique import Unique
+from leasehold.jobs.producing.unique import Unique
 
 
 @pytest.fixture

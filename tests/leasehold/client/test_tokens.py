@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from leasehold.access.tokens import hash_token, is_token
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.errors import BadInput, NotFound, WrongState
-from leasehold.tokens import hash_token, is_token
 
 
 async def test_a_token_is_made_and_the_database_never_sees_it(database: Database) -> None:

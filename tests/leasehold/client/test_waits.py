@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from leasehold import App, Client
-from leasehold.continuation import ContinueWith
+from leasehold.client import chain_watch
+from leasehold.concurrency.one_shot import pause
 from leasehold.database import AsyncioDatabase, Database
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnavailable, UnknownJob, WaitTimeout
-from leasehold.new_job import NewJob
-from leasehold.notify import chain_watch, ear
-from leasehold.notify.moment import pause
+from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.producing.new_job import NewJob
+from leasehold.notify import asyncio_listener
 from tests.leasehold.client.conftest import Under
 from tests.support.many import tasks
 from tests.support.sql_worker import SqlWorker
@@ -273,7 +274,7 @@ def test_when_nobody_waits_any_more_the_connection_is_closed_and_opened_again_wh
 def test_a_lost_connection_is_opened_anew_and_nobody_waits_in_vain(
     under: Under, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ear, "SHORTEST_PAUSE", 0.01)
+    monkeypatch.setattr(asyncio_listener, "SHORTEST_PAUSE", 0.01)
 
     async def work(client: Client) -> None:
         chains, outputs = [await client.enqueue("pay") for _ in range(2)], list[object]()

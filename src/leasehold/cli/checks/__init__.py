@@ -1,1 +1,1 @@
-"""What the doctor looks at, a module per part of the body. Each check reads and judges one thing."""
+"""`leasehold doctor`: what it looks at, a module for each part. Each check reads and judges one thing. Start in `checkup.py`."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import trio
 
 from leasehold.cli.checks.verdicts import advise, ok, problem, skipped
-from leasehold.cli.results import Check
+from leasehold.cli.views.results import Check
 from leasehold.errors import DatabaseUnavailable, ListenerDeaf
-from leasehold.logs import redact_dsn
+from leasehold.observability.logs import redact_dsn
 
 if TYPE_CHECKING:
     from leasehold.database import Database, Row

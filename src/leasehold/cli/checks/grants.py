@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from leasehold.cli.checks.verdicts import ok, problem
-from leasehold.cli.results import Check
+from leasehold.cli.views.results import Check
 
 if TYPE_CHECKING:
     from leasehold.database import Database
-    from leasehold.migrations import GrantsState
+    from leasehold.database.migrations import GrantsState
 
 MOST_NAMED = 5
 
 
 async def check_grants(database: Database) -> Check:
     """The roles of `leasehold grants` are as this code makes them, where anybody made them."""
-    from leasehold.migrations.granting import grants_state  # noqa: PLC0415
+    from leasehold.database.migrations.granting import grants_state  # noqa: PLC0415
 
     return judge_grants(await grants_state(database))
 

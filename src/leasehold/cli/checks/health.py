@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leasehold.cli.checks.verdicts import advise, ok, problem
-from leasehold.cli.durations import show_span
-from leasehold.cli.results import Check
+from leasehold.cli.views.durations import show_span
+from leasehold.cli.views.results import Check
 
 if TYPE_CHECKING:
     from leasehold.database import Caller

@@ -7,13 +7,13 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from leasehold.cli.checks.verdicts import advise, ok, problem
-from leasehold.cli.results import Check
-from leasehold.cli.services import schema_problem
+from leasehold.cli.shell.services import schema_problem
+from leasehold.cli.views.results import Check
 
 if TYPE_CHECKING:
     from leasehold.database import Database
-    from leasehold.migrations import SchemaState
-    from leasehold.migrations.description import Description, Drift
+    from leasehold.database.migrations import SchemaState
+    from leasehold.database.migrations.description import Description, Drift
 
 WANTED_DAYS_AHEAD = 2
 MOST_NAMED = 5
@@ -44,7 +44,7 @@ def check_schema(state: SchemaState) -> Check:
 
 async def check_drift(database: Database) -> Check:
     """Nobody has changed an object of the schema by hand."""
-    from leasehold.migrations.description import compare, describe, read_committed  # noqa: PLC0415
+    from leasehold.database.migrations.description import compare, describe, read_committed  # noqa: PLC0415
 
     committed = read_committed()
     return judge_drift(compare(committed, await describe(database)), committed)

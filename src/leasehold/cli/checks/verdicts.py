@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leasehold.cli.results import Check
+from leasehold.cli.views.results import Check
 
 
 def ok(name: str, detail: str) -> Check:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from leasehold.cli.checks.verdicts import advise, ok, problem
-from leasehold.cli.durations import show_span
-from leasehold.cli.results import Check
-from leasehold.cli.text import show_instant
+from leasehold.cli.views.durations import show_span
+from leasehold.cli.views.results import Check
+from leasehold.cli.views.text import show_instant
 
 if TYPE_CHECKING:
     from leasehold.database import Database

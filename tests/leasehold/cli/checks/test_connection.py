@@ -15,7 +15,8 @@ from leasehold.cli.checks.connection import (
     judge_connections,
     judge_skew,
 )
-from leasehold.database import Database, hearing, open_database
+from leasehold.database import Database, open_database
+from leasehold.database.poolers import hearing
 from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.support.pgbouncer import pgbouncer

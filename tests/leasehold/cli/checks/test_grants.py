@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from leasehold.cli.checks.grants import check_grants, judge_grants
 from leasehold.database import Database
-from leasehold.migrations import GrantsState
+from leasehold.database.migrations import GrantsState
 
 
 async def test_without_roles_all_is_well(database: Database) -> None:

@@ -14,10 +14,10 @@ from leasehold.cli.checks.health import (
     check_horizon,
     judge_pins,
 )
-from leasehold.cli.results import Check
+from leasehold.cli.views.results import Check
 from leasehold.database import Database, open_database
-from leasehold.embedded.cluster import Cluster
-from leasehold.migrations import migrate
+from leasehold.database.embedded.cluster import Cluster
+from leasehold.database.migrations import migrate
 from tests.support.folders import short_folder
 from tests.support.servers import programs_of
 

@@ -12,11 +12,11 @@ from leasehold.cli.checks.schema import (
     judge_drift,
     judge_partitions,
 )
-from leasehold.cli.results import Check
-from leasehold.cli.services import schema_problem
+from leasehold.cli.shell.services import schema_problem
+from leasehold.cli.views.results import Check
 from leasehold.database import Database
-from leasehold.migrations import SchemaState
-from leasehold.migrations.description import compare, describe
+from leasehold.database.migrations import SchemaState
+from leasehold.database.migrations.description import compare, describe
 
 TODAY = date(2030, 12, 31)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold.cli.checks.work import check_jobs, check_settings, check_workers, judge_jobs
-from leasehold.cli.results import Check
+from leasehold.cli.views.results import Check
 from leasehold.database import Database
 from leasehold.settings import Settings
 from tests.support.sql_worker import SqlWorker

@@ -1,0 +1,209 @@
+"""Tells the observers of a worker what has happened to its jobs; silent, and next to free, where nobody listens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from leasehold.actors.attempts.extras import extras_of
+from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.outcome import Blocked, Committed, Completed, Continued, Failed, Released, Rescheduled
+from leasehold.database import Caller, Row
+from leasehold.events import (
+    ChainCompleted,
+    JobBlocked,
+    JobClaimed,
+    JobCompleted,
+    JobFailed,
+    JobReleased,
+    JobRescheduled,
+    JobRetried,
+    JobStarted,
+    JobUnblocked,
+    LeaseLost,
+    LeaseRenewed,
+    WorkerError,
+    WorkerEvent,
+    WorkerStarted,
+)
+from leasehold.jobs.enqueueing.around import new_job_events
+from leasehold.observability.observers import Observers
+
+
+class MadeJob(msgspec.Struct):
+    """What is told of a job that a completion made."""
+
+    kind: str
+    queue: str | None = None
+    blockers: list[Any] | None = None
+
+
+class Made(msgspec.Struct):
+    """The jobs of a continuation, in the order of their ids."""
+
+    jobs: list[MadeJob] = []
+    next: MadeJob | None = None
+
+
+class Announcer:
+    """One worker's voice. Everything is called on the worker's trio loop, after the commit."""
+
+    def __init__(self, observers: Observers, worker_id: str, incarnation: UUID) -> None:
+        self._emit = observers.emit
+        self.heard = observers.heard
+        self._worker_id = worker_id
+        self._incarnation = incarnation
+        self._told: set[Held] = set()
+
+    def worker(self, event_type: type[WorkerEvent]) -> None:
+        """The worker became ready, is stopping or has stopped."""
+        if event_type in self.heard:
+            self._emit(event_type(**self._who()))
+
+    def worker_started(self, queues: Sequence[str], kinds: Sequence[str], slots: int) -> None:
+        """The worker has registered."""
+        if WorkerStarted in self.heard:
+            self._emit(WorkerStarted(queues=tuple(queues), kinds=tuple(kinds), slots=slots, **self._who()))
+
+    def actor_failed(self, actor: str, error: BaseException, again_in: float | None) -> None:
+        """An actor of the worker failed."""
+        if WorkerError in self.heard:
+            self._emit(WorkerError(actor=actor, error=str(error) or repr(error), again_in=again_in, **self._who()))
+
+    def claimed(self, jobs: Iterable[Held]) -> None:
+        """Jobs are under our lease."""
+        if JobClaimed in self.heard:
+            for held in jobs:
+                self._emit(JobClaimed(**self._facts(held)))
+
+    async def unblocked(self, caller: Caller, jobs: Sequence[Held]) -> None:
+        """Tell which of these claimed jobs chains had blocked. Asks the database; callers look into `heard` themselves."""
+        rows = await caller.call("list_unblocked_jobs", [held.id for held in jobs], [held.attempt for held in jobs])
+        freed = {row["job_id"] for row in rows}
+        for held in jobs:
+            if held.id in freed:
+                self._emit(JobUnblocked(job_id=held.id, kind=held.row["kind"], queue=held.row["queue"]))
+
+    def started(self, held: Held) -> None:
+        """A handler is about to be called. Callers on the hot path look into `heard` themselves."""
+        waited = max(0.0, (datetime.now(UTC) - held.row["run_at"]).total_seconds())
+        self._emit(JobStarted(waited=waited, **self._facts(held)))
+
+    def completed(self, outcomes: Iterable[Completed], refused: Iterable[Row]) -> None:
+        """Chains have come to their end with these jobs."""
+        if JobCompleted in self.heard or ChainCompleted in self.heard:
+            for outcome in _accepted(outcomes, refused):
+                self._job_completed(outcome.held, has_next=False)
+
+    def continued(self, outcome: Continued | Committed, new_ids: Sequence[int] | None) -> None:
+        """A job has completed and made others: first those that begin chains, then the next one of its own."""
+        if not self.heard:
+            return
+        self._job_completed(outcome.held, has_next=outcome.has_next)
+        if outcome.continuation is not None and new_ids:
+            made = msgspec.json.decode(outcome.continuation, type=Made)
+            jobs = [*made.jobs, *([] if made.next is None else [made.next])]
+            for number, (job, job_id) in enumerate(zip(jobs, new_ids, strict=False)):
+                self._created(job, job_id, begins_chain=number < len(made.jobs))
+
+    def _job_completed(self, held: Held, *, has_next: bool) -> None:
+        # Where the reply to a statement was lost, it is sent again and succeeds again.
+        if held in self._told:
+            return
+        self._told.add(held)
+        row = held.row
+        if JobCompleted in self.heard:
+            self._emit(JobCompleted(ran_for=_ran_for(held), **self._facts(held)))
+        if ChainCompleted in self.heard and not has_next:
+            chain_id = extras_of(row).get("chain_id", held.id)
+            self._emit(ChainCompleted(chain_id=chain_id, job_id=held.id, kind=row["kind"], queue=row["queue"]))
+
+    def _created(self, job: MadeJob, job_id: int, *, begins_chain: bool) -> None:
+        for event in new_job_events(
+            self.heard, job_id, job.kind, job.queue, begins_chain=begins_chain, waits=bool(job.blockers)
+        ):
+            self._emit(event)
+
+    def batch_written(self) -> None:
+        """No statement of the last outcomes will be sent again."""
+        self._told.clear()
+
+    def blocked(self, outcomes: Iterable[Blocked], refused: Iterable[Row]) -> None:
+        """Handlers wait for chains."""
+        if JobBlocked in self.heard:
+            for outcome in _accepted(outcomes, refused):
+                row = outcome.held.row
+                self._emit(JobBlocked(job_id=outcome.held.id, kind=row["kind"], queue=row["queue"]))
+
+    def failed(self, outcomes: Iterable[Failed], rows: Mapping[int, Row]) -> None:
+        """Attempts failed; what became of their jobs is in the rows."""
+        if JobFailed not in self.heard and JobRetried not in self.heard:
+            return
+        for outcome in outcomes:
+            row = rows.get(outcome.held.id)
+            if row is None or row["outcome"] == "refused":
+                continue
+            facts = self._facts(outcome.held)
+            facts |= {"error": outcome.error, "ran_for": _ran_for(outcome.held)}
+            if row["outcome"] == "failed":
+                self._emit(JobFailed(**facts))
+            else:
+                self._emit(JobRetried(run_at=row["run_at"], **facts))
+
+    def rescheduled(self, outcomes: Iterable[Rescheduled], refused: Iterable[Row]) -> None:
+        """Handlers asked to run later."""
+        if JobRescheduled in self.heard:
+            for outcome in _accepted(outcomes, refused):
+                self._emit(JobRescheduled(after=outcome.after, reason=outcome.reason, **self._facts(outcome.held)))
+
+    def released(self, outcomes: Iterable[Released], refused: Iterable[Row]) -> None:
+        """Jobs were handed back."""
+        if JobReleased in self.heard:
+            self.handed_back(outcome.held for outcome in _accepted(outcomes, refused))
+
+    def handed_back(self, jobs: Iterable[Held]) -> None:
+        """Jobs were handed back unstarted."""
+        if JobReleased in self.heard:
+            for held in jobs:
+                self._emit(JobReleased(**self._facts(held)))
+
+    def renewed(self, jobs: Iterable[Held]) -> None:
+        """Leases were renewed."""
+        for held in jobs:
+            self._emit(LeaseRenewed(lease=held.lease, **self._facts(held)))
+
+    def lost(self, held: Held) -> None:
+        """A lease is gone and its handler has ended."""
+        if LeaseLost in self.heard and held.lost is not None:
+            self._emit(LeaseLost(reason=held.lost, **self._facts(held)))
+
+    def _who(self) -> dict[str, Any]:
+        return {"worker_id": self._worker_id, "incarnation": self._incarnation}
+
+    def _facts(self, held: Held) -> dict[str, Any]:
+        row = held.row
+        return {
+            "job_id": held.id,
+            "attempt": held.attempt,
+            "kind": row["kind"],
+            "queue": row["queue"],
+            "worker_id": self._worker_id,
+        }
+
+
+def _accepted(outcomes: Iterable[Any], refused: Iterable[Row]) -> list[Any]:
+    not_ours = {row["job_id"] for row in refused}
+    return [outcome for outcome in outcomes if outcome.held.id not in not_ours]
+
+
+def _ran_for(held: Held) -> float:
+    return monotonic() - held.started if held.started is not None else 0.0
+
+
+SILENT = Announcer(Observers(), "", UUID(int=0))
+"""For actors that nobody watches."""

@@ -1,0 +1,128 @@
+"""A job under this worker's lease, from claim to acknowledged outcome."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import trio
+
+from leasehold.actors.attempts.extras import extras_of
+from leasehold.actors.attempts.time_limits import RunClock
+from leasehold.actors.claiming.decisions import lease_margin
+from leasehold.database import Row
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.job_host import Desk
+from leasehold.jobs.kinds.kind import Kind
+
+SHUTDOWN = "shutdown"
+"""Why a handler is cancelled whose worker ends; its job is handed back."""
+
+EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
+
+
+class Held:
+    """One claimed job. Its owner is the worker's trio thread.
+
+    The lease keeper, in a thread of its own, reads `id`, `attempt`, `lease` and `started` and writes `trusted_until`,
+    `renew_at` and `shown`: single assignments, which is all that the two share.
+    """
+
+    __slots__ = (
+        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "kind", "lease", "lost", "renew_at", "row", "scope",
+        "settling", "shown", "started", "timeout", "trusted_until", "watched",
+    )  # fmt: skip
+
+    def __init__(self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float) -> None:
+        self.id: int = row["job_id"]
+        self.attempt: int = row["attempt"]
+        self.row = row
+        self.kind = kind
+        self.claimed_at = claimed_at
+        self.lease: float = row["lease_seconds"]
+        self.trusted_until = claimed_at + self.lease - lease_margin(self.lease)
+        self.renew_at = claimed_at + min(renew_after, self.lease / 3)
+        self.started: float | None = None
+        self.scope: trio.CancelScope | None = None
+        self.lost: str | None = None
+        self.settling = False
+        self.shown = False
+        self.watched: trio.CancelScope | None = None
+        self.extras = extras_of(row) if row.get("extras") is not None else None
+        self.timeout = kind.options.timeout
+        self.deadline: float | None = None
+        self.clock: RunClock | None = None
+        if self.extras is not None:
+            self._limit(self.extras)
+
+    def _limit(self, extras: dict[str, Any]) -> None:
+        if "timeout" in extras:
+            self.timeout = float(extras["timeout"])
+        if "deadline_in" in extras:
+            self.deadline = monotonic() + float(extras["deadline_in"])
+
+    @property
+    def is_suspect(self) -> bool:
+        """A process has died under this job before."""
+        return self.extras is not None and "crashes" in self.extras
+
+    def start_clock(self, scope: trio.CancelScope) -> None:
+        """The handler is about to run in this scope, for as long as the job's timeout and deadline allow."""
+        self.scope = scope
+        if self.timeout is not None or self.deadline is not None:
+            self.clock = RunClock(scope, self.timeout, self.deadline)
+
+    @property
+    def cancel_reason(self) -> str | None:
+        """Why the handler is being cancelled, if it is. In any thread."""
+        if self.lost is not None or self.clock is None:
+            return self.lost
+        return self.clock.expired
+
+    def ran_for(self, now: float) -> float:
+        """Seconds since the handler started, 0 if it has not."""
+        return now - self.started if self.started is not None else 0.0
+
+    def lose(self, reason: str) -> None:
+        """The lease is gone: cancel the handler. Nothing is written for this attempt any more."""
+        if self.lost is None and not self.settling:
+            self.lost = reason
+            if self.scope is not None:
+                self.scope.cancel(reason)
+
+    def job(self, incarnation: UUID, worker_id: str, desk: Desk | None = None) -> Job:
+        """What the handler sees. `desk` is what its methods ask; without one they say that there is no worker at hand."""
+        row = self.row
+        metadata = row["metadata"]
+        job = Job(
+            id=self.id,
+            kind=row["kind"],
+            queue=row["queue"],
+            attempt=self.attempt,
+            max_attempts=row["max_attempts"],
+            incarnation=incarnation,
+            worker_id=worker_id,
+            key=row["key"],
+            priority=row["priority"],
+            metadata=None if metadata is None else msgspec.json.decode(metadata),
+            created_at=row["created_at"],
+            run_at=row["run_at"],
+            chain_id=self.id,
+            _desk=desk,
+        )
+        if not self.extras:
+            return job
+        known = {name: self.extras[name] for name in EXTRAS_OF_JOBS if name in self.extras}
+        return msgspec.structs.replace(job, **known)
+
+
+Holdings = dict[int, Held]
+"""What this worker holds, by job id."""
+
+
+def drop(holdings: Holdings, held: Held) -> None:
+    """This attempt is held no more. A newer attempt of the same job, claimed meanwhile, stays."""
+    if holdings.get(held.id) is held:
+        del holdings[held.id]

@@ -1,0 +1,179 @@
+"""How an attempt ended, and how an exception is told to people."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+
+from leasehold.actors.attempts.held_job import Held
+from leasehold.errors import InvalidArgs, LeaseholdError, told_of
+from leasehold.jobs.enqueueing.encoding import Check, encode_continuation, encode_wait
+from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
+from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.outputs import promise_of
+from leasehold.jobs.producing.new_job import NewJob
+
+MOST_MESSAGE = 2_000
+MOST_TRACEBACK = 10_000
+MOST_OUTPUT_BYTES = 1_048_576
+CONTROLS = (Discard, Retry, Reschedule, WaitFor)
+
+
+class EncodedOutput(msgspec.Struct, frozen=True):
+    """What a handler in a process returned: JSON that was checked there, None for null."""
+
+    json: str | None
+
+
+class Completed(msgspec.Struct, frozen=True):
+    """The handler returned; `output` is JSON, None for null."""
+
+    held: Held
+    output: str | None
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The handler raised, ran out of time, or could not be called."""
+
+    held: Held
+    error: dict[str, Any]
+    retry_in: float | None = None
+    discard: bool = False
+
+
+class Rescheduled(msgspec.Struct, frozen=True):
+    """The handler asked to run later."""
+
+    held: Held
+    after: float
+    reason: str
+
+
+class Released(msgspec.Struct, frozen=True):
+    """The job never started, or was interrupted by a shutdown: it is handed back."""
+
+    held: Held
+
+
+class Continued(msgspec.Struct, frozen=True):
+    """The handler returned, and further jobs come of it; both are JSON. With `has_next` the chain goes on and has no output."""
+
+    held: Held
+    continuation: str
+    output: str | None
+    has_next: bool
+
+
+class Blocked(msgspec.Struct, frozen=True):
+    """The handler waits for other chains; `wait` is JSON."""
+
+    held: Held
+    wait: str
+
+
+class Committed(msgspec.Struct, frozen=True):
+    """The handler returned, and its own transaction has completed the job: nothing is left to write."""
+
+    held: Held
+    has_next: bool
+    continuation: str | None = None
+    new_ids: Sequence[int] = ()
+
+
+Outcome = Completed | Failed | Rescheduled | Released | Continued | Blocked | Committed
+
+
+def ended(
+    held: Held, end: Any, started: Sequence[NewJob[Any]], check: Check
+) -> Completed | Continued | Blocked | Failed:
+    """The outcome of a handler that returned `end` and started further chains; what cannot be written fails for good."""
+    try:
+        if isinstance(end, WaitFor):
+            return Blocked(held, encode_wait(end, check))
+        if isinstance(end, ContinueWith):
+            told = cast("ContinueWith[Any]", end)
+            return Continued(held, encode_continuation(told, started, check), None, has_next=True)
+        done = completed(held, end)
+        if not started or isinstance(done, Failed):
+            return done
+        return Continued(held, encode_continuation(None, started, check), done.output, has_next=False)
+    except LeaseholdError as error:
+        return Failed(held, describe(error) | {"type": "InvalidContinuation"}, discard=True)
+
+
+def completed(held: Held, output: Any) -> Completed | Failed:
+    """The outcome of a handler that returned `output`; one that is refused fails for good, since it would be again."""
+    if isinstance(output, EncodedOutput):
+        return Completed(held, output.json)
+    encoded = encode_output(output, held.kind)
+    return Failed(held, encoded, discard=True) if isinstance(encoded, dict) else Completed(held, encoded)
+
+
+def encode_output(output: Any, kind: Kind[..., Any]) -> str | dict[str, Any] | None:
+    """The output as JSON, None for null; or the error that says why JSON cannot carry it, or how it breaks the kind's word."""
+    try:
+        encoded = b"null" if output is None else encode_args(output, "output")
+    except InvalidArgs as error:
+        return describe(error) | {"type": "InvalidOutput"}
+    message = promise_of(kind).broken_by(output, encoded)
+    if len(encoded) > MOST_OUTPUT_BYTES:
+        message = f"output takes {len(encoded)} bytes; {MOST_OUTPUT_BYTES} is the most"
+    if message is not None:
+        return {"type": "InvalidOutput", "message": sanitized(message[:MOST_MESSAGE]), "traceback": ""}
+    return None if output is None else encoded.decode()
+
+
+def raised(held: Held, error: BaseException) -> Failed | Rescheduled:
+    """The outcome of a handler that raised. Never raises, whatever somebody made of the exception's class."""
+    try:
+        if isinstance(error, Reschedule):
+            return Rescheduled(held, float(error.after), sanitized(str(error)[:MOST_MESSAGE]))
+        retry_in = float(error.after) if isinstance(error, Retry) else None
+    except Exception as second:
+        return Failed(held, describe(second))
+    return Failed(held, describe(error), retry_in=retry_in, discard=isinstance(error, Discard))
+
+
+def meant(error: BaseException) -> BaseException:
+    """What the handler says by it: of a group, or groups in groups, that hold nothing but one `Discard`, `Retry`,
+    `Reschedule` or `WaitFor`, raised in a child task, that one; all else as it is."""
+    inner = error
+    while isinstance(inner, BaseExceptionGroup):
+        inner, *others = cast("BaseExceptionGroup[BaseException]", inner).exceptions
+        if others:
+            return error
+    return inner if isinstance(inner, CONTROLS) else error
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """Type, message and traceback, in what Postgres can keep and people want to read. Never raises."""
+    told = told_of(error)
+    if told is not None:
+        return told
+    try:
+        message = str(error)
+        lines = traceback.format_exception(error)
+    except BaseException:
+        message, lines = "the exception cannot be printed", []
+    return {
+        "type": sanitized(type(error).__qualname__),
+        "message": sanitized(message[:MOST_MESSAGE]),
+        "traceback": sanitized("".join(lines)[-MOST_TRACEBACK:]),
+    }
+
+
+def told_beside(told: dict[str, Any], raised: BaseException) -> dict[str, Any]:
+    """An error that is not the handler's own, with what the handler raised. Never raises."""
+    also = describe(raised)
+    message = f"{told['message']}; it raised {also['type']}: {also['message']}"
+    return told | {"message": message[:MOST_MESSAGE], "traceback": also["traceback"]}
+
+
+def sanitized(text: str) -> str:
+    """Without what Postgres cannot keep: NUL and lone surrogates become U+FFFD."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")

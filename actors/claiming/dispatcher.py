@@ -1,0 +1,275 @@
+"""Claims jobs: one batched statement in flight, as many as there are free slots and a little ahead of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from time import monotonic
+from uuid import UUID
+
+import msgspec
+
+from leasehold.actors.attempts.announcer import SILENT, Announcer
+from leasehold.actors.attempts.held_job import Held, Holdings, drop
+from leasehold.actors.claiming.backlog import Backlog
+from leasehold.actors.claiming.decisions import PollDecay, Rate, claim_size, wait_until_due
+from leasehold.app import App
+from leasehold.concurrency.signal import Signal
+from leasehold.database import Caller
+from leasehold.errors import DatabaseUnavailable
+from leasehold.events import JobUnblocked
+
+log = logging.getLogger("leasehold.dispatcher")
+
+RECONCILE_SECONDS = 10.0
+HAND_BACK_AFTER = 2.0
+MOST_CLAIMED = 10_000
+MOST_ENDINGS = 2
+UNHEARD_AFTER = 0.5
+MOST_NAMED = 10
+
+
+class DispatcherStatistics(msgspec.Struct, frozen=True):
+    """Counts since the start.
+
+    Attributes:
+        claimed: jobs. claims: statements. empty_claims: those that found nothing.
+        wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found although nobody had rung for
+            them, while this worker had been idle and listening for half a second.
+        handed_back: claimed jobs given back unstarted. leaked: found by reconciliation.
+    """
+
+    claimed: int
+    claims: int
+    empty_claims: int
+    wake_ups: int
+    lost_wake_ups: int
+    handed_back: int
+    leaked: int
+
+
+class Claimer(msgspec.Struct, frozen=True):
+    """Who claims, and what."""
+
+    incarnation: UUID
+    worker_id: str
+    queues: tuple[str, ...]
+    slots: int
+    lease_seconds: float
+    renew_seconds: float
+
+
+class Dispatcher:
+    """Keeps the backlog filled.
+
+    Modes: *running* claims and waits for a reason to claim again (a freed slot, a wake-up, the next due job, the decaying
+    poll); *held back*, for as long as `hold_for` says, claims nothing and hands back what has not started; *draining* does so
+    for good and closes the backlog.
+
+    Attributes:
+        slots: how many jobs run at once, at the most.
+        turned_at: when it last had a look at what to do.
+    """
+
+    name = "dispatcher"
+
+    def __init__(
+        self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float,
+        is_listening: Callable[[], bool], announcer: Announcer = SILENT, hold_for: Callable[[], float] = float,
+    ) -> None:  # fmt: skip
+        self.slots = claimer.slots
+        self._hold_for = hold_for
+        self._paused: set[str] = set()
+        self._lane = lane
+        self._announcer = announcer
+        self._claimer = claimer
+        self._app = app
+        self._backlog = backlog
+        self._holdings = holdings
+        self._poll = PollDecay(poll_seconds)
+        self._rate = Rate(monotonic())
+        self._signal = Signal()
+        self._rung = False
+        self._is_listening = is_listening
+        self._unheard = False
+        self._reconcile_at = monotonic() + RECONCILE_SECONDS
+        self._draining = False
+        self.turned_at = monotonic()
+        self._endings = 0
+        self._kind_leases = msgspec.json.encode(
+            {kind.name: kind.options.lease for kind in app if kind.options.lease is not None}
+        ).decode()
+        self._counts = dict.fromkeys(DispatcherStatistics.__struct_fields__, 0)
+
+    def wake(self) -> None:
+        """Look for jobs now."""
+        self._rung = True
+        self._signal.set()
+
+    def job_ended(self, count: int) -> None:
+        """So many jobs were settled."""
+        self._rate.add(count)
+
+    def slot_freed(self) -> None:
+        """A slot has become idle or the backlog is running low."""
+        self._signal.set()
+
+    def pause_queue(self, queue: str) -> None:
+        """Nothing is claimed from this queue any more: what of it has not started is handed back."""
+        self._paused.add(queue)
+        self._signal.set()
+
+    def look_again(self) -> None:
+        """What `hold_for` says has changed, or `slots` has."""
+        self._signal.set()
+
+    def drain(self) -> None:
+        """Claim nothing more."""
+        self._draining = True
+        self._signal.set()
+
+    async def warm_up(self) -> None:
+        """Connect, so that the first claim does not wait for it. Raises DatabaseUnavailable."""
+        await self._lane.call("held_jobs", self._claimer.incarnation)
+
+    async def run(self) -> None:
+        """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
+        self._reconcile_at = 0.0
+        while not self._draining:
+            self.turned_at = monotonic()
+            if monotonic() >= self._reconcile_at:
+                await self._reconcile()
+            await self._look()
+        await self._end()
+
+    async def _end(self) -> None:
+        """Hand back what has not started, or, where the database stays away, leave it to its leases."""
+        self._endings += 1
+        try:
+            if self._reconcile_at == 0.0:
+                await self._reconcile()
+            await self._hand_back(self._backlog.clear())
+        except DatabaseUnavailable as error:
+            if self._endings < MOST_ENDINGS:
+                raise
+            log.warning("could not hand back what has not started, the leases will run out: %s", error)
+        self._backlog.close()
+
+    async def _look(self) -> None:
+        """Claim if there is room, then wait until there is a reason to look again."""
+        if self._paused:
+            # No claim is in flight: a later one sees the pause for itself.
+            paused, self._paused = self._paused, set()
+            await self._hand_back(self._backlog.take_out(paused))
+        held_back = self._hold_for()
+        if held_back:
+            await self._hand_back(self._backlog.clear())
+            await self._signal.wait(min(held_back, RECONCILE_SECONDS))
+            return
+        size = min(self._claim_size(), MOST_CLAIMED)
+        if size == 0:
+            await self._signal.wait(HAND_BACK_AFTER)
+            await self._hand_back_stuck()
+        elif await self._claim(size) < size and not self._draining:
+            await self._wait()
+
+    def _claim_size(self) -> int:
+        busy = self.slots - self._backlog.idle_slots
+        return claim_size(self.slots, busy, len(self._backlog), self._rate.at(monotonic()))
+
+    async def _claim(self, size: int) -> int:
+        asked_at = monotonic()
+        was_rung, self._rung = self._rung, False
+        was_unheard, self._unheard = self._unheard, False
+        claimer = self._claimer
+        rows = await self._lane.call(
+            "claim_jobs", incarnation=claimer.incarnation, worker_id=claimer.worker_id, queues=list(claimer.queues),
+            kinds=self._app.served_kinds, batch=size, lease=timedelta(seconds=claimer.lease_seconds), kind_leases=self._kind_leases,
+        )  # fmt: skip
+        self._counts["claims"] += 1
+        self._counts["claimed"] += len(rows)
+        self._counts["empty_claims"] += not rows
+        self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
+        if rows:
+            self._poll.reset()
+            jobs = [Held(row, self._app.find(row["kind"]), asked_at, claimer.renew_seconds) for row in rows]
+            for held in jobs:
+                self._holdings[held.id] = held
+            self._backlog.extend(jobs)
+            _log_claims(jobs, was_rung)
+            self._announcer.claimed(jobs)
+            if JobUnblocked in self._announcer.heard:
+                await self._announcer.unblocked(self._lane, jobs)
+        return len(rows)
+
+    async def _wait(self) -> None:
+        """Until there is a reason to look again."""
+        next_due = await self._lane.call_value("next_look_in", list(self._claimer.queues))
+        poll = self._poll.wait()
+        seconds = wait_until_due(next_due, poll, progress=False)
+        if await self._signal.wait(seconds):
+            self._counts["wake_ups"] += self._rung
+        elif seconds < poll and isinstance(next_due, float) and next_due > 0:
+            self._poll.reset()
+        else:
+            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening()
+
+    async def _hand_back_stuck(self) -> None:
+        """Give back what was fetched ahead when every slot turned out to be busy for long."""
+        now = monotonic()
+        oldest = self._backlog.oldest
+        if oldest is not None and now - oldest.claimed_at >= HAND_BACK_AFTER and self._backlog.idle_slots == 0:
+            await self._hand_back(self._backlog.clear())
+
+    async def _hand_back(self, jobs: list[Held]) -> None:
+        # Dropped first: should the release get lost, the next reconciliation finds them and nobody renews them meanwhile.
+        for held in jobs:
+            drop(self._holdings, held)
+        if jobs:
+            await self._release([(held.id, held.attempt) for held in jobs])
+            self._counts["handed_back"] += len(jobs)
+            self._announcer.handed_back(jobs)
+
+    async def _release(self, identities: list[tuple[int, int]]) -> None:
+        identities.sort()
+        ids, attempts = [i for i, _ in identities], [a for _, a in identities]
+        await self._lane.call("release_jobs", self._claimer.incarnation, ids, attempts)
+
+    async def _reconcile(self) -> None:
+        """Compare what the database says we hold with what we run.
+
+        Runs with no claim in flight, so a job that the database knows and we do not is one whose claim we never heard of:
+        it is handed back. A job that we run and the database does not know is lost.
+        """
+        before = {(held.id, held.attempt) for held in self._holdings.values()}
+        rows = await self._lane.call("held_jobs", self._claimer.incarnation)
+        theirs = {(row["job_id"], row["attempt"]) for row in rows}
+        leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
+        if leaked:
+            await self._release(leaked)
+            self._counts["leaked"] += len(leaked)
+            log.warning("handed back %d jobs whose claim was never heard of", len(leaked))
+        for job_id, attempt in before - theirs:
+            held = self._holdings.get(job_id)
+            if held is not None and held.attempt == attempt:
+                held.lose("taken_by_another_worker")
+        self._reconcile_at = monotonic() + RECONCILE_SECONDS
+
+    def statistics(self) -> DispatcherStatistics:
+        """Counts since the start."""
+        return DispatcherStatistics(**self._counts)
+
+
+def _log_claims(jobs: list[Held], was_rung: bool) -> None:
+    if len(jobs) > MOST_NAMED:
+        log.debug("claimed %d jobs", len(jobs))
+        return
+    if not log.isEnabledFor(logging.INFO):
+        return
+    for held in jobs:
+        row = held.row
+        log.info(
+            "claimed job %s of kind %s for %s (attempt %s)", held.id, row["kind"], row["key"] or row["queue"], held.attempt,
+            extra={"job_id": held.id, "kind": row["kind"], "attempt": held.attempt, "woken": was_rung},
+        )  # fmt: skip

@@ -1,0 +1,204 @@
+"""The lease keeper: renews the leases of all jobs of this worker in one statement, from a thread of its own.
+
+A handler that blocks the event loop must not cost its lease, so the keeper shares neither loop nor connection with it.
+It reads the holdings and writes the trust deadline of each job; everything else it hands to the worker's thread.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+from uuid import UUID
+
+import msgspec
+import trio
+
+from leasehold.actors.attempts.announcer import SILENT, Announcer
+from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.claiming.decisions import Backoff, lease_margin
+from leasehold.database import Caller, open_database
+from leasehold.errors import DatabaseUnavailable
+from leasehold.events import LeaseRenewed
+
+log = logging.getLogger("leasehold.keeper")
+
+TICK_SECONDS = 0.25
+SHOW_RUNNING_AFTER = 0.25
+BLOCKED_AFTER = 2.0
+ANSWER_SECONDS = 10.0
+
+
+class KeeperStatistics(msgspec.Struct, frozen=True):
+    """Renewals accepted, leases found lost, statements sent, and how often the event loop was found blocked."""
+
+    renewed: int
+    lost: int
+    statements: int
+    loop_blocked: int
+
+
+class Pulse:
+    """When the worker's event loop last turned; beaten by the watcher, read by the keeper."""
+
+    def __init__(self) -> None:
+        self.at = monotonic()
+        self.thread = threading.get_ident()
+
+
+def _nobody(_actor: str, _error: BaseException) -> None:
+    return
+
+
+class Keeper:
+    """Renews what is due. `run` belongs to the worker's thread and starts the keeper's.
+
+    Args:
+        dsn: the keeper connects by itself.
+        incarnation: of the worker.
+        holdings: of the worker, read only.
+        renew_seconds: between renewals of one job.
+        lost: called in the worker's thread for each lease that is gone, with the reason.
+        pulse: of the worker's event loop.
+        announcer: of the worker, used in its thread.
+        away: called in the worker's thread with our name and the error when the database is not there.
+    """
+
+    name = "lease keeper"
+
+    def __init__(
+        self, dsn: str, incarnation: UUID, holdings: Holdings, renew_seconds: float,
+        lost: Callable[[Held, str], object], pulse: Pulse, announcer: Announcer = SILENT,
+        away: Callable[[str, BaseException], object] = _nobody,
+    ) -> None:  # fmt: skip
+        self._dsn = dsn
+        self._incarnation = incarnation
+        self._holdings = holdings
+        self._renew_seconds = renew_seconds
+        self._lost = lost
+        self._pulse = pulse
+        self._announcer = announcer
+        self._away = away
+        self.turned_at = monotonic()
+        self._stopping = False
+        self._cancel_thread: Callable[[], object] = bool
+        self._blocked_reported = 0.0
+        self._counts = {"renewed": 0, "lost": 0, "statements": 0, "loop_blocked": 0}
+
+    async def run(self) -> None:
+        """Keep leases until cancelled; the thread has ended then. Raises what the thread raised."""
+        self._stopping = False
+        portal = trio.lowlevel.current_trio_token()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._end_with_us)
+            await trio.to_thread.run_sync(self._thread, portal, limiter=trio.CapacityLimiter(1))
+            nursery.cancel_scope.cancel()
+
+    async def _end_with_us(self) -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            self._stopping = True
+            with suppress(trio.RunFinishedError):
+                self._cancel_thread()
+
+    def _thread(self, portal: trio.lowlevel.TrioToken) -> None:
+        # An empty context: the asyncio loop of the worker's thread must not be found here.
+        contextvars.Context().run(trio.run, self._keep, portal)
+
+    async def _keep(self, portal: trio.lowlevel.TrioToken) -> None:
+        with trio.CancelScope() as scope:
+            token = trio.lowlevel.current_trio_token()
+            self._cancel_thread = lambda: token.run_sync_soon(scope.cancel)
+            if self._stopping:
+                return
+            async with (
+                open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS) as database,
+                database.lane("lease keeper") as lane,
+            ):
+                await self._renew_until_cancelled(lane, portal)
+
+    async def _renew_until_cancelled(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
+        backoff = Backoff()
+        while True:
+            self.turned_at = monotonic()
+            wait = TICK_SECONDS
+            try:
+                await self.renew_due(lane, portal)
+            except DatabaseUnavailable as error:
+                wait = backoff.wait(monotonic())
+                portal.run_sync_soon(self._away, self.name, error)
+            slept_at = monotonic()
+            await trio.sleep(wait)
+            # Where this thread overslept as well, it was the whole process that stood still.
+            if monotonic() - slept_at < wait + BLOCKED_AFTER / 2:
+                self._report_blocked_loop()
+
+    async def renew_due(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
+        """Renew every lease whose time has come, in one statement."""
+        now = monotonic()
+        due = [held for held in list(self._holdings.values()) if held.lost is None and _is_due(held, now)]
+        if not due:
+            return
+        due.sort(key=lambda held: held.id)
+        self._counts["statements"] += 1
+        rows = await lane.call(
+            "renew_leases", self._incarnation, [h.id for h in due], [h.attempt for h in due], [h.lease for h in due],
+            [None if h.started is None else now - h.started for h in due], timeout=ANSWER_SECONDS,
+        )  # fmt: skip
+        self._apply(due, {row["job_id"]: row["reason"] for row in rows}, now, portal)
+
+    def _apply(
+        self, due: Sequence[Held], refused: dict[int, str], asked_at: float, portal: trio.lowlevel.TrioToken
+    ) -> None:
+        if LeaseRenewed in self._announcer.heard:
+            portal.run_sync_soon(self._announcer.renewed, [held for held in due if held.id not in refused])
+        for held in due:
+            reason = refused.get(held.id)
+            if reason is None:
+                held.trusted_until = asked_at + held.lease - lease_margin(held.lease)
+                held.renew_at = asked_at + min(self._renew_seconds, held.lease / 3)
+                held.shown = held.started is not None
+                self._counts["renewed"] += 1
+            elif reason == "busy":
+                held.renew_at = asked_at + 1.0
+            else:
+                self._counts["lost"] += 1
+                portal.run_sync_soon(self._lost, held, reason)
+
+    def _report_blocked_loop(self) -> None:
+        now = monotonic()
+        silent = now - self._pulse.at
+        if silent < BLOCKED_AFTER:
+            self._blocked_reported = 0.0
+        elif silent > 2 * self._blocked_reported:
+            self._counts["loop_blocked"] += self._blocked_reported == 0.0
+            self._blocked_reported = silent
+            running = [held for held in list(self._holdings.values()) if held.started is not None]
+            log.error(
+                "a handler has blocked the event loop for %.1f s (its lease is kept); running: %s; it is at:\n%s",
+                silent, ", ".join(f"job {h.id} ({h.row['kind']})" for h in running), _stack_of(self._pulse.thread),
+                extra={"job_ids": [held.id for held in running]},
+            )  # fmt: skip
+
+    def statistics(self) -> KeeperStatistics:
+        """Counts since the start."""
+        return KeeperStatistics(**self._counts)
+
+
+def _is_due(held: Held, now: float) -> bool:
+    if now >= held.renew_at:
+        return True
+    return (
+        not held.shown and held.started is not None and now - held.started >= SHOW_RUNNING_AFTER and not held.settling
+    )
+
+
+def _stack_of(thread: int) -> str:
+    frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]  the documented way
+    return "".join(traceback.format_stack(frame)[-6:]) if frame is not None else "(unknown)"

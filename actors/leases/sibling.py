@@ -1,0 +1,53 @@
+"""The sibling of a running job: it holds the job's cancel scope and lives no longer than the handler.
+
+The claim's lease covers a short job whole, so a sibling is started only for a job that outlives the first look of the
+watcher; a job of a few milliseconds pays nothing for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from time import monotonic
+
+import trio
+
+from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.leases.keeper import Pulse
+
+WATCH_SECONDS = 0.1
+
+
+async def stand_by(held: Held) -> None:
+    """Cancel the handler when its lease can no longer be trusted; end when the handler ends.
+
+    The keeper moves `trusted_until` on with each renewal, counted from before the renewal was asked for.
+    """
+    with trio.CancelScope() as scope:
+        held.watched = scope
+        while held.lost is None and not held.settling:
+            left = held.trusted_until - monotonic()
+            if left <= 0:
+                held.lose("error")
+                return
+            await trio.sleep(left)
+
+
+class Watcher:
+    """Starts siblings, and beats the pulse that shows the event loop turning."""
+
+    name = "watcher"
+
+    def __init__(self, running: Callable[[], Iterable[Held]], pulse: Pulse, nursery: trio.Nursery) -> None:
+        self._running = running
+        self._pulse = pulse
+        self._nursery = nursery
+
+    async def run(self) -> None:
+        """Look at what runs, ten times a second, until cancelled."""
+        while True:
+            self._pulse.at = monotonic()
+            for held in self._running():
+                if held.watched is None and held.started is not None:
+                    held.watched = trio.CancelScope()
+                    self._nursery.start_soon(stand_by, held)
+            await trio.sleep(WATCH_SECONDS)

@@ -1,0 +1,129 @@
+"""The probes of a process of actors: what the probes' thread reads is written here, in the event loop."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+import trio
+
+from leasehold.actors.probes.metrics import Attempts, actor_values
+from leasehold.actors.settling.settler import SettlerStatistics
+from leasehold.actors.upkeep.reaper import Reaper
+from leasehold.actors.worker.worker import Worker
+from leasehold.database import Caller
+from leasehold.errors import DatabaseError
+from leasehold.observability.metrics import expose, single
+from leasehold.observability.observers import Observers
+from leasehold.observability.probes import Health, open_probes
+from leasehold.settings import Settings
+
+log = logging.getLogger("leasehold.probes")
+
+BEAT_SECONDS = 0.5
+ASK_SECONDS = 2.5
+ANSWER_SECONDS = 2.0
+STUCK_SECONDS = 90.0  # more than a statement and a back-off take
+
+
+class Watched:
+    """An actor that is to make progress: `mark` changes with each turn, or is None while there is nothing to do."""
+
+    def __init__(self, name: str, mark: Callable[[], object]) -> None:
+        self.name = name
+        self._mark = mark
+        self._last: object = None
+        self._since = monotonic()
+
+    def problem(self, now: float, seconds: float) -> str | None:
+        """What is wrong with it, after it has not moved for so long."""
+        mark = self._mark()
+        if mark is None or mark != self._last:
+            self._last, self._since = mark, now
+        stood = now - self._since
+        return f"it has not moved for {stood:.0f} s" if stood > seconds else None
+
+
+class Probes:
+    """Keeps the health of this process true, and serves it.
+
+    Args:
+        actors: of this process.
+        lane: for asking whether the database is there.
+        is_draining: whether the process ends.
+    """
+
+    name = "probes"
+
+    def __init__(
+        self, settings: Settings, actors: Sequence[object], lane: Caller, observers: Observers,
+        is_draining: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        self._settings = settings
+        self._actors = actors
+        self._workers = [actor for actor in actors if isinstance(actor, Worker)]
+        self._lane = lane
+        self._is_draining = is_draining
+        self._attempts = Attempts(observers) if self._workers else None
+        self._stuck_seconds = max(STUCK_SECONDS, 3 * settings.poll_seconds)
+        self._watched = [each for actor in actors for each in _watched(actor)]
+        self.health = Health(settings.probe_stale_seconds)
+
+    async def run(self) -> None:
+        """Serve until cancelled. Raises SettingsError where the address cannot be bound."""
+        host, port = self._settings.probe_host, self._settings.probe_port or 0
+        with open_probes(host, port, self.health, self._expose) as url:
+            log.info("probes answer at %s", url)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._beat)
+                nursery.start_soon(self._ask)
+
+    async def _beat(self) -> None:
+        while True:
+            self.look()
+            await trio.sleep(BEAT_SECONDS)
+
+    def look(self) -> None:
+        """One beat: look at every actor."""
+        health = self.health
+        health.is_draining = self._is_draining() or any(each.is_draining for each in self._workers)
+        health.has_started = all(each.presence.worker_name for each in self._workers)
+        now = monotonic()
+        watched = [] if health.is_draining or not health.has_started else self._watched
+        health.stuck = {each.name: each.problem(now, self._stuck_seconds) for each in watched}
+        health.beat()
+
+    async def _ask(self) -> None:
+        while True:
+            try:
+                await self._lane.fetch("select 1", timeout=ANSWER_SECONDS)
+                self.health.database_answered()
+            except DatabaseError as error:
+                self.health.database_failed()
+                log.debug("the database does not answer: %s", error)
+            await trio.sleep(ASK_SECONDS)
+
+    def _expose(self, accept: str) -> tuple[bytes, str]:
+        values = [*actor_values(self._actors), ("leasehold_loop_lag_seconds", single(self.health.lag))]
+        if self._attempts is not None:
+            values += self._attempts.values()
+        return expose(values, accept)
+
+
+def _watched(actor: object) -> list[Watched]:
+    if isinstance(actor, Worker):
+        settler = actor.settler
+        return [
+            Watched("dispatcher", lambda: actor.dispatcher.turned_at),
+            Watched("settler", lambda: _settled(settler.statistics())),
+            Watched("lease keeper", lambda: actor.keeper.turned_at),
+        ]
+    if isinstance(actor, Reaper):
+        return [Watched("reaper", lambda: actor.statistics().rounds)]
+    return []
+
+
+def _settled(counts: SettlerStatistics) -> int | None:
+    """How many statements were sent; None where nothing waits to be written."""
+    return counts.statements if counts.waiting else None

@@ -1,0 +1,157 @@
+"""What running handlers say of themselves, until it is written: how far they have come, and lines for the job's log.
+
+Called in any thread and never waits. What does not fit in is counted, and the job's log says how much that was.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from typing import NamedTuple
+
+import trio
+
+from leasehold.actors.attempts.outcome import sanitized
+
+_job_id = attrgetter("job_id")
+
+MOST_LINES = 10_000
+MOST_CHARACTERS = 8_000_000
+MOST_OF_A_JOB = 1_001
+"""The database keeps a thousand lines; one more tells it that there are more."""
+LONGEST_LINE = 4_000
+LONGEST_MESSAGE = 1_000
+TICK = timedelta(microseconds=1)
+
+Attempt = tuple[int, int]
+"""Job id and attempt."""
+
+
+class Said(NamedTuple):
+    """How far an attempt has come."""
+
+    job_id: int
+    attempt: int
+    fraction: float | None
+    message: str | None
+
+
+class Line(NamedTuple):
+    """One line of a job's log, by the worker's clock."""
+
+    job_id: int
+    attempt: int
+    at: datetime
+    level: str
+    message: str
+
+
+class Journal:
+    """The last word of each job, and the lines of all of them in order.
+
+    `wake` is called, in whatever thread, when the first thing comes in after `listen`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.turn = trio.Lock()
+        """Held while words are taken and sent, so that of two that are sent the later one is written last."""
+        self._said: dict[int, Said] = {}
+        self._lines: deque[Line] = deque()
+        self._characters = 0
+        self._counts: dict[Attempt, int] = {}
+        self._dropped: dict[Attempt, int] = {}
+        self._last_at = datetime.min.replace(tzinfo=UTC)
+        self._wake: Callable[[], object] | None = None
+        self.dropped = 0
+
+    def progress(self, job_id: int, attempt: int, fraction: float | None, message: str | None = None) -> None:
+        """Say how far an attempt has come; only the last word is written."""
+        said = Said(job_id, attempt, None if fraction is None else float(fraction), message)
+        with self._lock:
+            self._said[job_id] = said
+        self._stir()
+
+    def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
+        """Append a line to the log of a job."""
+        text = sanitized(message[:LONGEST_LINE])
+        key = (job_id, attempt)
+        with self._lock:
+            count = self._counts[key] = self._counts.get(key, 0) + 1
+            if count > MOST_OF_A_JOB:
+                return
+            if len(self._lines) >= MOST_LINES or self._characters + len(text) > MOST_CHARACTERS:
+                self._dropped[key] = self._dropped.get(key, 0) + 1
+                self.dropped += 1
+                return
+            self._append(job_id, attempt, level, text)
+        self._stir()
+
+    def _append(self, job_id: int, attempt: int, level: str, text: str) -> None:
+        # No two lines have one time, so that their order is kept.
+        self._last_at = max(datetime.now(UTC), self._last_at + TICK)
+        self._lines.append(Line(job_id, attempt, self._last_at, level, text))
+        self._characters += len(text)
+
+    def listen(self, wake: Callable[[], object]) -> None:
+        """Have `wake` called once, when there is something to write: now, or when it comes."""
+        with self._lock:
+            self._wake = wake
+            is_empty = not (self._said or self._lines)
+        if not is_empty:
+            self._stir()
+
+    def _stir(self) -> None:
+        if self._wake is not None:
+            with self._lock:
+                wake, self._wake = self._wake, None
+            if wake is not None:
+                wake()
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is progress to write."""
+        return bool(self._said)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything is written."""
+        return not (self._said or self._lines or self._dropped)
+
+    def said(self, job_ids: Collection[int] | None = None) -> list[Said]:
+        """The unwritten last words of these jobs, or of all, in the order of their ids."""
+        with self._lock:
+            found = self._said.values() if job_ids is None else (self._said[n] for n in job_ids if n in self._said)
+            return sorted(found, key=_job_id)
+
+    def lines(self, most: int) -> list[Line]:
+        """The oldest unwritten lines."""
+        with self._lock:
+            self._confess()
+            return [self._lines[n] for n in range(min(most, len(self._lines)))]
+
+    def _confess(self) -> None:
+        """Where lines were dropped and there is room again, tell it in the logs of their jobs."""
+        while self._dropped and len(self._lines) < MOST_LINES:
+            (job_id, attempt), count = self._dropped.popitem()
+            self._append(
+                job_id, attempt, "warning", f"{count} lines are missing here: too many waited for the database"
+            )
+
+    def written(self, said: Collection[Said], lines: int = 0) -> None:
+        """These words and the oldest so many lines need not be written any more."""
+        with self._lock:
+            for each in said:
+                if self._said.get(each.job_id) is each:
+                    del self._said[each.job_id]
+            for _ in range(lines):
+                self._characters -= len(self._lines.popleft().message)
+
+    def forget(self, is_running: Callable[[int], object]) -> None:
+        """Stop counting the lines of jobs that have ended."""
+        with self._lock:
+            for key in [key for key in self._counts if not is_running(key[0])]:
+                del self._counts[key]

@@ -1,0 +1,215 @@
+"""One attempt whose handler asked for more than its args: what it said on its way, and its transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import trio
+
+from leasehold.actors.attempts.held_job import SHUTDOWN, Held
+from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
+from leasehold.actors.progress.buffer import Said
+from leasehold.actors.progress.writer import report_progress
+from leasehold.database import PooledTransaction, Transaction
+from leasehold.database.border import run_asyncio
+from leasehold.database.rows import decode_json
+from leasehold.errors import BadInput, InvalidArgs, LeaseLost
+from leasehold.jobs.enqueueing.encoding import encode_continuation
+from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.job_host import Block
+from leasehold.jobs.handling.transactions import (
+    Completion,
+    CompletionValues,
+    JobTransaction,
+    SyncCompletion,
+    SyncJobTransaction,
+)
+from leasehold.jobs.kinds.outputs import typed_blocker
+from leasehold.jobs.producing.new_job import NewJob
+
+if TYPE_CHECKING:
+    from leasehold.actors.running.job_host import WorkerDesk
+
+T = TypeVar("T", bound=JobTransaction)
+
+
+class AttemptWork:
+    """One attempt that has asked for more than its args: at most one transaction open at a time."""
+
+    def __init__(self, held: Held, job: Job, desk: WorkerDesk) -> None:
+        self._held = held
+        self._job = job
+        self._desk = desk
+        self._open: JobTransaction | None = None
+        self._inner: Transaction | PooledTransaction | None = None
+        self._completion: Completion | None = None
+        self._said: ContinueWith[Any] | None = None
+        self._started: list[NewJob[Any]] = []
+        self._new_ids: list[int] = []
+
+    def say(self, continuation: ContinueWith[Any]) -> None:
+        """The handler is going to return this."""
+        if self._said is not None:
+            raise BadInput("continue_with was said already; a job continues its chain once")
+        self._said = continuation
+
+    def start(self, jobs: Sequence[NewJob[Any]]) -> None:
+        """Begin chains when the attempt completes."""
+        self._started += jobs
+
+    async def blockers(self, output_type: Any = Any) -> list[Any]:
+        """Outputs of the chains that the job waited for, in their order."""
+        rows = await (self._inner or self._desk.database()).call("get_job_blockers", self._job.id)
+        outputs = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
+        if output_type is Any:
+            return outputs
+        return [
+            typed_blocker(output_type, each, row["slot"], row["chain_id"])
+            for each, row in zip(outputs, rows, strict=True)
+        ]
+
+    def completion(self, output: Any, continuation: ContinueWith[Any] | None) -> CompletionValues:
+        """What `leasehold.complete_job` takes, for a connection of the handler's own."""
+        if self._completion is not None:
+            raise BadInput("this attempt has a completion of ours already, which a second one would wait for in vain")
+        if output is not None and continuation is not None:
+            raise BadInput("a job that continues its chain has no output; give one or the other")
+        encoded = None if output is None else encode_output(output, self._held.kind)
+        if isinstance(encoded, dict):
+            raise InvalidArgs(encoded["message"])
+        if continuation is None and not self._started:
+            return CompletionValues(*self._job.token, encoded, None)
+        further = encode_continuation(continuation, self._started, self._desk.check)
+        return CompletionValues(*self._job.token, encoded, further)
+
+    def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
+        """A transaction that commits with its block."""
+        return Block(partial(self._begin, JobTransaction), self._end_preparation, SyncJobTransaction)
+
+    def complete(self) -> Block[Completion, SyncCompletion]:
+        """The transaction that `close` commits."""
+        return Block(self._begin_completion, self._end_completion, SyncCompletion)
+
+    @property
+    def transaction(self) -> Completion:
+        """Of an atomic handler."""
+        if not self._held.kind.is_atomic or self._completion is None:
+            raise BadInput("only a handler with mode='atomic' runs in a transaction; use job.complete()")
+        return self._completion
+
+    async def begin_atomic(self) -> None:
+        """Open the transaction that the whole handler runs in, and keep everybody else from the job until it ends."""
+        self._completion = await self._begin(Completion)
+        await self._assert_lease(self._completion)
+
+    async def _begin(self, make: Callable[[Transaction | PooledTransaction], T]) -> T:
+        if self._completion is not None:
+            raise BadInput(
+                "this attempt has its completion already; nothing comes after it, and atomic handlers have one"
+            )
+        if self._inner is not None:
+            raise BadInput("a transaction of this job is open already; one at a time")
+        inner: Transaction | PooledTransaction = await self._desk.database().begin()
+        self._inner = inner
+        made = make(inner)
+        self._open = made
+        return made
+
+    async def _begin_completion(self) -> Completion:
+        completion = await self._begin(Completion)
+        self._completion = completion
+        return completion
+
+    async def _end_preparation(self, error: BaseException | None) -> None:
+        transaction = self._open
+        if error is not None or transaction is None:
+            await self._roll_back("it was rolled back")
+            return
+        try:
+            await self._assert_lease(transaction)
+        except BaseException:
+            await self._roll_back("it was rolled back")
+            raise
+        await self._commit(transaction)
+
+    async def _end_completion(self, error: BaseException | None) -> None:
+        if error is not None:
+            await self._roll_back("it was rolled back")
+            self._completion = None
+        elif self._open is not None:
+            self._open.over("its block has ended, and it commits when the handler returns")
+
+    async def _assert_lease(self, transaction: JobTransaction) -> None:
+        await transaction.call_last("assert_lease", *self._job.token)
+
+    async def _commit(self, transaction: JobTransaction) -> None:
+        inner, self._inner, self._open = self._inner, None, None
+        transaction.over("it was committed")
+        if inner is not None:
+            await inner.commit()
+        await transaction.hooks.flush()
+
+    async def _roll_back(self, reason: str) -> None:
+        inner, self._inner = self._inner, None
+        transaction, self._open = self._open, None
+        if transaction is not None:
+            transaction.over(reason)
+            transaction.hooks.discard()
+        if inner is not None:
+            await inner.roll_back()
+
+    async def close(self, returned: Any) -> Outcome:
+        """How the attempt ended, now that its handler returned this; what it had to commit is committed.
+
+        Raises BadInput for contradictions, LeaseLost and whatever the commit raises; nothing was committed then, or, after
+        DatabaseUnavailable, nobody knows.
+        """
+        completion = self._completion
+        end = returned if completion is None else completion.settled_with(returned)
+        if self._said is not None and end is not self._said:
+            raise BadInput(f"continue_with was said and not returned; the handler returned {returned!r:.200}")
+        outcome = ended(self._held, end, self._started, self._desk.check)
+        if completion is None or not isinstance(outcome, (Completed, Continued)):
+            return outcome
+        if self._held.lost not in (None, SHUTDOWN):
+            raise LeaseLost(f"the lease was lost before the commit: {self._held.lost}")
+        self._held.settling = True
+        with trio.CancelScope(shield=True):
+            await self._as_begun(partial(self._complete, completion, outcome))
+        if isinstance(outcome, Continued):
+            return Committed(self._held, outcome.has_next, outcome.continuation, self._new_ids)
+        return Committed(self._held, has_next=False)
+
+    async def _complete(self, completion: Completion, outcome: Completed | Continued) -> None:
+        continuation = outcome.continuation if isinstance(outcome, Continued) else None
+        started = self._held.started
+        ran_for = None if started is None else monotonic() - started
+        journal = self._desk.journal
+        said: Sequence[Said] = ()
+        if self._inner is not None:
+            if journal.has_words:
+                async with journal.turn:
+                    if said := journal.said([self._held.id]):
+                        await report_progress(self._inner, self._job.incarnation, said)
+            made = await self._inner.call_last("complete_job", *self._job.token, outcome.output, continuation, ran_for)
+            self._new_ids = cast("list[int]", made or [])
+        await self._commit(completion)
+        if said:
+            journal.written(said)
+
+    async def undo(self) -> None:
+        """Roll back what is still open. Cannot be cancelled."""
+        if self._inner is not None:
+            with trio.CancelScope(shield=True):
+                await self._as_begun(partial(self._roll_back, "the handler has ended without it"))
+
+    async def _as_begun(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Run it in the flavour of the open transaction."""
+        if isinstance(self._inner, PooledTransaction):
+            await run_asyncio(action)
+        else:
+            await action()

@@ -1,0 +1,99 @@
+"""Calling a handler in the flavour it was written for."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+import trio
+
+from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.outcome import EncodedOutput
+from leasehold.actors.processes.pool import ProcessPool
+from leasehold.actors.processes.wire import Answer, Continued, Raised, Request, Returned, Waits, decode_answer, encode
+from leasehold.database.border import run_asyncio
+from leasehold.errors import BadInput, HandlerFailed, tell
+from leasehold.jobs.handling.continuation import WaitFor
+from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
+from leasehold.jobs.kinds.kind import Kind
+
+
+class Apart(NamedTuple):
+    """What a handler in a process needs: the pool, and the job as it was claimed.
+
+    `decodes`: its output is wanted as a value, since middlewares see it, and not as JSON.
+    """
+
+    pool: ProcessPool | None
+    held: Held
+    incarnation: UUID
+    worker_id: str
+    decodes: bool = False
+
+
+async def invoke(
+    kind: Kind[..., Any],
+    args: tuple[Any, ...],
+    named: dict[str, Any],
+    threads: trio.CapacityLimiter,
+    apart: Apart | None = None,
+) -> Any:
+    """The handler's return value; from a process, that value as JSON.
+
+    A thread is cancelled where it calls `leasehold.checkpoint()`, and waited for. A process is killed. It gets the args as
+    they were claimed, not `args` and `named`.
+    """
+    match kind.runs:
+        case "trio":
+            return await kind.function(*args, **named)
+        case "asyncio":
+            return await run_asyncio(partial(kind.function, *args, **named))
+        case "thread":
+            return await trio.to_thread.run_sync(partial(kind.function, *args, **named), limiter=threads)
+        case "process":
+            return await _invoke_apart(kind, apart)
+        case _:  # a job that no flavour ran must not complete
+            raise BadInput(f"kind {kind.name}: there is no way to run it as {kind.runs!r}")
+
+
+async def _invoke_apart(kind: Kind[..., Any], apart: Apart | None) -> Any:
+    """What the handler returned or raised in its process. Raises ProcessCrashed and MemoryLimitExceeded as well."""
+    if apart is None or apart.pool is None:
+        raise BadInput(f"kind {kind.name} runs in a process, and this worker has none")
+    row = {name: value for name, value in apart.held.row.items() if name != "args"}
+    function = kind.function
+    request = Request(
+        function.__module__, function.__qualname__, row, apart.incarnation, apart.worker_id, apart.held.row["args"]
+    )
+    return _take(decode_answer(await apart.pool.run(kind, encode(request), apart.held.clock)), decodes=apart.decodes)
+
+
+def _take(answer: Answer, *, decodes: bool) -> Any:
+    match answer:
+        case Returned():
+            if not decodes:
+                return EncodedOutput(answer.output)
+            return None if answer.output is None else msgspec.json.decode(answer.output)
+        case Continued():
+            return pickle.loads(answer.pickled)
+        case Waits():
+            raise WaitFor(pickle.loads(answer.pickled), answer.delay)
+        case Raised():
+            raise _meant(answer)
+
+
+def _meant(answer: Raised) -> Exception:
+    """What means the same here; its type, message and traceback are told as they were in the process."""
+    message = str(answer.error["message"])
+    match answer.meaning:
+        case "retry":
+            return tell(Retry(answer.after, message), answer.error)
+        case "reschedule":
+            return tell(Reschedule(answer.after, message), answer.error)
+        case "discard":
+            return tell(Discard(message), answer.error)
+        case "failure":
+            return tell(HandlerFailed(f"{answer.error['type']}: {message}"), answer.error)

@@ -1,0 +1,106 @@
+"""Where running handlers get their transactions. A handler that asks for nothing costs nothing here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from threading import get_ident
+from typing import Any
+
+from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.attempts.outcome import Outcome, ended
+from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.running.attempt_session import AttemptWork
+from leasehold.app import App
+from leasehold.database import Database, running_flavour
+from leasehold.database.border import run_asyncio
+from leasehold.errors import BadInput, LeaseLost
+from leasehold.jobs.enqueueing.encoding import check_job
+from leasehold.jobs.handling.continuation import WaitFor
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.transactions import need_thread_of_worker
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.producing.new_job import NewJob
+
+
+class WorkerDesk:
+    """Makes the work of an attempt when its handler first asks.
+
+    Attributes:
+        works: the attempts that asked and have not ended, by job and attempt.
+        journal: takes down what handlers say of themselves.
+        pool: connections of the handlers; set while the worker runs.
+    """
+
+    def __init__(self, holdings: Holdings, app: App) -> None:
+        self.works: dict[tuple[int, int], AttemptWork] = {}
+        self.journal = Journal()
+        self.pool: Database | None = None
+        self._thread = 0
+        self._holdings = holdings
+        self._app = app
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(None), ())
+
+    def cancel_reason(self, job: Job) -> str | None:
+        """Why this attempt is being cancelled, if it is. In any thread."""
+        held = self._holdings.get(job.id)
+        return None if held is None or held.attempt != job.attempt else held.cancel_reason
+
+    def work(self, job: Job) -> AttemptWork:
+        """Of this running attempt. Raises LeaseLost when it has ended."""
+        known = self.works.get((job.id, job.attempt))
+        if known is not None:
+            return known
+        held = self._holdings.get(job.id)
+        if held is None or held.attempt != job.attempt or held.settling:
+            raise LeaseLost(f"attempt {job.attempt} of job {job.id} has ended")
+        made = self.works[job.id, job.attempt] = AttemptWork(held, job, self)
+        return made
+
+    @asynccontextmanager
+    async def open(self, database: Database, size: int) -> AsyncGenerator[None]:
+        """Have a pool for handlers, `size` connections at the most, while the block lasts."""
+        async with database.pool("handlers", size) as pool:
+            self.pool = pool
+            self._thread = get_ident()
+            try:
+                yield
+            finally:
+                self.pool = None
+
+    async def begin_atomic(self, job: Job, kind: Kind[..., Any]) -> None:
+        """Open the transaction that an atomic handler runs in. Raises LeaseLost, DatabaseUnavailable."""
+        work = self.work(job)
+        await (run_asyncio(work.begin_atomic) if kind.runs == "asyncio" else work.begin_atomic())
+
+    async def close(self, held: Held, end: Any) -> Outcome:
+        """How an attempt ended whose handler returned this. See `AttemptWork.close`."""
+        work = self.works.get((held.id, held.attempt))
+        return ended(held, end, (), self.check) if work is None else await work.close(end)
+
+    def waits(self, held: Held, wait: WaitFor) -> Outcome:
+        """The outcome of a handler that raised `job.wait_for(...)`."""
+        return ended(held, wait, (), self.check)
+
+    async def leave(self, held: Held) -> None:
+        """The handler has ended: roll back what it left open."""
+        work = self.works.pop((held.id, held.attempt), None)
+        if work is not None:
+            await work.undo()
+
+    def database(self) -> Any:
+        """The pool, in the flavour of the caller."""
+        if self.pool is None:
+            raise BadInput("handlers have transactions only while their worker runs")
+        need_thread_of_worker(self._thread)
+        return self.pool if running_flavour() == "trio" else self.pool.inner
+
+    def check(self, job: NewJob[Any]) -> NewJob[Any]:
+        """A new job as its kind wants it, where this worker knows its kind. Raises BadInput."""
+        return check_job(job, self._app.find(job.kind) if job.kind in self._app else None)
+
+
+NO_DESK = WorkerDesk({}, App())
+"""For slots whose handlers ask for nothing."""

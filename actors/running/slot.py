@@ -1,0 +1,228 @@
+"""A place for one running handler. The job may fail; the slot lives."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from time import monotonic
+from typing import Any, cast
+from uuid import UUID
+
+import trio
+
+from leasehold.actors.attempts.announcer import SILENT, Announcer
+from leasehold.actors.attempts.held_job import SHUTDOWN, Held
+from leasehold.actors.attempts.outcome import Failed, Outcome, Released, completed, describe, meant, raised, told_beside
+from leasehold.actors.attempts.time_limits import TOO_LATE
+from leasehold.actors.processes.pool import ProcessPool
+from leasehold.actors.running.invocation import Apart, invoke
+from leasehold.actors.running.job_host import NO_DESK, WorkerDesk
+from leasehold.actors.running.middleware_chain import NO_LAYERS, invoke_within
+from leasehold.events import JobStarted
+from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.middleware import Middleware
+from leasehold.observability.job_context import running_job
+
+log = logging.getLogger("leasehold.worker")
+
+ENDINGS = (ContinueWith, WaitFor)
+Take = Callable[[], Awaitable[Held | None]]
+"""Waits for the next job; None: there will be none."""
+
+__all__ = ["SHUTDOWN", "Slot", "describe_slot"]
+
+
+class Slot:
+    """Runs one job at a time.
+
+    Args:
+        incarnation, worker_id: of the worker.
+        threads: limits the threads of sync handlers.
+        settle: takes the outcome; never waits.
+        layers: the middlewares of each kind.
+        announcer: of the worker.
+        processes: for handlers that run in one.
+        desk: of the worker, for handlers that want a transaction.
+    """
+
+    def __init__(
+        self, incarnation: UUID, worker_id: str, threads: trio.CapacityLimiter, settle: Callable[[Outcome], None],
+        layers: Mapping[Kind[..., Any], tuple[Middleware, ...]] = NO_LAYERS, announcer: Announcer = SILENT,
+        processes: ProcessPool | None = None, desk: WorkerDesk = NO_DESK,
+    ) -> None:  # fmt: skip
+        self._incarnation = incarnation
+        self._worker_id = worker_id
+        self._threads = threads
+        self._settle = settle
+        self._layers = layers
+        self._announcer = announcer
+        self._heard = announcer.heard
+        self._processes = processes
+        self._desk = desk
+        self.held: Held | None = None
+
+    async def run_job(self, held: Held) -> None:
+        """Run the handler of one job and settle what came of it. Raises nothing but trio.Cancelled from outside."""
+
+        async def no_more() -> None:
+            return None
+
+        await self._run_in_one_scope(held, no_more)
+
+    async def run_jobs(self, take: Take) -> None:
+        """Run one job after another until `take` gives None. Raises nothing but trio.Cancelled from outside."""
+        held = await take()
+        while held is not None:
+            held = await self._run_in_one_scope(held, take)
+
+    async def _run_in_one_scope(self, held: Held, take: Take) -> Held | None:
+        """Run this job and those that follow it, until one has used up the cancel scope; the job to go on with, if any.
+
+        A scope costs more than all else that a slot does for a job, and most jobs never need it for themselves.
+        """
+        current: Held | None = held
+        outcome: Outcome | None = None
+        try:
+            with trio.CancelScope() as scope:
+                innermost = _innermost_scope()
+                while current is not None:
+                    if self._begin(current):
+                        outcome = await self._attempt(current, scope)
+                        if self._used_up(current) or _innermost_scope() is not innermost:
+                            break
+                        self._end(current, outcome)
+                    current = None
+                    current = await take()
+            if current is not None and scope.cancelled_caught:
+                outcome = self._cancelled(current)
+        except RuntimeError as error:
+            if current is None:
+                raise
+            outcome = Failed(
+                current, describe(error), discard=True
+            )  # it left a scope of its own open; trio has closed it
+        except BaseException:
+            if current is not None:
+                await self._leave(current)
+            raise
+        if current is None:
+            return None
+        await self._leave(current)
+        self._end(current, outcome)
+        return await take()
+
+    def _used_up(self, held: Held) -> bool:
+        """Whether the scope was cancelled or given a deadline for this job, or the job has left something to undo."""
+        return held.lost is not None or held.clock is not None or bool(self._desk.works)
+
+    def _begin(self, held: Held) -> bool:
+        """Whether the job is still ours to run."""
+        if held.lost is not None:
+            self._announcer.lost(held)
+            return False
+        self.held = held
+        held.started = monotonic()
+        running_job.set((held.row, self._worker_id))
+        if JobStarted in self._heard:
+            self._announcer.started(held)
+        return True
+
+    async def _leave(self, held: Held) -> None:
+        """The handler has ended: roll back what it left open."""
+        self.held = None
+        if self._desk.works:
+            await self._desk.leave(held)
+
+    def _end(self, held: Held, outcome: Outcome | None) -> None:
+        """Settle what came of the job, unless it was lost."""
+        self.held = None
+        if held.watched is not None:
+            held.watched.cancel()
+        if held.lost not in (None, SHUTDOWN):
+            log.warning(
+                "job %s attempt %s: lease lost (%s), the handler was cancelled",
+                held.id, held.attempt, held.lost, extra={"job_id": held.id, "reason": held.lost},
+            )  # fmt: skip
+            self._announcer.lost(held)
+        elif outcome is not None:
+            self._settle(outcome)
+
+    async def _attempt(self, held: Held, scope: trio.CancelScope) -> Outcome | None:
+        """How the attempt ended. Raises trio.Cancelled when the scope is cancelled, or one outside."""
+        if held.deadline is not None and held.deadline <= monotonic():
+            return Failed(held, TOO_LATE, discard=True)
+        kind = held.kind
+        try:
+            layers = self._layers[kind]
+            apart = self._apart(held, decodes=bool(layers)) if kind.runs == "process" else None
+            named = kind.decode_args(held.row["args"]) if apart is None or layers else {}
+            args = (self._job(held),) if kind.takes_job else ()
+        except Exception as error:
+            return Failed(held, describe(error))
+        held.start_clock(scope)
+        try:
+            if kind.is_atomic:
+                await self._desk.begin_atomic(args[0] if args else self._job(held), kind)
+            if layers:
+                job = args[0] if args else self._job(held)
+                end = await invoke_within(layers, job, kind, named, self._threads, apart)
+            else:
+                end = await invoke(kind, args, named, self._threads, apart)
+            return self._missed(held, None) or await self._returned(held, end)
+        except BaseException as error:
+            failure = _without_cancellation(error)
+            if failure is None:
+                raise
+            failure = meant(failure)
+            return self._missed(held, failure) or self._raised(held, failure)
+
+    async def _returned(self, held: Held, end: Any) -> Outcome:
+        if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
+            return await self._desk.close(held, end)
+        return completed(held, end)
+
+    def _raised(self, held: Held, failure: BaseException) -> Outcome:
+        return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
+
+    def _missed(self, held: Held, failure: BaseException | None) -> Failed | None:
+        """The outcome of a handler that came back by itself after the deadline of its job."""
+        missed = None if held.clock is None else held.clock.missed()
+        if missed is None:
+            return None
+        return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
+
+    def _job(self, held: Held) -> Job:
+        return held.job(self._incarnation, self._worker_id, self._desk)
+
+    def _apart(self, held: Held, *, decodes: bool) -> Apart:
+        return Apart(self._processes, held, self._incarnation, self._worker_id, decodes)
+
+    def _cancelled(self, held: Held) -> Outcome | None:
+        if held.lost == SHUTDOWN:
+            return Released(held)
+        if held.lost is not None or held.clock is None:
+            return None
+        error, is_last = held.clock.error()
+        return Failed(held, error, discard=is_last)
+
+
+def _without_cancellation(error: BaseException) -> BaseException | None:
+    """What the handler raised beside a cancellation of ours; one that nobody asked for is a failure like any other."""
+    if trio.current_effective_deadline() > float("-inf"):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return cast("BaseExceptionGroup[BaseException]", error).split(trio.Cancelled)[1]
+    return None if isinstance(error, trio.Cancelled) else error
+
+
+def _innermost_scope() -> object:
+    """What tells whether a cancel scope has been entered and not left. None where trio does not show it."""
+    return getattr(trio.lowlevel.current_task(), "_cancel_status", None)
+
+
+def describe_slot(slot: Slot) -> dict[str, Any] | None:
+    """What a slot runs, for people."""
+    held = slot.held
+    return None if held is None else {"job_id": held.id, "kind": held.kind.name, "attempt": held.attempt}

@@ -1,0 +1,218 @@
+"""One batch of outcomes, written with a guarded statement for each kind of end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from operator import attrgetter
+from time import monotonic
+from typing import Any, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from leasehold.actors.attempts.announcer import Announcer
+from leasehold.actors.attempts.outcome import (
+    Blocked,
+    Committed,
+    Completed,
+    Continued,
+    Failed,
+    Outcome,
+    Released,
+    Rescheduled,
+    sanitized,
+)
+from leasehold.actors.attempts.outcome_log import log_completions, log_failures
+from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.writer import report_progress
+from leasehold.database import Caller, Row
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, NotFound, QueryRefused
+
+log = logging.getLogger("leasehold.settler")
+
+MOST_CONTINUATION_BYTES = 4_000_000
+BY_ID = attrgetter("held.id")
+
+REFUSALS = (BadInput, QueryRefused, NotFound, Conflict)
+RETURNS = frozenset({"attempt_failed", "rescheduled", "released", "blocked"})
+"""What a timeline says of an attempt whose write was heard and left the job unfinished."""
+
+Kept = TypeVar("Kept", Completed, Failed, Rescheduled, Released, Continued, Blocked)
+
+
+class Settlement:
+    """Writes batches over one connection.
+
+    Attributes:
+        counts: since the start, by what became of the outcomes; and statements.
+    """
+
+    def __init__(self, lane: Caller, incarnation: UUID, announcer: Announcer, journal: Journal) -> None:
+        self._lane = lane
+        self._incarnation = incarnation
+        self._announcer = announcer
+        self._journal = journal
+        self._unanswered: set[int] = set()
+        self.counts = {"completed": 0, "failed": 0, "returned": 0, "refused": 0, "repeated": 0, "statements": 0}
+
+    async def warm_up(self) -> None:
+        """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
+        await self._lane.call("complete_jobs", self._incarnation, [], [], [], [])
+
+    async def write(self, batch: list[Outcome]) -> None:
+        """Write outcomes, in order of the jobs' ids. Raises DatabaseUnavailable: some may be written; write them all again."""
+        batch.sort(key=BY_ID)
+        try:
+            if self._journal.has_words:
+                await self._write_last_words(batch)
+            await self._write(batch)
+        except DatabaseUnavailable:
+            self._unanswered.update(outcome.held.id for outcome in batch)
+            raise
+        self._unanswered.clear()
+        self._announcer.batch_written()
+
+    async def _write_last_words(self, batch: list[Outcome]) -> None:
+        """How far these jobs have come, while they are still ours to speak for."""
+        async with self._journal.turn:
+            if said := self._journal.said({outcome.held.id for outcome in batch}):
+                self.counts["statements"] += 1
+                await report_progress(self._lane, self._incarnation, said)
+                self._journal.written(said)
+
+    async def _write(self, batch: list[Outcome]) -> None:
+        if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:
+            await self._in_parts(self._complete, done)
+            if len(done) == len(batch):
+                return
+        if broken := [outcome for outcome in batch if isinstance(outcome, Failed)]:
+            await self._in_parts(self._fail, broken)
+        if later := [outcome for outcome in batch if isinstance(outcome, Rescheduled)]:
+            await self._in_parts(self._reschedule, later)
+        if unstarted := [outcome for outcome in batch if isinstance(outcome, Released)]:
+            await self._in_parts(self._release, unstarted)
+        for portion in _portions([outcome for outcome in batch if isinstance(outcome, Continued)]):
+            await self._in_parts(self._continue, portion)
+        if waiting := [outcome for outcome in batch if isinstance(outcome, Blocked)]:
+            await self._in_parts(self._block, waiting)
+        self._note_committed([outcome for outcome in batch if isinstance(outcome, Committed)])
+
+    async def _in_parts(self, write: Callable[[Sequence[Kept]], Awaitable[None]], outcomes: Sequence[Kept]) -> None:
+        """Write outcomes; where Postgres refuses, halve them until the one is found that must not hold up the others."""
+        try:
+            await write(outcomes)
+        except REFUSALS as error:
+            if len(outcomes) == 1:
+                await self._fail_instead(outcomes[0], error)
+                return
+            middle = len(outcomes) // 2
+            await self._in_parts(write, outcomes[:middle])
+            await self._in_parts(write, outcomes[middle:])
+
+    async def _fail_instead(self, outcome: Outcome, error: Exception) -> None:
+        """Fail the job whose outcome cannot be kept. Raises the error where that is refused as well."""
+        if isinstance(outcome, Failed):
+            raise error
+        name = "InvalidContinuation" if isinstance(outcome, (Continued, Blocked)) else "InvalidOutput"
+        refused = {"type": name, "message": sanitized(str(error)), "traceback": ""}
+        await self._fail([Failed(outcome.held, refused, discard=True)])
+
+    async def _complete(self, outcomes: Sequence[Completed]) -> None:
+        now = monotonic()
+        rows = await self._call(
+            "complete_jobs", outcomes, [o.output for o in outcomes], [o.held.ran_for(now) for o in outcomes]
+        )
+        await self._note("completed", outcomes, rows)
+        log_completions(outcomes, rows)
+        self._announcer.completed(outcomes, rows)
+
+    async def _continue(self, outcomes: Sequence[Continued]) -> None:
+        now = monotonic()
+        rows = await self._call(
+            "continue_jobs", outcomes, [o.continuation for o in outcomes], [o.output for o in outcomes],
+            [o.held.ran_for(now) for o in outcomes],
+        )  # fmt: skip
+        refusals = [row for row in rows if row["reason"] is not None]
+        await self._note("completed", outcomes, refusals)
+        new_ids = {row["job_id"]: row["new_ids"] for row in rows if row["reason"] is None}
+        for outcome in outcomes:
+            if outcome.held.id in new_ids:
+                self._announcer.continued(outcome, new_ids[outcome.held.id])
+
+    async def _block(self, outcomes: Sequence[Blocked]) -> None:
+        rows = await self._call("block_jobs", outcomes, [o.wait for o in outcomes])
+        await self._note("returned", outcomes, rows)
+        self._announcer.blocked(outcomes, rows)
+
+    def _note_committed(self, outcomes: Sequence[Committed]) -> None:
+        self.counts["completed"] += len(outcomes)
+        for outcome in outcomes:
+            self._announcer.continued(outcome, outcome.new_ids)
+
+    async def _fail(self, outcomes: Sequence[Failed]) -> None:
+        now = monotonic()
+        policies = [o.held.kind.options.retry for o in outcomes]
+        rows = await self._call(
+            "fail_jobs",
+            outcomes,
+            [msgspec.json.encode(o.error).decode() for o in outcomes],
+            [o.held.ran_for(now) for o in outcomes],
+            [o.discard for o in outcomes],
+            [o.retry_in for o in outcomes],
+            [policy.initial for policy in policies],
+            [policy.multiplier for policy in policies],
+            [policy.cap for policy in policies],
+        )
+        await self._note("failed", outcomes, [row for row in rows if row["outcome"] == "refused"])
+        by_id = {row["job_id"]: row for row in rows}
+        log_failures(outcomes, by_id, self._unanswered)
+        self._announcer.failed(outcomes, by_id)
+
+    async def _reschedule(self, outcomes: Sequence[Rescheduled]) -> None:
+        rows = await self._call("reschedule_jobs", outcomes, [o.after for o in outcomes], [o.reason for o in outcomes])
+        await self._note("returned", outcomes, rows)
+        self._announcer.rescheduled(outcomes, rows)
+
+    async def _release(self, outcomes: Sequence[Released]) -> None:
+        rows = await self._call("release_jobs", outcomes)
+        await self._note("returned", outcomes, rows)
+        self._announcer.released(outcomes, rows)
+
+    async def _call(self, function: str, outcomes: Sequence[Outcome], *more: list[Any]) -> list[Row]:
+        self.counts["statements"] += 1
+        ids = [outcome.held.id for outcome in outcomes]
+        attempts = [outcome.held.attempt for outcome in outcomes]
+        return await self._lane.call(function, self._incarnation, ids, attempts, *more)
+
+    async def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
+        self.counts[what] += len(outcomes) - len(refusals)
+        for row in refusals:
+            job_id, reason = row["job_id"], row["reason"]
+            if job_id in self._unanswered and await self._was_heard(job_id, outcomes):
+                self.counts["repeated"] += 1
+                log.debug("job %s: outcome repeated, the first one was heard", job_id, extra={"job_id": job_id})
+                continue
+            self.counts["refused"] += 1
+            log.warning("job %s: outcome refused, %s", job_id, reason, extra={"job_id": job_id, "reason": reason})
+
+    async def _was_heard(self, job_id: int, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the job's timeline tells of this very attempt's end: then its write was carried out, and only the reply
+        was lost."""
+        attempts = {outcome.held.attempt for outcome in outcomes if outcome.held.id == job_id}
+        rows = await self._lane.call("get_job_timeline", job_id)
+        return any(row["attempt"] in attempts and row["event"] in RETURNS for row in rows)
+
+
+def _portions(outcomes: Sequence[Continued]) -> list[list[Continued]]:
+    """Outcomes in lists that are not too much for one statement each, unless a single one is."""
+    portions: list[list[Continued]] = []
+    room = 0
+    for outcome in outcomes:
+        size = len(outcome.continuation)
+        if size > room:
+            portions.append([])
+            room = MOST_CONTINUATION_BYTES
+        portions[-1].append(outcome)
+        room -= size
+    return portions

@@ -1,0 +1,58 @@
+"""Makes scheduled jobs claimable at their time, and wakes the workers for them."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from leasehold.actors.claiming.decisions import wait_until_due
+from leasehold.concurrency.signal import Signal
+from leasehold.database import Caller
+from leasehold.notify.channel import Tick, Wake
+from leasehold.notify.switchboard import Switchboard
+
+log = logging.getLogger("leasehold.scheduler")
+
+BATCH = 10_000
+
+
+class SchedulerStatistics(msgspec.Struct, frozen=True):
+    """Jobs made claimable, and rounds."""
+
+    made_due: int
+    rounds: int
+
+
+class Scheduler:
+    """Sleeps exactly until the next job is due; any number may run. Every wake-up may mean an earlier one."""
+
+    name = "scheduler"
+
+    def __init__(self, lane: Caller, switchboard: Switchboard, poll_seconds: float) -> None:
+        self._lane = lane
+        self._poll_seconds = poll_seconds
+        self._signal = Signal()
+        self._draining = False
+        self._counts = {"made_due": 0, "rounds": 0}
+        switchboard.subscribe(Tick, lambda _: self._signal.set())
+        switchboard.subscribe(Wake, lambda _: self._signal.set())
+        switchboard.subscribe_reconnect(self._signal.set)
+
+    def drain(self) -> None:
+        """End after the present round."""
+        self._draining = True
+        self._signal.set()
+
+    async def run(self) -> None:
+        """Make jobs due until drained. Raises DatabaseUnavailable."""
+        while not self._draining:
+            self._counts["rounds"] += 1
+            made = await self._lane.call_value("make_jobs_due", BATCH)
+            self._counts["made_due"] += made if isinstance(made, int) else 0
+            next_due = await self._lane.call_value("next_due_in")
+            await self._signal.wait(wait_until_due(next_due, self._poll_seconds, progress=bool(made)))
+
+    def statistics(self) -> SchedulerStatistics:
+        """Counts since the start."""
+        return SchedulerStatistics(**self._counts)

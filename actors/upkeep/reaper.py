@@ -1,0 +1,99 @@
+"""Takes back what ran out: expired leases and deadlines, and jobs left waiting or blocked behind nobody; ages the others."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from leasehold.concurrency.signal import Signal
+from leasehold.database import Caller
+from leasehold.events import JobReaped
+from leasehold.notify.channel import Reap
+from leasehold.notify.switchboard import Switchboard
+from leasehold.observability.observers import Observers
+
+log = logging.getLogger("leasehold.reaper")
+
+BATCH = 1000
+SOONEST_SECONDS = 0.02
+
+
+class ReaperStatistics(msgspec.Struct, frozen=True):
+    """Jobs taken back, failed at their deadline, promoted or unblocked that were stranded, raised for their age; rounds."""
+
+    reaped: int
+    expired: int
+    promoted: int
+    unblocked: int
+    aged: int
+    rounds: int
+
+
+class Reaper:
+    """Looks when the earliest lease runs out, when told to, and at least every poll interval."""
+
+    name = "reaper"
+
+    def __init__(
+        self, lane: Caller, switchboard: Switchboard, poll_seconds: float, observers: Observers | None = None
+    ) -> None:
+        self._lane = lane
+        self._observers = observers or Observers()
+        self._poll_seconds = poll_seconds
+        self._signal = Signal()
+        self._draining = False
+        self._counts = dict.fromkeys(ReaperStatistics.__struct_fields__, 0)
+        switchboard.subscribe(Reap, lambda _: self._signal.set())
+        switchboard.subscribe_reconnect(self._signal.set)
+
+    def drain(self) -> None:
+        """End after the present round."""
+        self._draining = True
+        self._signal.set()
+
+    async def run(self) -> None:
+        """Reap until drained. Raises DatabaseUnavailable."""
+        while not self._draining:
+            await self.reap()
+            expiry = await self._lane.call_value("next_expiry_in")
+            wait = min(self._poll_seconds, expiry if isinstance(expiry, float) else self._poll_seconds)
+            await self._signal.wait(max(wait, SOONEST_SECONDS))
+
+    async def reap(self) -> None:
+        """One round."""
+        self._counts["rounds"] += 1
+        while True:
+            rows = await self._lane.call("reap_jobs", BATCH)
+            self._counts["reaped"] += len(rows)
+            for row in rows:
+                log.warning(
+                    "took back job %s: the lease of attempt %s on worker %s ran out; now %s",
+                    row["job_id"], row["attempt"], row["worker_id"], row["state"],
+                    extra={"job_id": row["job_id"], "attempt": row["attempt"], "worker_id": row["worker_id"]},
+                )  # fmt: skip
+            if JobReaped in self._observers.heard:
+                for row in rows:
+                    self._observers.emit(JobReaped(**{name: row[name] for name in JobReaped.__struct_fields__}))
+            if len(rows) < BATCH:
+                break
+        await self._count("expired", "expire_jobs")
+        await self._count("promoted", "promote_stranded_jobs")
+        await self._count("aged", "age_jobs")
+        await self._unblock()
+
+    async def _count(self, what: str, function: str) -> None:
+        number = await self._lane.call_value(function)
+        self._counts[what] += number if isinstance(number, int) else 0
+
+    async def _unblock(self) -> None:
+        """Go round all blocked jobs, some at a time."""
+        last_id: int | None = 0
+        while last_id is not None and not self._draining:
+            (row,) = await self._lane.call("unblock_stranded_jobs", last_id, BATCH)
+            self._counts["unblocked"] += row["found"]
+            last_id = row["last_id"]
+
+    def statistics(self) -> ReaperStatistics:
+        """Counts since the start."""
+        return ReaperStatistics(**self._counts)

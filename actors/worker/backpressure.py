@@ -1,0 +1,170 @@
+"""Why a worker claims nothing for now: it was paused, or memory or CPU is short.
+
+What runs goes on. There is no timer: whoever is about to claim asks, and the machine is looked at once a second at the most.
+
+A worker that runs nothing is not what keeps the CPU busy: CPU alone holds it for one back-off and no longer, so that other
+programs slow its jobs down and never stop them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
+import psutil
+
+from leasehold.actors.worker.resources import Load, Meter, Reading, describe_cpu, describe_load, find_strain
+
+log = logging.getLogger("leasehold.worker")
+
+LOOK_SECONDS = 1.0
+
+
+class Readable(Protocol):
+    """Something that reads resources."""
+
+    def read(self) -> Reading:
+        """What is in use now."""
+        ...
+
+
+class BrakeLimits(msgspec.Struct, frozen=True):
+    """Shares of memory and CPU above which nothing is claimed, 1 for never, and how long until the next look."""
+
+    memory: float
+    cpu: float
+    seconds: float
+
+
+class Work(NamedTuple):
+    """What the worker does: whether jobs run, and how many have begun since the start."""
+
+    is_running: bool
+    begun: int
+
+
+class Stand(msgspec.Struct, frozen=True):
+    """What was decided last.
+
+    Modes: *free*; *held*; *excused*, once it was held for CPU alone and runs nothing: it claims until it has run something.
+
+    Attributes:
+        reason: why it is held, in words. since: when that began. until: when to decide anew.
+    """
+
+    mode: Literal["free", "held", "excused"] = "free"
+    reason: str | None = None
+    since: float = 0.0
+    until: float = 0.0
+
+
+def decide(was: Stand, load: Load | None, limits: BrakeLimits, now: float, *, is_idle: bool) -> Stand:
+    """Where the worker stands now. `is_idle`: it runs nothing, and has begun nothing since `was` was decided."""
+    if now < was.until:
+        return was
+    if load is None or (reason := find_strain(load, limits.memory, limits.cpu)) is None:
+        return Stand()
+    is_cpu_alone = find_strain(load, limits.memory, 1.0) is None
+    if is_cpu_alone and is_idle and was.mode != "free":
+        return Stand("excused")
+    return Stand("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
+
+
+class Brake:
+    """Held while the worker is to claim nothing.
+
+    Modes: *free*; *paused* between `pause` and `resume`; *backing off* from the look that finds too much in use to one, every
+    `limits.seconds`, that does not, or that excuses an idle worker (see `decide`). Paused and backing off may come together.
+
+    Attributes:
+        changed: called when it begins or ends to back off.
+    """
+
+    def __init__(
+        self, resources: Readable, limits: BrakeLimits, work: Callable[[], Work], clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._resources = resources
+        self._limits = limits
+        self._work = work
+        self._clock = clock
+        self._meter = Meter()
+        self._load: Load | None = None
+        self._looked_at = self._judged_at = float("-inf")
+        self._stand = Stand()
+        self._begun = 0
+        self._is_blind = False
+        self._is_off = limits.memory >= 1 and limits.cpu >= 1
+        self.paused = False
+        self.changed: Callable[[], object] = bool
+
+    @property
+    def reason(self) -> str | None:
+        """Why it backs off, in words; None when it does not."""
+        return self._stand.reason
+
+    def hold_for(self) -> float:
+        """Seconds to claim nothing, then to ask again; 0: claim."""
+        now = self._clock()
+        # Heartbeats look as well, and do not judge.
+        if (
+            not self._is_off
+            and now >= self._stand.until
+            and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0)
+        ):
+            self._judge(now)
+        return float("inf") if self.paused else max(0.0, self._stand.until - now)
+
+    def load(self) -> Load | None:
+        """The load, not older than a second; None where the machine does not tell."""
+        now = self._clock()
+        if now - self._looked_at >= LOOK_SECONDS:
+            self._look(now)
+        return self._load
+
+    def seconds_left(self) -> float:
+        """Until the next look, while it backs off."""
+        return max(0.0, self._stand.until - self._clock())
+
+    def _look(self, now: float) -> None:
+        self._looked_at = now
+        try:
+            self._load = self._meter.add(self._resources.read(), now)
+        except (OSError, psutil.Error) as error:
+            self._load = None
+            if not self._is_blind:
+                self._is_blind = True
+                log.warning("memory and CPU cannot be read, so nothing backs off: %s", error)
+
+    def _judge(self, now: float) -> None:
+        self._judged_at = now
+        load, work, was = self.load(), self._work(), self._stand
+        # Short jobs may all be between two looks. A paused worker claims nothing, excused or not.
+        is_idle = not (work.is_running or work.begun > self._begun or self.paused)
+        self._begun = work.begun
+        self._stand = decide(was, load, self._limits, now, is_idle=is_idle)
+        if self._stand.mode != was.mode:
+            self._log_change(was, load, now)
+        if (self.reason is None) != (was.reason is None):
+            self.changed()
+
+    def _log_change(self, was: Stand, load: Load | None, now: float) -> None:
+        match was.mode, self._stand.mode:
+            case _, "held":
+                log.warning(
+                    "backing off: %s, %g s", self.reason, self._limits.seconds,
+                    extra={"memory": _rounded(load and load.memory), "cpu": _rounded(load and load.cpu)},
+                )  # fmt: skip
+            case "held", "excused":
+                cpu = describe_cpu(load).replace("%", " %") if load else "?"
+                log.info("claiming all the same: CPU %s, but this worker runs nothing", cpu)
+            case "held", "free":
+                log.info("resuming after %.0f s: %s", now - was.since, describe_load(load) if load else "no reading")
+            case _:
+                pass
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 3)

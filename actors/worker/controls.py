@@ -1,0 +1,135 @@
+"""How a worker is told what to do while it runs, and what it tells of itself. See `leasehold.command_worker`."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import trio
+
+from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.claiming.dispatcher import Dispatcher
+from leasehold.actors.processes.pool import ProcessPool
+from leasehold.actors.running.crew import Crew
+from leasehold.actors.running.stacks import stack_of
+from leasehold.actors.worker.backpressure import Brake
+from leasehold.actors.worker.presence import About, Command, State, Vitals
+from leasehold.app import App
+from leasehold.database import Caller
+from leasehold.errors import BadInput, NotFound, WrongState
+from leasehold.settings import Settings
+
+
+class Controls:
+    """Carries commands out on the parts of a worker. `state` is what its row is to show."""
+
+    def __init__(
+        self, worker_id: str, crew: Crew, brake: Brake, dispatcher: Dispatcher, holdings: Holdings,
+        threads: trio.CapacityLimiter, processes: ProcessPool | None, database: Caller, drain: Callable[[], object],
+        is_listening: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        self._worker_id = worker_id
+        self._crew = crew
+        self._brake = brake
+        self._dispatcher = dispatcher
+        self._holdings = holdings
+        self._threads = threads
+        self._processes = processes
+        self._database = database
+        self._drain = drain
+        self._is_listening = is_listening
+        self.state: State = "ready"
+
+    def about(self, settings: Settings, app: App) -> About:
+        """What does not change."""
+        load = self._brake.load()
+        return About(
+            kinds=app.served_kinds, host=settings.host or socket.gethostname(), name=settings.worker_name,
+            app_version=settings.app_version or app.version, memory_limit=load and load.memory_limit,
+            cpu_limit=load and load.cpu_limit,
+        )  # fmt: skip
+
+    def vitals(self) -> Vitals:
+        """How it fares."""
+        load, reason = self._brake.load(), self._brake.reason
+        return Vitals(
+            state=self.state, active_jobs=len(self._running()), slots=self._dispatcher.slots,
+            listening=self._is_listening(), memory=load and load.memory, cpu=load and load.cpu, backoff=reason,
+            backoff_for=self._brake.seconds_left() if reason else None,
+            lost_wake_ups=self._dispatcher.statistics().lost_wake_ups,
+        )  # fmt: skip
+
+    async def carry_out(self, command: Command) -> dict[str, Any]:
+        """Do it; returns the result.
+
+        Raises NotFound: it has no such job. WrongState: it drains, or the job has not started. BadInput: a command of a later
+        version.
+        """
+        match command:
+            case Command(command="decommission"):
+                return self._decommission()
+            case Command(command="pause" | "resume" as wanted):
+                return self._set_paused(wanted == "pause")
+            case Command(command="set_concurrency", args={"slots": int(slots)}):
+                return self._scale(slots)
+            case Command(command="cancel_job", args={"job_id": int(job_id)}):
+                return await self._cancel_job(job_id)
+            case Command(command="dump_stacks", args=args):
+                return await self._dump_stacks(args.get("job_id"))
+            case _:
+                raise BadInput(f"this worker knows no command {command.command} with args {command.args}")
+
+    def _decommission(self) -> dict[str, Any]:
+        running = self._running()
+        self._drain()
+        return {"state": "draining", "running": running}
+
+    def _set_paused(self, paused: bool) -> dict[str, Any]:
+        self._refuse_while_draining()
+        self._brake.paused = paused
+        self.state = "paused" if paused else "ready"
+        self._dispatcher.look_again()
+        return {"state": self.state, "running": self._running()}
+
+    def _scale(self, slots: int) -> dict[str, Any]:
+        self._refuse_while_draining()
+        self._threads.total_tokens = slots
+        if self._processes is not None:
+            self._processes.resize(slots)
+        return {"was": self._crew.scale(slots), "slots": slots}
+
+    async def _cancel_job(self, job_id: int) -> dict[str, Any]:
+        held = self._held(job_id)
+        was = await self._database.call_value("cancel_job", job_id, f"by a command to worker {self._worker_id}")
+        held.lose("cancelled")
+        return {"job_id": job_id, "was": was}
+
+    async def _dump_stacks(self, job_id: int | None) -> dict[str, Any]:
+        if job_id is not None and job_id not in self._running():
+            self._held(job_id)
+            raise WrongState(f"job {job_id} is claimed by worker {self._worker_id} and has not started")
+        stacks: list[dict[str, Any]] = []
+        for slot, task in list(self._crew.slots.items()):
+            held = slot.held
+            if held is not None and job_id in (None, held.id):
+                stacks.append({"job_id": held.id, "kind": held.kind.name, "stack": await self._stack(held, task)})
+        return {"stacks": stacks}
+
+    async def _stack(self, held: Held, task: trio.lowlevel.Task) -> str:
+        if held.kind.runs == "process" and self._processes is not None:
+            return await self._processes.stack(task) or "its process has not started, or does not answer\n"
+        return stack_of(held, task)
+
+    def _running(self) -> list[int]:
+        return [held.id for held in self._crew.running()]
+
+    def _held(self, job_id: int) -> Held:
+        held = self._holdings.get(job_id)
+        if held is None:
+            raise NotFound(f"worker {self._worker_id} does not hold job {job_id}")
+        return held
+
+    def _refuse_while_draining(self) -> None:
+        if self.state == "draining":
+            raise WrongState(f"worker {self._worker_id} is draining")

@@ -1,0 +1,167 @@
+"""The worker's row: registered at the start, a heartbeat now and then, stopped at the end.
+
+A heartbeat also brings the commands for the worker. They are carried out one after the other, and acknowledged; what is
+not acknowledged comes again, so each is carried out once by its id.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+import msgspec
+import trio
+
+from leasehold.actors.claiming.dispatcher import Claimer
+from leasehold.concurrency.signal import Signal
+from leasehold.database import Caller
+from leasehold.errors import LeaseholdError
+
+log = logging.getLogger("leasehold.worker")
+
+State = Literal["ready", "paused", "draining"]
+COMMAND_SECONDS = 20.0
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What does not change while a worker lives. See `leasehold.register_worker`."""
+
+    kinds: list[str]
+    host: str
+    name: str | None = None
+    app_version: str | None = None
+    memory_limit: int | None = None
+    cpu_limit: float | None = None
+
+
+class Vitals(msgspec.Struct, frozen=True, kw_only=True):
+    """What a heartbeat tells. See `leasehold.heartbeat_worker`."""
+
+    state: State
+    active_jobs: int
+    slots: int
+    listening: bool
+    memory: float | None = None
+    cpu: float | None = None
+    backoff: str | None = None
+    backoff_for: float | None = None
+    lost_wake_ups: int = 0
+
+
+class Command(msgspec.Struct, frozen=True):
+    """What the worker is told to do."""
+
+    id: int
+    command: str
+    args: dict[str, Any]
+
+
+CarryOut = Callable[[Command], Awaitable[object]]
+"""Does it and returns the result, or raises why not."""
+Answer = tuple[str | None, str | None]
+
+
+async def refuse(command: Command) -> object:
+    """For a worker that takes no commands."""
+    raise LeaseholdError(f"{command.command} cannot be carried out here")
+
+
+class Presence:
+    """Keeps `leasehold.workers` true about this process.
+
+    Attributes:
+        worker_name: the friendly name; empty before `register`.
+    """
+
+    name = "presence"
+
+    def __init__(
+        self, caller: Caller, claimer: Claimer, about: About, seconds: float, vitals: Callable[[], Vitals],
+        carry_out: CarryOut = refuse,
+    ) -> None:  # fmt: skip
+        self._caller = caller
+        self._claimer = claimer
+        self._about = about
+        self._seconds = seconds
+        self._vitals = vitals
+        self._carry_out = carry_out
+        self._answers: dict[int, Answer] = {}
+        self._soon = Signal()
+        self.worker_name = ""
+
+    async def register(self) -> None:
+        """Make the worker known. Raises DatabaseUnavailable."""
+        about, vitals = self._about, self._vitals()
+        self.worker_name = str(
+            await self._caller.call_value(
+                "register_worker", self._claimer.incarnation, self._claimer.worker_id, about.host, os.getpid(),
+                package_version(), list(self._claimer.queues), about.kinds, vitals.slots, vitals.listening,
+                about.name, about.app_version, about.memory_limit, about.cpu_limit, self._seconds,
+            )
+        )  # fmt: skip
+
+    async def run(self) -> None:
+        """Beat until cancelled. Raises DatabaseUnavailable."""
+        while True:
+            commands = await self.beat()
+            if commands:
+                await self._obey(commands)
+            else:
+                await self._soon.wait(self._seconds)
+
+    async def beat(self) -> list[Command]:
+        """One heartbeat; registers again where the row is gone. Returns the commands that are not acknowledged."""
+        now = self._vitals()
+        [row] = await self._caller.call(
+            "heartbeat_worker", self._claimer.incarnation, now.active_jobs, now.state, now.listening, now.slots,
+            now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
+        )  # fmt: skip
+        if not row["is_known"]:
+            await self.register()
+            self.beat_soon()  # a new row says ready, whatever the worker is
+        return [] if row["commands"] is None else msgspec.json.decode(row["commands"], type=list[Command])
+
+    def beat_soon(self) -> None:
+        """Something that the row shows has changed, or there is a command."""
+        self._soon.set()
+
+    async def leave(self) -> None:
+        """Show the worker as stopped. Raises DatabaseUnavailable."""
+        await self._caller.call("stop_worker", self._claimer.incarnation)
+
+    async def _obey(self, commands: list[Command]) -> None:
+        for command in commands:
+            if command.id not in self._answers:
+                self._answers[command.id] = await self._answer(command)
+            result, error = self._answers[command.id]
+            await self._caller.call("acknowledge_command", self._claimer.incarnation, command.id, result, error)
+        # Everything up to here is acknowledged, and comes no more.
+        self._answers.clear()
+
+    async def _answer(self, command: Command) -> Answer:
+        log.info("told to %s (command %d)", _describe(command), command.id, extra={"command_id": command.id})
+        with trio.move_on_after(COMMAND_SECONDS):
+            try:
+                return msgspec.json.encode(await self._carry_out(command)).decode(), None
+            except LeaseholdError as error:
+                log.warning("command %d was not carried out: %s", command.id, error)
+                return None, str(error)
+            except Exception as error:
+                log.exception("command %d failed", command.id)
+                return None, f"{type(error).__name__}: {error}"
+        return None, f"not done after {COMMAND_SECONDS:g} s"
+
+
+def _describe(command: Command) -> str:
+    return " ".join([command.command.replace("_", " "), *(f"{name} {value}" for name, value in command.args.items())])
+
+
+def package_version() -> str:
+    """The version of leasehold that is installed."""
+    try:
+        return version("leasehold")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,115 @@
+"""How much memory and CPU is in use, as shares of what there may be: of the container's limit, else of the machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import psutil
+
+from leasehold.actors.worker.cgroup import Cgroup, Cpu, Memory
+from leasehold.observability.sizes import show_bytes
+
+SMOOTH_SECONDS = 10.0
+SHORTEST_SPAN = 0.05
+
+
+class Machine(NamedTuple):
+    """What the machine as a whole has in use."""
+
+    memory: Memory
+    cpu: Cpu
+
+
+class Reading(NamedTuple):
+    """One look."""
+
+    memory: Memory
+    cpu: Cpu
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """What is in use.
+
+    Attributes:
+        memory: share of `memory_limit` (bytes), as read: it does not jitter, and waiting to be sure may cost the process.
+        cpu: share of `cpu_limit` (CPUs), smoothed over some ten seconds, and 0 at first: a short burst is no reason to hold back.
+    """
+
+    memory: float
+    memory_limit: int
+    cpu: float
+    cpu_limit: float
+
+
+def read_machine() -> Machine:
+    """By psutil."""
+    memory = psutil.virtual_memory()
+    times = psutil.cpu_times()
+    # Guests are counted in user time as well.
+    busy = times.user + times.system + getattr(times, "nice", 0.0) + getattr(times, "irq", 0.0)
+    busy += getattr(times, "softirq", 0.0) + getattr(times, "steal", 0.0)
+    return Machine(Memory(memory.total - memory.available, memory.total), Cpu(busy, float(psutil.cpu_count() or 1)))
+
+
+class Resources:
+    """Reads; `root` holds `proc` and `sys`."""
+
+    def __init__(self, root: Path = Path("/"), machine: Callable[[], Machine] = read_machine) -> None:
+        self._cgroup = Cgroup(root)
+        self._machine = machine
+
+    def read(self) -> Reading:
+        """What is in use now. Raises OSError and psutil.Error where the machine does not tell."""
+        machine = self._machine()
+        return Reading(
+            self._cgroup.memory(machine.memory.limit) or machine.memory,
+            self._cgroup.cpu(machine.cpu.limit) or machine.cpu,
+        )
+
+
+class Meter:
+    """Turns one reading after another into a load."""
+
+    def __init__(self) -> None:
+        self._cpu = 0.0
+        self._last: tuple[float, Cpu] | None = None
+
+    def add(self, reading: Reading, now: float) -> Load:
+        """The load with this reading, taken at `now`, in seconds."""
+        cpu = reading.cpu
+        if self._last is None or self._last[1].limit != cpu.limit:
+            self._last = now, cpu
+        elif (elapsed := now - self._last[0]) >= SHORTEST_SPAN:
+            share = (cpu.seconds - self._last[1].seconds) / elapsed / cpu.limit
+            self._cpu += (min(1.0, max(0.0, share)) - self._cpu) * -math.expm1(-elapsed / SMOOTH_SECONDS)
+            self._last = now, cpu
+        return Load(memory=reading.memory.share, memory_limit=reading.memory.limit, cpu=self._cpu, cpu_limit=cpu.limit)
+
+
+def find_strain(load: Load, most_memory: float, most_cpu: float) -> str | None:
+    """Why nothing more should be begun under this load, in words; None: no reason. The limits are shares, 1 for none."""
+    reasons: list[str] = []
+    if load.memory > most_memory:
+        reasons.append(f"memory {describe_memory(load)} (limit {most_memory:.0%})")
+    if load.cpu > most_cpu:
+        reasons.append(f"CPU {describe_cpu(load)} (limit {most_cpu:.0%})")
+    return ", ".join(reasons).replace("%", " %") or None
+
+
+def describe_load(load: Load) -> str:
+    """In words."""
+    return f"memory {describe_memory(load)}, CPU {describe_cpu(load)}".replace("%", " %")
+
+
+def describe_memory(load: Load) -> str:
+    """`87% of 2.0 GiB`."""
+    return f"{load.memory:.0%} of {show_bytes(load.memory_limit)}"
+
+
+def describe_cpu(load: Load) -> str:
+    """`95% of 1.5 CPUs`."""
+    return f"{load.cpu:.0%} of {load.cpu_limit:g} CPU{'' if load.cpu_limit == 1 else 's'}"

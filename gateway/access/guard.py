@@ -1,0 +1,232 @@
+"""Who may call: bearer tokens with scopes, how often, and the addresses that may be bound without any."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import logging
+from collections.abc import Callable
+from functools import lru_cache
+
+from aiohttp import web
+
+from leasehold.access.tokens import is_token
+from leasehold.errors import DatabaseUnavailable, SettingsError
+from leasehold.gateway.access.identities import ANONYMOUS, BOOTSTRAP, Identity, Scope
+from leasehold.gateway.access.rates import Buckets, Failures, rate_headers, retry_after
+from leasehold.gateway.access.token_cache import TokenStore
+from leasehold.gateway.http.cors import Cors
+from leasehold.gateway.http.problems import (
+    FOREIGN_ORIGIN,
+    INSUFFICIENT_SCOPE,
+    MALFORMED_REQUEST,
+    RATE_LIMITED,
+    TOO_MANY_FAILURES,
+    UNAUTHORIZED,
+    UNKNOWN_HOST,
+    Refusal,
+)
+from leasehold.settings import Settings
+
+__all__ = ["Guard", "Scope", "check_binding", "host_name", "is_loopback"]
+
+logger = logging.getLogger(__name__)
+
+SHORTEST_PUBLIC_TOKEN = 16
+CHALLENGE = 'Bearer realm="leasehold"'
+ANSWER_HEADERS = web.RequestKey("answer_headers", dict[str, str])
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Guard:
+    """Decides whether a request may pass, and as whom.
+
+    Args:
+        token: that of the settings, which may do everything.
+        store: tokens with scopes; None: there are none.
+        cors: the origins whose pages may send requests.
+        is_public: other machines can reach the gateway, so that nobody gets in without a token.
+        clock: seconds, of any beginning, for the rates.
+    """
+
+    def __init__(
+        self,
+        token: str | None,
+        store: TokenStore | None = None,
+        *,
+        cors: Cors | None = None,
+        is_public: bool = False,
+        clock: Callable[[], float],
+    ) -> None:
+        self._expected = token.encode() if token else None
+        self._store = store
+        self._cors = cors or Cors()
+        self._is_public = is_public
+        self._buckets = Buckets(clock)
+        self._failures = Failures(clock)
+
+    async def admit(self, request: web.Request, scope: Scope, *, outlasts_database: bool = False) -> Identity:
+        """Who calls. What the answer should say of rates is left in the request for `answer_headers`. With
+        `outlasts_database` a token that was good some minutes ago is while the database cannot be asked.
+
+        Raises Refusal: no token or a wrong one, the wrong scope, too often; DatabaseUnavailable where the token is not
+        known here yet and the database cannot be asked.
+        """
+        token = bearer_of(request)
+        try:
+            identity = await (self._anonymous(request) if token is None else self._identify(token, request.remote))
+        except DatabaseUnavailable:
+            identity = self._last_known(token) if outlasts_database else None
+            if identity is None:
+                raise
+        if identity is None:
+            error = "" if token is None else ', error="invalid_token"'
+            raise Refusal(
+                UNAUTHORIZED,
+                "Send 'Authorization: Bearer TOKEN' with a token that is active.",
+                headers={"WWW-Authenticate": CHALLENGE + error},
+            )
+        if scope not in identity.scopes:
+            raise lacks_scope(identity, scope)
+        self._check_rate(request, identity)
+        return identity
+
+    async def still_admits(self, request: web.Request, scope: Scope) -> bool:
+        """Whether a request that was admitted would be now; for answers that go on. True where nobody can say."""
+        token = bearer_of(request)
+        try:
+            identity = await (self._anonymous(request) if token is None else self._find(token))
+        except DatabaseUnavailable:
+            return True
+        return identity is not None and scope in identity.scopes
+
+    async def _anonymous(self, request: web.Request) -> Identity | None:
+        """Without any token, on loopback, everybody is let in, except pages of the web in the user's own browser: one that
+        rebinds its name to 127.0.0.1 is known by the Host, one that sends a form by its Origin."""
+        if self._expected is not None or self._is_public:
+            return None
+        if self._store is not None and await self._store.has_any():
+            return None
+        host = request.headers.get("Host", "")
+        if not is_loopback(host_name(host)):
+            raise Refusal(UNKNOWN_HOST, f"Without a token only loopback names are served, not {host!r}.")
+        origin = request.headers.get("Origin")
+        if origin is not None and request.method not in SAFE_METHODS and not self._is_at_home(origin, host):
+            raise Refusal(FOREIGN_ORIGIN, f"Without a token, pages of {origin[:200]!r} may change nothing.")
+        return ANONYMOUS
+
+    def _is_at_home(self, origin: str, host: str) -> bool:
+        return origin.partition("://")[2] == host or self._cors.allows(origin)
+
+    async def _identify(self, token: str, address: str | None) -> Identity | None:
+        """What can be no token is nobody's, and that is all. What can be one is looked for, whatever came from that address
+        before; only for those that the database refuses the address has to answer."""
+        if self._is_expected(token):
+            return BOOTSTRAP
+        if self._store is None or not is_token(token):
+            return None
+        identity = self._store.recall(token)
+        if identity is None:
+            identity = await self._store.find(token, is_suspect=self._failures.wait_for(address) > 0)
+        if identity is None:
+            self._check_failures(address)
+            if self._failures.add(address):
+                logger.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
+        return identity
+
+    def _last_known(self, token: str | None) -> Identity | None:
+        return None if token is None or self._store is None else self._store.last_known(token)
+
+    async def _find(self, token: str) -> Identity | None:
+        if self._is_expected(token):
+            return BOOTSTRAP
+        return await self._store.find(token) if self._store is not None and is_token(token) else None
+
+    def _is_expected(self, token: str) -> bool:
+        given = token.encode("utf-8", "surrogateescape")
+        return self._expected is not None and hmac.compare_digest(given, self._expected)
+
+    def _check_failures(self, address: str | None) -> None:
+        seconds = self._failures.wait_for(address)
+        if seconds:
+            raise Refusal(
+                TOO_MANY_FAILURES,
+                "Too many wrong tokens came from this address.",
+                headers={"Retry-After": retry_after(seconds)},
+            )
+
+    def _check_rate(self, request: web.Request, identity: Identity) -> None:
+        if identity.rate is None or identity.burst is None:
+            return
+        level = self._buckets.take(identity.token_id, identity.rate, identity.burst)
+        headers = rate_headers(identity.rate, identity.burst, level)
+        if not level.allowed:
+            detail = f"{identity.name} may send {identity.rate:g} requests a second, {identity.burst} at once."
+            raise Refusal(RATE_LIMITED, detail, headers=headers)
+        request[ANSWER_HEADERS] = headers
+
+
+def lacks_scope(identity: Identity, scope: Scope) -> Refusal:
+    """The refusal of a caller who would need that scope."""
+    error = f', error="insufficient_scope", scope="{scope.value}"'
+    return Refusal(
+        INSUFFICIENT_SCOPE,
+        f"This needs a token with the scope {scope.value}; {identity.name} has not got it.",
+        headers={"WWW-Authenticate": CHALLENGE + error},
+    )
+
+
+def bearer_of(request: web.Request) -> str | None:
+    """The token that came with a request; None: no Authorization at all, empty: one of another kind."""
+    given = request.headers.getall("Authorization", ())
+    if not given:
+        return None
+    if len(given) > 1:
+        raise Refusal(MALFORMED_REQUEST, "There is more than one header Authorization.")
+    kind, _, token = given[0].partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def check_binding(settings: Settings) -> None:
+    """Refuses a token that no caller could send or anybody could guess, and origins that are none.
+
+    Raises SettingsError.
+    """
+    token, host = settings.gateway_token, settings.gateway_host
+    Cors(settings.gateway_cors_origins)
+    if token is not None and not (token.isascii() and token.isprintable() and token and " " not in token):
+        raise SettingsError("gateway_token must be visible ASCII without spaces, e.g. from `openssl rand -hex 32`")
+    if token is not None and not is_loopback(host) and len(token) < SHORTEST_PUBLIC_TOKEN:
+        raise SettingsError(
+            f"gateway_token has {len(token)} characters; off loopback it needs {SHORTEST_PUBLIC_TOKEN} or more, "
+            "e.g. from `openssl rand -hex 32`"
+        )
+
+
+async def check_tokens(settings: Settings, store: TokenStore | None) -> None:
+    """Refuses to offer the gateway to strangers. Raises SettingsError; DatabaseUnavailable where it cannot be known."""
+    host = settings.gateway_host
+    if is_loopback(host) or settings.gateway_token is not None or (store is not None and await store.has_any()):
+        return
+    raise SettingsError(
+        f"gateway_host = {host!r} can be reached from other machines and there is no token: make one with "
+        "`leasehold tokens create NAME --scope …`, set gateway_token (LEASEHOLD_GATEWAY_TOKEN), or bind 127.0.0.1"
+    )
+
+
+@lru_cache(256)
+def is_loopback(host: str) -> bool:
+    """Whether the name or address can only mean this machine."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def host_name(authority: str) -> str:
+    """The host of a Host header: without the port, and without the brackets of IPv6."""
+    if authority.startswith("["):
+        return authority[1:].partition("]")[0]
+    return authority.partition(":")[0]

@@ -1,0 +1,202 @@
+"""The tokens of the database, as the gateway knows them: looked up once, remembered for a moment, forgotten when told to.
+
+A request costs no query. A revoked token dies when its revocation is notified; where the gateway does not hear that
+(a pooler in between, a lost connection), what it remembers is good for one second only. Tokens that nobody has are remembered
+apart, so that guesses push no good one out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+import msgspec
+
+from leasehold.access.tokens import hash_token
+from leasehold.database import AsyncioDatabase, Caller
+from leasehold.errors import DatabaseUnavailable
+from leasehold.gateway.access.identities import Identity, scopes_of
+from leasehold.notify.asyncio_listener import Ear
+
+CHANNEL = "leasehold_access"
+HEARING_SECONDS = 10.0  # a connection may be dead without anybody knowing
+DEAF_SECONDS = 1.0
+LAST_KNOWN_SECONDS = 900.0  # how long /metrics stays open to a token while the database is away
+MOST_REMEMBERED = 10_000
+LOOKUPS_AT_ONCE = 4
+LOOKUP_SECONDS = 25.0  # with the wait for those that are looked up before it
+SUSPECT_LOOKUPS_AT_ONCE = 1
+
+
+class TokenStore(Protocol):
+    """Where a guard finds tokens."""
+
+    def recall(self, token: str) -> Identity | None:
+        """Who has this token, as far as that is remembered; waits for nothing."""
+        ...
+
+    async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
+        """Who has this token; None: nobody. Suspects wait for each other, and nobody for them. Raises DatabaseUnavailable."""
+        ...
+
+    def last_known(self, token: str) -> Identity | None:
+        """Who had this token when the database was last asked, some minutes ago at the most."""
+        ...
+
+    async def has_any(self) -> bool:
+        """Whether there has ever been a token: to revoke the last one must not open the door. Raises DatabaseUnavailable."""
+        ...
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """What was found, and until when that counts."""
+
+    identity: Identity | None
+    until: float
+
+
+class DatabaseTokens:
+    """Tokens by their hash; those who ask for one at the same time share one query.
+
+    Attributes:
+        hears: whether a change would be notified.
+    """
+
+    def __init__(self, database: Caller, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+        self._remembered: dict[bytes, Remembered] = {}
+        self._refused: dict[bytes, Remembered] = {}
+        self._last_known: dict[bytes, Remembered] = {}
+        self._turns = asyncio.Semaphore(LOOKUPS_AT_ONCE)
+        self._suspect_turns = asyncio.Semaphore(SUSPECT_LOOKUPS_AT_ONCE)
+        self._asking: dict[bytes, asyncio.Task[Identity | None]] = {}
+        self._any: tuple[bool, float] | None = None
+        self._epoch = 0
+        self._changes = 0
+        self.hears = False
+
+    def forget(self, *, has_changed: bool = True) -> None:
+        """Something has changed, or (`has_changed` false) may have: ask again."""
+        self._epoch += 1
+        self._remembered.clear()
+        self._refused.clear()
+        if has_changed:
+            self._changes += 1
+            self._last_known.clear()
+        self._asking.clear()
+        self._any = None
+
+    def recall(self, token: str) -> Identity | None:
+        """Who has this token, if that is remembered."""
+        return self._valid(self._remembered, hash_token(token))
+
+    def last_known(self, token: str) -> Identity | None:
+        """Who had this token, unless a change was notified since."""
+        return self._valid(self._last_known, hash_token(token))
+
+    async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
+        """Who has this token. One that was good lately is no suspect, whoever sends it."""
+        key = hash_token(token)
+        found = self._remembered.get(key) or self._refused.get(key)
+        if found is not None and self._clock() < found.until:
+            return found.identity
+        asking = self._asking.get(key)
+        if asking is None:
+            is_suspect = is_suspect and self._valid(self._last_known, key) is None
+            turns = self._suspect_turns if is_suspect else self._turns
+            asking = self._asking[key] = asyncio.create_task(self._ask(key, self._epoch, turns))
+            asking.add_done_callback(_retrieve)
+        # Shielded: a caller who hangs up must not take the answer away from the others.
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                return await asyncio.shield(asking)
+        except TimeoutError:
+            raise DatabaseUnavailable("too many tokens are being looked up for this one to be found in time") from None
+
+    async def has_any(self) -> bool:
+        """Whether there has ever been a token."""
+        if self._any is not None and self._clock() < self._any[1]:
+            return self._any[0]
+        epoch = self._epoch
+        rows = await self._database.fetch(
+            "select exists (select from leasehold.list_tokens(everything => true)) as any"
+        )
+        found = bool(rows[0]["any"])
+        if epoch == self._epoch:
+            self._any = (found, self._clock() + self._seconds)
+        return found
+
+    @property
+    def _seconds(self) -> float:
+        return HEARING_SECONDS if self.hears else DEAF_SECONDS
+
+    def _valid(self, where: dict[bytes, Remembered], key: bytes) -> Identity | None:
+        found = where.get(key)
+        return found.identity if found is not None and self._clock() < found.until else None
+
+    async def _ask(self, key: bytes, epoch: int, turns: asyncio.Semaphore) -> Identity | None:
+        changes = self._changes
+        try:
+            async with turns:
+                rows = await self._database.call("find_token", key)
+        finally:
+            if epoch == self._epoch:
+                self._asking.pop(key, None)
+        identity, lives = None, math.inf
+        for row in rows:
+            identity = Identity(
+                name=row["name"],
+                scopes=scopes_of(row["scopes"]),
+                token_id=row["token_id"],
+                rate=row["rate"],
+                burst=row["burst"],
+            )
+            lives = math.inf if row["expires_in"] is None else row["expires_in"]
+        now = self._clock()
+        if identity is None:
+            self._last_known.pop(key, None)
+        elif changes == self._changes:
+            _keep(self._last_known, key, Remembered(identity, now + min(LAST_KNOWN_SECONDS, lives)))
+        if epoch == self._epoch:
+            known, other = (self._refused, self._remembered) if identity is None else (self._remembered, self._refused)
+            other.pop(key, None)
+            _keep(known, key, Remembered(identity, now + min(self._seconds, lives)))
+        return identity
+
+
+def _keep(where: dict[bytes, Remembered], key: bytes, what: Remembered) -> None:
+    """The one that is longest there goes when there are too many."""
+    where.pop(key, None)
+    where[key] = what
+    if len(where) > MOST_REMEMBERED:
+        del where[next(iter(where))]
+
+
+def _retrieve(task: asyncio.Task[Identity | None]) -> None:
+    """Where everybody who asked has hung up, nobody is told that it failed."""
+    if not task.cancelled():
+        task.exception()
+
+
+@asynccontextmanager
+async def open_tokens(
+    database: AsyncioDatabase, clock: Callable[[], float], *, listens: bool = True
+) -> AsyncGenerator[DatabaseTokens]:
+    """The tokens of a database, kept up to date while this is open. With `listens` false it asks once a second."""
+    tokens = DatabaseTokens(database, clock)
+
+    def changed() -> None:
+        tokens.hears = ear.listening
+        tokens.forget(has_changed=False)
+
+    ear = Ear(database, lambda _payload: tokens.forget(), changed, channel=CHANNEL)
+    if listens:
+        ear.open()
+    try:
+        yield tokens
+    finally:
+        await ear.close()

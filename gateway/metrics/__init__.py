@@ -1,0 +1,1 @@
+"""What `/metrics` tells: of the database, and of the requests of this process."""

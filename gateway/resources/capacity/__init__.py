@@ -1,0 +1,1 @@
+"""`/api/jobs/capacity…`, and what a queue or a key has in hand."""

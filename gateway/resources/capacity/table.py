@@ -1,0 +1,90 @@
+"""The routes about capacity, and about what a queue or a key has in hand."""
+
+from __future__ import annotations
+
+from leasehold.capacity.records import CapacityPlan, CapacityRecord
+from leasehold.gateway.access.guard import Scope
+from leasehold.gateway.http.pages import Page
+from leasehold.gateway.http.problems import DATABASE_ERRORS, INVALID_INPUT, UNKNOWN_QUEUE
+from leasehold.gateway.resources.capacity import handlers
+from leasehold.gateway.resources.capacity.bodies import (
+    CapacityParameters,
+    DesiredBody,
+    DesiredParameters,
+    KeyParameters,
+    LastCompletionBody,
+    QueueParameters,
+    RecentParameters,
+)
+from leasehold.gateway.routing.routes import Route
+from leasehold.records.jobs import JobRecord
+
+ERRORS = (INVALID_INPUT, *DATABASE_ERRORS)
+
+CAPACITY_ROUTES: tuple[Route, ...] = (
+    Route(
+        method="GET",
+        path="/api/jobs/capacity",
+        handler=handlers.list_capacity,
+        summary="Show what each queue has, does and can do",
+        response=Page[CapacityRecord],
+        errors=DATABASE_ERRORS,
+        scope=Scope.READ,
+        tags=("capacity",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/capacity/{queue}",
+        handler=handlers.show_capacity,
+        summary="Show what a queue needs and is heading for",
+        parameters=CapacityParameters,
+        response=CapacityPlan,
+        errors=(UNKNOWN_QUEUE, *ERRORS),
+        scope=Scope.READ,
+        tags=("capacity",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/capacity/{queue}/desired",
+        handler=handlers.show_desired_workers,
+        summary="Show how many workers a queue ought to have",
+        parameters=DesiredParameters,
+        response=DesiredBody,
+        errors=ERRORS,
+        scope=Scope.READ,
+        tags=("capacity",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/queues/{queue}/last-completion",
+        handler=handlers.show_last_completion,
+        summary="Show when a job of a queue completed last",
+        parameters=QueueParameters,
+        response=LastCompletionBody,
+        errors=ERRORS,
+        scope=Scope.READ,
+        tags=("queues",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/queues/{queue}/recent",
+        handler=handlers.list_recent_jobs,
+        summary="List the jobs of a queue that finished last",
+        parameters=RecentParameters,
+        response=Page[JobRecord],
+        errors=ERRORS,
+        scope=Scope.READ,
+        tags=("queues",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/keys/{key}/active",
+        handler=handlers.list_key_jobs,
+        summary="List the jobs of a key that run or may run next",
+        parameters=KeyParameters,
+        response=Page[JobRecord],
+        errors=ERRORS,
+        scope=Scope.READ,
+        tags=("queues",),
+    ),
+)

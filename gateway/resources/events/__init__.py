@@ -1,0 +1,1 @@
+"""`/api/events`: the stream."""

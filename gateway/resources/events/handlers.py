@@ -1,0 +1,156 @@
+"""`GET /api/events`: what happens, as server-sent events.
+
+A stream sends `ready` first; then `changes` (a list of what happened) and `queues` (names of queues whose jobs changed);
+`reset` when it cannot go on where the client was, `overflow` before it ends because the client is too slow, and
+`closing` before it ends because the gateway stops or the token was revoked. Comments keep it alive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import datetime
+from time import monotonic
+
+from aiohttp import web
+
+from leasehold.client.feed.changes import instant_of
+from leasehold.client.feed.feed import LONGEST
+from leasehold.errors import LeaseholdError
+from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, NOT_READY, TOO_MANY_STREAMS, Refusal
+from leasehold.gateway.resources.events.bodies import LAST_EVENT_ID, ReadyBody, StreamEndBody, StreamParameters
+from leasehold.gateway.routing.routes import Call
+from leasehold.gateway.stream.hub import Hub
+from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage, first_words, heartbeat
+
+HEARTBEAT_SECONDS = 15.0
+LOOK_SECONDS = 1.0  # for whether the client is still there
+WRITE_SECONDS = 10.0
+LAST_WORDS_SECONDS = 1.0
+BEGIN_SECONDS = 5.0
+LONGEST_ID = 17
+MOST_STREAMS = 500
+MOST_REPLAYED = 5_000
+MOST_READ = 50_000
+HEADERS = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+    "X-Content-Type-Options": "nosniff",
+    "Server": "leasehold",
+}
+
+
+async def stream_events(call: Call[StreamParameters, None], request: web.Request) -> web.StreamResponse:
+    """Every stream is told of what happens from when it sends `ready`, and after a reconnect, of what the Last-Event-ID
+    has not seen: at least once; the identity of a change is its event, job_id, attempt and at. What is older than a
+    quarter of an hour, or too much, is answered with `reset`: load what you show again."""
+    hub = call.services.stream
+    if hub is None:
+        raise Refusal(NOT_READY, "This gateway has no stream.")
+    if hub.statistics().streams >= MOST_STREAMS:
+        raise Refusal(TOO_MANY_STREAMS, f"{MOST_STREAMS} streams are open; try again later.")
+    response = web.StreamResponse(headers=HEADERS)
+    if request.method == "HEAD":
+        return response
+    parameters = call.parameters
+    with hub.listen(parameters.wanted()) as box:
+        if not await hub.begun(BEGIN_SECONDS):
+            raise Refusal(DATABASE_UNAVAILABLE)
+        box.cursor = box.cursor or hub.cursor
+        await response.prepare(request)
+        try:
+            await _write(response, first_words())
+            async for message in _beginning(hub, box, call.headers.get(LAST_EVENT_ID) or parameters.after):
+                await _write(response, message)
+            await _follow(request, response, box, call.is_admitted)
+        except (ConnectionError, TimeoutError):
+            _hang_up(request)
+    return response
+
+
+async def _follow(
+    request: web.Request, response: web.StreamResponse, box: Letterbox, is_admitted: Callable[[], Awaitable[bool]]
+) -> None:
+    """Write what comes, until the client has gone or is too slow, its token was revoked, or the gateway stops."""
+    beat_at = monotonic() + HEARTBEAT_SECONDS
+    while not _has_gone(request):
+        await box.wait(LOOK_SECONDS)
+        if not await is_admitted():
+            await _write(response, StreamMessage("closing", StreamEndBody("revoked")).encode(), LAST_WORDS_SECONDS)
+            return
+        if box.is_overfull:
+            await _write(response, StreamMessage("overflow", StreamEndBody("too_slow")).encode(), LAST_WORDS_SECONDS)
+            return
+        if message := box.take() or (heartbeat(box.cursor) if monotonic() >= beat_at else b""):
+            await _write(response, message)
+            beat_at = monotonic() + HEARTBEAT_SECONDS
+        if box.is_closing:
+            await _write(response, StreamMessage("closing", StreamEndBody("stopping")).encode(), LAST_WORDS_SECONDS)
+            return
+
+
+async def _beginning(hub: Hub, box: Letterbox, last_id: str | None) -> AsyncGenerator[bytes]:
+    """What a client has missed since its last event, or that it has to look for itself; then `ready`."""
+    reason = None
+    if last_id is not None:
+        try:
+            async for batch in _missed(hub, box, last_id):
+                yield b"".join(message.encode() for message in batch.messages(box.wanted))
+        except _Unreachable as error:
+            reason = error.reason
+    if reason is not None:
+        yield StreamMessage("reset", StreamEndBody(reason)).encode()
+    yield StreamMessage("ready", ReadyBody(last_id is not None and reason is None), box.cursor).encode()
+
+
+class _Unreachable(Exception):
+    """Why a stream cannot go on where its client was."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+async def _missed(hub: Hub, box: Letterbox, last_id: str) -> AsyncGenerator[Batch]:
+    since = _instant_of(last_id, instant_of(int(box.cursor or 0)))
+    read = sent = 0
+    try:
+        async for page in hub.source.replay(since, None):
+            read += len(page)
+            sent += sum(map(box.wanted.has, page))
+            if read > MOST_READ or sent > MOST_REPLAYED:
+                raise _Unreachable("too_much")
+            queues = {change.queue for change in page if change.queue is not None}
+            yield Batch(page, sorted(queues), last_id)
+    except LeaseholdError:
+        raise _Unreachable("database_unavailable") from None
+
+
+def _instant_of(last_id: str, present: datetime) -> datetime:
+    """When a stream with this id was."""
+    if not (last_id.isascii() and last_id.isdecimal() and len(last_id) <= LONGEST_ID):
+        raise _Unreachable("unknown_id")
+    since = instant_of(int(last_id))
+    if since > present + LONGEST:
+        raise _Unreachable("unknown_id")
+    if since < present - LONGEST:
+        raise _Unreachable("too_old")
+    return since
+
+
+async def _write(response: web.StreamResponse, message: bytes, seconds: float = WRITE_SECONDS) -> None:
+    """Raises TimeoutError when the client does not take it."""
+    async with asyncio.timeout(seconds):
+        await response.write(message)
+
+
+def _has_gone(request: web.Request) -> bool:
+    """Whether the client has closed its connection, which nothing else tells while nothing is written."""
+    return request.transport is None or request.transport.is_closing()
+
+
+def _hang_up(request: web.Request) -> None:
+    """A client that takes nothing would not take a polite end either."""
+    if request.transport is not None:
+        request.transport.abort()

@@ -1,0 +1,1 @@
+"""`/api/jobs…`: making jobs, looking at them, changing them, one or many."""

@@ -1,0 +1,1 @@
+"""`/livez`, `/readyz`, `/startupz` and `/metrics`."""

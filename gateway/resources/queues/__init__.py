@@ -1,0 +1,1 @@
+"""`/api/queues…`: pausing, limits, ageing, rollups."""

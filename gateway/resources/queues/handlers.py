@@ -1,0 +1,82 @@
+"""The handlers of `/api/queues…`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from leasehold.gateway.http.pages import Page, cursor_at, place_of
+from leasehold.gateway.resources.queues.bodies import (
+    AgedBody,
+    AgeingBody,
+    GroupParameters,
+    LimitBody,
+    LimitedBody,
+    PausedBody,
+    PauseParameters,
+    QueueParameters,
+    RollupParameters,
+    RollupsBody,
+)
+from leasehold.gateway.routing.routes import Call, NoParameters
+from leasehold.records.queues import LimitRecord, QueueRecord
+
+LAST_SECOND = int(datetime.max.replace(tzinfo=UTC).timestamp()) - 1  # that a datetime can be
+
+
+async def list_queues(call: Call[NoParameters, None]) -> Page[QueueRecord]:
+    """The queues that anybody knows of: with jobs, workers, limits, or paused."""
+    return Page(await call.services.client.queues())
+
+
+async def pause_queue(call: Call[PauseParameters, None]) -> PausedBody:
+    """Claims nothing more from a queue. Running jobs go on and jobs may still be enqueued. A queue that nobody knows yet may
+    be paused, too."""
+    queue = call.parameters.queue
+    return PausedBody(queue, True, await call.services.client.pause(queue, call.parameters.reason))
+
+
+async def resume_queue(call: Call[QueueParameters, None]) -> PausedBody:
+    """Claims from a paused queue again."""
+    queue = call.parameters.queue
+    return PausedBody(queue, False, await call.services.client.resume(queue))
+
+
+async def set_ageing(call: Call[QueueParameters, AgeingBody]) -> AgedBody:
+    """Has the pending jobs of a queue gain one priority for each such span that they have waited, up to the highest that is
+    pending there."""
+    queue, every = call.parameters.queue, call.body.every
+    span = None if every is None else timedelta(seconds=every)
+    return AgedBody(queue, every, await call.services.client.set_ageing(queue, span))
+
+
+async def list_rollups(call: Call[RollupParameters, None]) -> RollupsBody:
+    """What happened in a queue, minute by minute, oldest first, for charts; of more than two days ago hour by hour. A minute in
+    which nothing happened is left out, and one that is not over yet. The last hour, unless the query says otherwise."""
+    asked = call.parameters
+    place = place_of(asked.cursor)
+    since = asked.since if place is None else datetime.fromtimestamp(min(place, LAST_SECOND), UTC)
+    client = call.services.client
+    found = await client.rollups(asked.queue, since=since, until=asked.until, page_size=asked.limit)
+    next_second = None if len(found) < asked.limit else int(found[-1].starts_at.timestamp()) + 1
+    cursor = None if next_second is None else cursor_at(next_second)
+    return RollupsBody(found, cursor, bounds=await client.time_bounds())
+
+
+async def list_limits(call: Call[QueueParameters, None]) -> Page[LimitRecord]:
+    """The limits of a queue and of its key groups, and how far each is used now."""
+    return Page(await call.services.client.limits(call.parameters.queue))
+
+
+async def set_limit(call: Call[QueueParameters, LimitBody]) -> LimitedBody:
+    """Limits a queue, each key group of it, or one group. In force for every claim from now on; what runs already counts, and
+    nothing is taken back."""
+    body = call.body
+    changed = await call.services.client.set_limit(
+        call.parameters.queue, body.key_group, max_running=body.max_running, rate=body.rate, burst=body.burst
+    )
+    return LimitedBody(changed)
+
+
+async def drop_limit(call: Call[GroupParameters, None]) -> LimitedBody:
+    """Takes a limit away."""
+    return LimitedBody(await call.services.client.drop_limit(call.parameters.queue, call.parameters.key_group))

@@ -1,0 +1,1 @@
+"""`/api/schedules…`, and the generators of jobs."""

@@ -1,0 +1,1 @@
+"""`/api/tokens…` and `/api/audit`."""

@@ -1,0 +1,58 @@
+"""The handlers of `/api/tokens…` and `/api/audit`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from leasehold.access.records import AuditEntry, TokenRecord
+from leasehold.gateway.http.pages import Page, cursor_at, place_of
+from leasehold.gateway.resources.tokens.bodies import (
+    AuditParameters,
+    NewTokenBody,
+    RevokedBody,
+    TokenBody,
+    TokenParameters,
+    TokensParameters,
+)
+from leasehold.gateway.routing.routes import Call, NoParameters
+
+
+async def list_tokens(call: Call[TokensParameters, None]) -> Page[TokenRecord]:
+    """The tokens, the newest first, without anything that could be used."""
+    wanted = call.parameters
+    return Page(await call.services.client.tokens(wanted.name, everything=wanted.everything))
+
+
+async def create_token(call: Call[NoParameters, TokenBody]) -> NewTokenBody:
+    """Makes a token and tells it this once; the database gets a hash of it. Two of a name may be active, so that a new one
+    can take over before the old one is revoked."""
+    body = call.body
+    made = await call.services.client.create_token(
+        body.name,
+        body.scopes,
+        expires_in=None if body.expires_in is None else timedelta(seconds=body.expires_in),
+        rate=body.rate,
+        burst=body.burst,
+        created_by=call.identity.name,
+    )
+    return NewTokenBody(token_id=made.token_id, name=made.name, secret=made.secret)
+
+
+async def revoke_token(call: Call[TokenParameters, None]) -> RevokedBody:
+    """Shuts a token out. Gateways refuse it within a second; a request that is being answered is answered."""
+    changed = await call.services.client.revoke_token(call.parameters.id, revoked_by=call.identity.name)
+    return RevokedBody(changed=changed)
+
+
+async def list_audit(call: Call[AuditParameters, None]) -> Page[AuditEntry]:
+    """What was done with the scopes operate and admin, and with tokens, the newest first. A row without a status is being
+    done, or was when the gateway died."""
+    wanted = call.parameters
+    entries = await call.services.client.audit_log(
+        actor=wanted.actor,
+        action=wanted.action,
+        since=wanted.since,
+        before_id=place_of(wanted.cursor),
+        page_size=wanted.limit,
+    )
+    return Page(entries, cursor_at(entries[-1].id) if len(entries) == wanted.limit else None)

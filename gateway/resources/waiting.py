@@ -1,0 +1,34 @@
+"""Waiting for results while the caller holds the line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from leasehold.errors import WaitTimeout
+from leasehold.gateway.routing.services import Services
+from leasehold.records.chains import ChainRecord
+
+LONGEST_WAIT = 60
+# RFC 7240 §2: preferences are separated by commas, the first of a name counts, what is not understood is ignored.
+WAIT = re.compile(r'(?:^|,)\s*wait\s*=\s*"?(?P<seconds>\d{1,9})"?\s*(?=$|[,;])', re.IGNORECASE | re.ASCII)
+
+
+def preferred_wait(prefer: str | None) -> int | None:
+    """How many seconds a Prefer header wants to wait, a minute at the most; None where it does not ask for it."""
+    found = WAIT.search(prefer) if prefer else None
+    return min(int(found["seconds"]), LONGEST_WAIT) if found else None
+
+
+async def chain_within(services: Services, chain_id: int, seconds: float) -> ChainRecord:
+    """How a chain stands when it has ended, or after so many seconds, or when the gateway stops. Raises UnknownJob."""
+    waiting = asyncio.ensure_future(services.client.end_of(chain_id, timeout=seconds))
+    stopping = asyncio.ensure_future(services.stopping.wait())
+    try:
+        await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return await waiting if waiting.done() else await services.client.chain(chain_id)
+    except WaitTimeout:
+        return await services.client.chain(chain_id)
+    finally:
+        waiting.cancel()
+        stopping.cancel()

@@ -1,0 +1,1 @@
+"""`/api/workers…`: the fleet and the commands for it."""

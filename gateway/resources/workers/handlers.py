@@ -1,0 +1,116 @@
+"""The handlers of `/api/workers…`."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import msgspec
+
+from leasehold.errors import WaitTimeout
+from leasehold.gateway.http.pages import Page, cursor_at, place_of
+from leasehold.gateway.http.problems import UNKNOWN_COMMAND, Refusal
+from leasehold.gateway.http.replies import Reply
+from leasehold.gateway.resources.waiting import preferred_wait
+from leasehold.gateway.resources.workers.bodies import (
+    CommandBody,
+    CommandParameters,
+    CommandsParameters,
+    GivenCommand,
+    HeartbeatAnswer,
+    HeartbeatBody,
+    WorkerIdParameters,
+    WorkerParameters,
+    WorkersParameters,
+)
+from leasehold.gateway.routing.routes import Call
+from leasehold.gateway.routing.services import Services
+from leasehold.records.workers import CommandRecord, WorkerRecord
+
+PREFER = "Prefer"
+
+
+async def list_workers(call: Call[WorkersParameters, None]) -> Page[WorkerRecord]:
+    """All workers, those alive first, as one page."""
+    return Page(await call.services.client.workers(stopped=call.parameters.stopped))
+
+
+async def show_worker(call: Call[WorkerParameters, None]) -> WorkerRecord:
+    """One worker, alive or not."""
+    return await call.services.client.worker(call.parameters.id)
+
+
+async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatAnswer:
+    """For workers in other languages: registers the worker with its first heartbeat, and hands out the commands for it.
+
+    Send one every 30 seconds; a worker that is silent for three minutes is shown as stale and gets no commands. One with the
+    state `stopped` says good-bye.
+    """
+    client, body = call.services.client, call.body
+    for each in body.acknowledged:
+        await client.acknowledge_command(body.incarnation, each.id, result=each.result, error=each.error)
+    if body.state == "stopped":
+        await client.stop_worker(body.incarnation)
+        return HeartbeatAnswer(False, None, [])
+    commands = await _beat(call.services, body)
+    if commands is not None:
+        return HeartbeatAnswer(False, None, commands)
+    name = await client.register_worker(
+        body.incarnation, call.parameters.id, host=body.host, pid=body.pid, version=body.version, queues=body.queues,
+        kinds=body.kinds, slots=body.slots, name=body.name, app_version=body.app_version,
+        memory_limit=body.memory_limit, cpu_limit=body.cpu_limit,
+    )  # fmt: skip
+    return HeartbeatAnswer(True, name, await _beat(call.services, body) or [])
+
+
+async def list_commands(call: Call[CommandsParameters, None]) -> Page[CommandRecord]:
+    """What a worker was told to do, newest first."""
+    asked = call.parameters
+    found = await call.services.client.commands(asked.id, before_id=place_of(asked.cursor), page_size=asked.limit)
+    return Page(found, cursor_at(found[-1].id) if len(found) == asked.limit else None)
+
+
+async def show_command(call: Call[CommandParameters, None]) -> CommandRecord:
+    """How a command stands, with what the worker answered."""
+    worker = await call.services.client.worker(call.parameters.id)
+    command = await call.services.client.command(call.parameters.command_id)
+    if command.incarnation != worker.incarnation:
+        raise Refusal(UNKNOWN_COMMAND)
+    return command
+
+
+async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
+    """Tells a worker what to do. With `Prefer: wait=5` the answer comes when the worker has acknowledged it, or after so many
+    seconds; 202 means that it has not yet."""
+    client, body = call.services.client, call.body
+    args = msgspec.to_builtins(body.args)
+    command_id = await client.command_worker(
+        call.parameters.id, body.command, args, valid_for=timedelta(seconds=body.valid_for)
+    )
+    seconds = preferred_wait(call.headers.get(PREFER))
+    command = await _answer_within(call.services, command_id, seconds or 0)
+    headers = {"Location": f"/api/workers/{command.incarnation}/commands/{command_id}"}
+    applied = {} if seconds is None else {"Preference-Applied": f"wait={seconds}"}
+    return Reply(command, 200 if command.done_at is not None else 202, {**headers, **applied})
+
+
+async def _beat(services: Services, body: HeartbeatBody) -> list[GivenCommand] | None:
+    heard = await services.client.heartbeat_worker(
+        body.incarnation, active_jobs=body.active_jobs, state=body.state, slots=body.slots, memory=body.memory,
+        cpu=body.cpu, backoff=body.backoff, backoff_for=body.backoff_for,
+    )  # fmt: skip
+    return None if heard is None else msgspec.convert(heard, list[GivenCommand])
+
+
+async def _answer_within(services: Services, command_id: int, seconds: float) -> CommandRecord:
+    """The command when it is acknowledged, or after so many seconds, or when the gateway stops."""
+    waiting = asyncio.ensure_future(services.client.answer_of(command_id, timeout=seconds))
+    stopping = asyncio.ensure_future(services.stopping.wait())
+    try:
+        await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return await waiting if waiting.done() else await services.client.command(command_id)
+    except WaitTimeout:
+        return await services.client.command(command_id)
+    finally:
+        waiting.cancel()
+        stopping.cancel()

@@ -1,0 +1,175 @@
+"""Jobs that arrive while a statement is in flight go together in the next one.
+
+Enter: a job waits in arrival order. Leave: its statement was committed, or refused. One statement is in flight at a
+time, so a lone job is never delayed and a crowd shares one commit. A refused batch is halved until the guilty job
+stands alone: its neighbours do not notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from time import monotonic
+
+import msgspec
+
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, QueryRefused
+from leasehold.gateway.http.problems import OVERLOADED, Refusal
+from leasehold.jobs.handling.job import NewJob
+from leasehold.records.jobs import EnqueuedJob
+
+EnqueueMany = Callable[[Sequence[NewJob]], Awaitable[list[EnqueuedJob]]]
+
+PATIENCE_SECONDS = 7.0  # for a job's statement to be sent while those before it get no answer
+# Definite refusals: the statement was rolled back, so its jobs may be sent again without being written twice.
+REFUSED = (BadInput, Conflict, QueryRefused)
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """How many jobs, and how many bytes of them, go into one statement and may be unanswered at once.
+
+    A job that is larger than a statement goes by itself.
+    """
+
+    statement_jobs: int = 200
+    statement_bytes: int = 1_048_576
+    jobs: int = 10_000
+    bytes: int = 67_108_864
+
+
+class CoalescerStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts since the start: statements sent, jobs in them, statements refused. `unanswered` and `waiting` are now."""
+
+    statements: int
+    jobs: int
+    refused: int
+    unanswered: int
+    waiting: int
+
+
+class _Waiting(msgspec.Struct, frozen=True, eq=False):
+    job: NewJob
+    size: int
+    outcome: asyncio.Future[EnqueuedJob]
+    since: float
+
+
+class Coalescer:
+    """Turns single enqueues into few `enqueue_many` calls.
+
+    Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: such a statement waits
+    for whoever else is inserting the same key, and that must not hold up other people's jobs. Behind statements that get no
+    answer nobody waits for long.
+    """
+
+    def __init__(self, enqueue_many: EnqueueMany, *, room: Room | None = None, alone: int = 3) -> None:
+        self._enqueue_many = enqueue_many
+        self._room = room or Room()
+        self._alone = asyncio.Semaphore(alone)
+        self._waiting: deque[_Waiting] = deque()
+        self._flush: asyncio.Task[None] | None = None
+        self._statements = self._jobs = self._refused = 0
+        self._unanswered = self._unanswered_bytes = 0
+
+    async def enqueue(self, job: NewJob, size: int = 0) -> EnqueuedJob:
+        """Writes the job, which takes about `size` bytes; returns after the commit. Raises what `enqueue_many` raises
+        for this job, and Refusal when too much is unanswered. If cancelled, the job may have been written or not."""
+        if self._unanswered >= self._room.jobs or self._unanswered_bytes + size > self._room.bytes:
+            raise Refusal(OVERLOADED, f"{self._unanswered} jobs are waiting to be written; try again.")
+        self._unanswered += 1
+        self._unanswered_bytes += size
+        try:
+            if job.idempotency_key is None and job.unique is None and not job.blockers:
+                return await self._enqueue_together(job, size)
+            return await self._enqueue_alone(job)
+        finally:
+            self._unanswered -= 1
+            self._unanswered_bytes -= size
+
+    def statistics(self) -> CoalescerStatistics:
+        """What went through so far."""
+        return CoalescerStatistics(
+            statements=self._statements,
+            jobs=self._jobs,
+            refused=self._refused,
+            unanswered=self._unanswered,
+            waiting=len(self._waiting),
+        )
+
+    async def _enqueue_alone(self, job: NewJob) -> EnqueuedJob:
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS) as waiting, self._alone:
+                waiting.reschedule(None)
+                return (await self._send([job]))[0]
+        except TimeoutError:
+            raise Refusal(
+                OVERLOADED, "Other jobs with keys or blockers have been waiting for long; try again."
+            ) from None
+
+    async def _enqueue_together(self, job: NewJob, size: int) -> EnqueuedJob:
+        outcome = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(job, size, outcome, monotonic()))
+        if self._flush is None:
+            self._flush = asyncio.create_task(self._flush_all(), name="coalescer")
+        return await outcome
+
+    async def _flush_all(self) -> None:
+        try:
+            while self._waiting:
+                await self._write(self._next_batch())
+        finally:
+            self._flush = None
+
+    def _next_batch(self) -> list[_Waiting]:
+        batch = [self._waiting.popleft()]
+        size = batch[0].size
+        while self._waiting and len(batch) < self._room.statement_jobs:
+            size += self._waiting[0].size
+            if size > self._room.statement_bytes:
+                break
+            batch.append(self._waiting.popleft())
+        return batch
+
+    async def _write(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            written = await self._send([each.job for each in batch])
+        except REFUSED as error:
+            self._refused += 1
+            if len(batch) == 1:
+                _fail(batch, error)
+                return
+            middle = len(batch) // 2
+            await self._write(batch[:middle])
+            await self._write(batch[middle:])
+        except BaseException as error:
+            _fail([*batch, *self._given_up(error)], error)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            for each, result in zip(batch, written, strict=True):
+                if not each.outcome.done():
+                    each.outcome.set_result(result)
+
+    def _given_up(self, error: BaseException) -> list[_Waiting]:
+        """Those that have waited for a database that stands still: they would wait as long again for their own statement."""
+        given_up: list[_Waiting] = []
+        if isinstance(error, DatabaseUnavailable):
+            while self._waiting and monotonic() - self._waiting[0].since > PATIENCE_SECONDS:
+                given_up.append(self._waiting.popleft())
+        return given_up
+
+    async def _send(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+        self._statements += 1
+        self._jobs += len(jobs)
+        return await self._enqueue_many(jobs)
+
+
+def _fail(batch: Sequence[_Waiting], error: BaseException) -> None:
+    for each in batch:
+        if each.outcome.done():
+            continue
+        if isinstance(error, Exception):
+            each.outcome.set_exception(error)
+        else:
+            each.outcome.cancel()

@@ -1,0 +1,226 @@
+"""The OpenAPI 3.1 document, made of the route table."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from leasehold.gateway.http.bodies import EnqueuedBody
+from leasehold.gateway.http.problems import Problem, ProblemType
+from leasehold.gateway.http.replies import JSON
+from leasehold.gateway.routing.routes import Route
+from leasehold.gateway.routing.schemas import PLACE, Schema, describe_types, summary_of, without_null
+
+PROBLEM_JSON = "application/problem+json"
+JOB_PATHS = ("/api/jobs/", "/api/chains/")
+IN_PATH = re.compile(r"{(\w+)}")
+
+ABOUT = """\
+Background jobs on nothing but Postgres.
+
+Times are RFC 3339, durations are seconds, ids are integers. Lists are `{"items": […], "next": cursor}`: pass `next` as `cursor`
+for the page that follows, until it is null. What is not a success is a problem (RFC 9457) with a stable `code`. Query parameters
+and fields that a route does not know are refused.
+"""
+TAGS: Mapping[str, str] = {
+    "jobs": "Enqueue, look, change.",
+    "chains": "Jobs that continue one another, and jobs that wait for others.",
+    "queues": "Pause, resume, limit.",
+    "schedules": "Jobs by the clock.",
+    "workers": "The fleet, and what it is told to do.",
+    "capacity": "What queues have, do and can do.",
+    "events": "What happens, as it happens.",
+    "health": "Probes and metrics.",
+    "access": "Tokens, and what was done with them.",
+    "documents": "This document.",
+    "aliases": "Paths of other systems' documents: the same handlers, kept so that their clients go on working.",
+}
+REQUEST_HEADERS: Mapping[str, tuple[str, Schema]] = {
+    "Idempotency-Key": (
+        "A repeated call with the same key writes nothing more and answers with what the first one made; another body with it is "
+        "refused.",
+        {"type": "string", "minLength": 1, "maxLength": 500, "pattern": "^[ -~]+$"},
+    ),
+    "Prefer": (
+        "`wait=N`: answer when the result is there, or after N seconds, 60 at the most (RFC 7240).",
+        {"type": "string"},
+    ),
+    "If-Match": ("ETags of the job as the caller has seen it: 412 if it has changed since.", {"type": "string"}),
+    "If-None-Match": ("ETags that the caller has: 304 if one of them is still right.", {"type": "string"}),
+    "Last-Event-ID": ("Go on after this event.", {"type": "string"}),
+}
+ANSWER_HEADERS: Mapping[str, str] = {
+    "X-Request-Id": "Names this request in the gateway's log; yours, if you send one of 1 to 128 letters, digits and `_.:-`.",
+    "ETag": "Changes with the answer.",
+    "Location": "Where the job is.",
+    "Preference-Applied": "Which preference was heeded.",
+    "Retry-After": "In how many seconds it may be worth while to try again.",
+    "WWW-Authenticate": "How to authenticate.",
+}
+
+
+def document_of(routes: Sequence[Route]) -> dict[str, Any]:
+    """The document that describes `routes`, those that are listed."""
+    routes = [route for route in routes if route.is_listed]
+    describer = _Describer(routes)
+    paths: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for route in routes:
+        paths[route.path][route.method.lower()] = describer.operation(route)
+    used = {tag for route in routes for tag in route.tags}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "leasehold",
+            "version": version("leasehold"),
+            "description": ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": tag, "description": TAGS.get(tag, "")} for tag in sorted(used, key=_place_of_tag)],
+        "paths": dict(paths),
+        "components": {
+            "schemas": describer.components,
+            "responses": dict(sorted(describer.problems.items())),
+            "headers": {
+                name: {"description": text, "schema": {"type": "string"}} for name, text in ANSWER_HEADERS.items()
+            },
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token must have the scopes that an operation names. On loopback, a gateway without any "
+                    "token lets everybody in.",
+                }
+            },
+        },
+    }
+
+
+class _Describer:
+    """Describes routes; knows the schemas of everything that they take and give."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        types = list({repr(each): each for route in routes for each in _types_of(route)}.values())
+        schemas, self.components = describe_types([*types, Problem])
+        self.problems: dict[str, dict[str, Any]] = {}
+        self._schemas = {repr(each): schema for each, schema in zip([*types, Problem], schemas, strict=True)}
+        names = [route.handler.__name__ for route in routes if route.alias_of is None]
+        self._unique = {name for name in names if names.count(name) == 1}
+        self._links = {
+            self._id_of(route): {"operationId": self._id_of(route), "parameters": {"id": "$response.body#/id"}}
+            for route in routes
+            if route.alias_of is None and "{id}" in route.path and route.path.startswith(JOB_PATHS)
+        }
+
+    def operation(self, route: Route) -> dict[str, Any]:
+        text, _ = summary_of(route.handler.__doc__)
+        if route.alias_of is not None:
+            text = f"Another path of `{route.method} {route.alias_of}`, kept for clients of other systems.\n\n{text}"
+        operation: dict[str, Any] = {
+            "operationId": self._id_of(route),
+            "summary": route.summary,
+            "description": text,
+            "tags": list(route.tags),
+            "security": [{"token": [each.value for each in route.scopes]}] if route.scope else [],
+        }
+        if route.alias_of is not None:
+            operation["deprecated"] = True
+        if parameters := [*self._targets(route), *_headers(route)]:
+            operation["parameters"] = parameters
+        if route.request is not None:
+            content: dict[str, Any] = {"schema": self._schema(route.request)}
+            if route.example is not None:
+                content["example"] = route.example
+            operation["requestBody"] = {"required": True, "content": {JSON: content}}
+        operation["responses"] = {**self._successes(route), **self._problems(route)}
+        return operation
+
+    def _id_of(self, route: Route) -> str:
+        name = route.handler.__name__
+        if route.alias_of is None and name in self._unique:
+            return name
+        return "_".join(re.findall(r"\w+", f"{route.method.lower()} {route.path}"))
+
+    def _schema(self, each: object) -> Schema:
+        return self._schemas[repr(each)]
+
+    def _targets(self, route: Route) -> Iterable[dict[str, Any]]:
+        # By itself: its schema is taken apart, and is no component.
+        _, components = describe_types([route.parameters])
+        schema = components[route.parameters.__name__]
+        in_path = IN_PATH.findall(route.path)
+        for name, given in schema.get("properties", {}).items():
+            described = without_null(given)
+            text = described.pop("description", None)
+            place = {"in": "path", "required": True} if name in in_path else {"in": "query"}
+            if place["in"] == "query" and name in schema.get("required", ()):
+                place["required"] = True
+            if "contentMediaType" in described:
+                told = {"content": {described["contentMediaType"]: {"schema": described["contentSchema"]}}}
+            else:
+                told = {"schema": described}
+            yield {"name": name, **place, **({"description": text} if text else {}), **told}
+
+    def _successes(self, route: Route) -> dict[str, Any]:
+        answers = {str(route.status): self._answer(route, "As asked.", route.response)}
+        if route.response is EnqueuedBody:
+            answers[str(route.status)]["links"] = self._links
+        for success in route.successes:
+            answers[str(success.status)] = self._answer(route, success.when, success.response, success.status)
+        if route.has_etag:
+            answers["304"] = {"description": "The caller has it already.", "headers": _refer("X-Request-Id", "ETag")}
+        return answers
+
+    def _problems(self, route: Route) -> dict[str, Any]:
+        """One response for each status, with the codes that it may have; those of the same codes are shared."""
+        by_status: defaultdict[int, list[ProblemType]] = defaultdict(list)
+        for problem in sorted(route.all_errors, key=lambda each: (each.status, each.code)):
+            by_status[problem.status].append(problem)
+        answers: dict[str, Any] = {}
+        for status, problems in by_status.items():
+            name = ".".join(each.code for each in problems)
+            self.problems[name] = _problem(status, problems)
+            answers[str(status)] = {"$ref": f"#/components/responses/{name}"}
+        return answers
+
+    def _answer(self, route: Route, text: str, response: object | None, status: int | None = None) -> dict[str, Any]:
+        headers = ["X-Request-Id", *(["ETag"] if route.has_etag else [])]
+        if "Prefer" in route.headers:
+            headers += ["Location", *(["Preference-Applied"] if status else [])]
+        answer: dict[str, Any] = {"description": text, "headers": _refer(*headers)}
+        if response is not None:
+            answer["content"] = {route.media_type.partition(";")[0]: {"schema": self._schema(response)}}
+        return answer
+
+
+def _types_of(route: Route) -> Iterable[object]:
+    given = (route.request, route.response, *(each.response for each in route.successes))
+    return [each for each in given if each is not None]
+
+
+def _headers(route: Route) -> Iterable[dict[str, Any]]:
+    for name in (*route.headers, *(["If-None-Match"] if route.has_etag else [])):
+        text, schema = REQUEST_HEADERS[name]
+        yield {"name": name, "in": "header", "description": text, "schema": schema}
+
+
+def _problem(status: int, problems: Sequence[ProblemType]) -> dict[str, Any]:
+    headers = {401: ["WWW-Authenticate"], 403: ["WWW-Authenticate"], 429: ["Retry-After"], 503: ["Retry-After"]}
+    codes = {"type": "object", "properties": {"code": {"type": "string", "enum": [each.code for each in problems]}}}
+    return {
+        "description": " · ".join(f"`{each.code}`: {each.title}" for each in problems),
+        "headers": _refer("X-Request-Id", *headers.get(status, [])),
+        "content": {PROBLEM_JSON: {"schema": {"allOf": [{"$ref": f"{PLACE}Problem"}, codes]}}},
+    }
+
+
+def _refer(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _place_of_tag(tag: str) -> tuple[int, str]:
+    known = list(TAGS)
+    return (known.index(tag) if tag in known else -1, tag)

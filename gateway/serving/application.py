@@ -1,0 +1,115 @@
+"""The aiohttp application: the route table, and one middleware that turns every error into a problem."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterable
+
+from aiohttp import web
+
+from leasehold.gateway.access.guard import Guard
+from leasehold.gateway.http.cors import Cors
+from leasehold.gateway.http.problems import SLOW_BODY, classify, problem_headers, problem_of
+from leasehold.gateway.http.replies import ENCODER, PLAIN
+from leasehold.gateway.http.request_ids import request_id_of
+from leasehold.gateway.metrics.requests import REQUESTS, count_requests
+from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.routing.routes import Handler, Route, make_handler
+from leasehold.gateway.routing.services import Services
+from leasehold.gateway.serving.answer_headers import add_headers
+from leasehold.gateway.serving.drain import Drain
+from leasehold.gateway.serving.outage import Outage
+from leasehold.observability.request_context import answering
+
+logger = logging.getLogger(__name__)
+
+OUTAGE = web.AppKey("outage", Outage)
+DRAIN = web.AppKey("drain", Drain)
+PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
+
+
+def build_application(
+    services: Services, guard: Guard, routes: Iterable[Route] = ROUTES, *, cors: Cors | None = None
+) -> web.Application:
+    """The application that serves `routes`: their methods, HEAD where there is GET, and OPTIONS."""
+    application = web.Application(
+        middlewares=[count_requests, answer_problems], client_max_size=services.limits.body_bytes
+    )
+    application[DRAIN] = Drain()
+    application[REQUESTS] = services.requests
+    outage = application[OUTAGE] = Outage(services.client.ping)
+    application.on_cleanup.append(lambda _application: outage.close())
+    application.on_response_prepare.append(add_headers(cors or Cors()))
+    routes = tuple(routes)
+    methods: dict[str, list[str]] = {}
+    for route in routes:
+        handler = make_handler(route, services, guard, services.limits)
+        for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
+            methods.setdefault(route.path, []).append(method)
+            application.router.add_route(method, pattern_of(route.path, routes), handler)
+    for path, allowed in methods.items():
+        application.router.add_route("OPTIONS", pattern_of(path, routes), _tell_methods([*allowed, "OPTIONS"]))
+    return application
+
+
+def pattern_of(path: str, routes: Iterable[Route]) -> str:
+    """The path as aiohttp takes it: `/jobs/{id}` does not match `/jobs/counts` where that is a path of its own, so that
+    a method which only the former takes is refused there."""
+    head, found, tail = path.partition("/{")
+    if not found:
+        return path
+    name, _, rest = tail.partition("}")
+    siblings = {
+        each.path.removeprefix(f"{head}/").partition("/")[0] for each in routes if each.path.startswith(f"{head}/")
+    }
+    words = "|".join(sorted(re.escape(each) for each in siblings if not each.startswith("{")))
+    return f"{head}/{{{name}:(?!(?:{words})(?:/|$))[^{{}}/]+}}{rest}" if words else path
+
+
+def _tell_methods(methods: Iterable[str]) -> Handler:
+    headers = {"Allow": ", ".join(sorted(methods)), "Server": PLAIN["Server"]}
+
+    async def answer(_request: web.Request) -> web.Response:
+        return web.Response(status=204, headers=headers)
+
+    return answer
+
+
+@web.middleware
+async def answer_problems(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Counts the request for the drain, gives it an id, and answers errors as problems."""
+    request_id = request_id_of(request)
+    drain = request.app[DRAIN]
+    with drain.request(), answering(request_id):
+        try:
+            response = await handler(request)
+        except (asyncio.CancelledError, ConnectionError):
+            raise
+        except Exception as error:
+            response = problem_response(error, request_id)
+            if response.status == 503:
+                request.app[OUTAGE].refused(classify(error), error)
+            _log(error, response.status, request_id, f"{request.method} {request.path}")
+        if drain.begun:
+            response.force_close()
+        return response
+
+
+def problem_response(error: BaseException, request_id: str) -> web.Response:
+    """The answer to whatever went wrong."""
+    problem = problem_of(error, request_id)
+    headers = {**PROBLEM_HEADERS, **problem_headers(error)}
+    response = web.Response(status=problem.status, body=ENCODER.encode(problem), headers=headers)
+    if problem.code == SLOW_BODY.code:
+        response.force_close()
+    return response
+
+
+def _log(error: Exception, status: int, request_id: str, line: str) -> None:
+    """Our own faults with all there is to know; the callers', and what `Outage` sums up, only for whoever debugs."""
+    if status == 500:
+        logger.error("request %s failed: %s", request_id, line, exc_info=error)
+    else:
+        logger.debug("request %s was refused: %s: %s", request_id, line, error)

@@ -1,0 +1,130 @@
+"""Running the gateway: an asyncio process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from leasehold.app import App
+from leasehold.client import Client
+from leasehold.database import open_asyncio_database
+from leasehold.database.migrations import expected_version
+from leasehold.gateway.access.audit_log import DatabaseAuditLog
+from leasehold.gateway.access.guard import check_binding, check_tokens
+from leasehold.gateway.access.token_cache import open_tokens
+from leasehold.gateway.metrics.database import DatabaseMetrics
+from leasehold.gateway.serving.listening import check_address, open_gateway
+from leasehold.gateway.serving.schema_check import check_schema
+from leasehold.gateway.stream.hub import Hub
+from leasehold.gateway.stream.source import DatabaseSource
+from leasehold.notify.doorbell import open_doorbell
+from leasehold.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+POOL_SIZE = 5
+DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
+NAME = "leasehold gateway"
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def run_gateway(settings: Settings, *, app: App | None = None, must_fit: bool = False) -> int:
+    """Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Arguments and errors as in `serve`."""
+    # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        return runner.run(serve(settings, app=app, must_fit=must_fit))
+
+
+async def serve(
+    settings: Settings,
+    *,
+    app: App | None = None,
+    ready: Callable[[str], None] | None = None,
+    must_fit: bool = False,
+) -> int:
+    """Serves until SIGTERM or SIGINT: then takes no more connections, finishes what is in flight (at most
+    `settings.drain_seconds`), and returns 0. A second signal ends the process at once.
+
+    Without `must_fit` it starts without a database, too: until that is there, `/readyz` and every call that needs it
+    answer 503.
+
+    Args:
+        settings: with `database_url` (empty: the PG… variables decide) and those of the gateway.
+        app: check args against its kinds, and refuse other kinds.
+        ready: called with the URL as soon as requests are served.
+        must_fit: begin only with a database whose schema this code can serve.
+
+    Raises:
+        SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
+        DatabaseUnavailable: with `must_fit`, and off loopback without `gateway_token`, where the tokens of the database
+            have to be counted.
+        SchemaMismatch: with `must_fit`.
+    """
+    check_binding(settings)
+    if must_fit:
+        await _refuse_misfit(settings)
+    await check_address(settings)
+    stopping = _first_stop_signal()
+    async with open_service(settings, app=app) as url:
+        logger.info("gateway serves %s", url)
+        if ready is not None:
+            ready(url)
+        await stopping.wait()
+        logger.info("gateway stops: finishing the requests in flight")
+    return 0
+
+
+async def _refuse_misfit(settings: Settings) -> None:
+    async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
+        await check_schema(database, expected_version())
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGenerator[str]:
+    """A gateway and its database; yields the URL. For whoever has a stop signal of their own."""
+    async with (
+        open_asyncio_database(
+            settings.database_url or "",
+            pool_size=POOL_SIZE,
+            timeout=DATABASE_SECONDS,
+            application_name=NAME,
+            direct_dsn=settings.direct_database_url,
+        ) as database,
+        open_doorbell(database) as doorbell,
+        open_tokens(database, time.monotonic, listens=settings.notify) as tokens,
+    ):
+        await check_tokens(settings, tokens)
+        client = Client(database, app=app, doorbell=doorbell, listens=settings.notify)
+        checks = {"database": client.ping, "schema": partial(check_schema, database, expected_version())}
+        stream = Hub(DatabaseSource(database, client, listens=settings.notify))
+        async with open_gateway(
+            settings,
+            client,
+            checks,
+            has_app=app is not None,
+            stream=stream,
+            database_metrics=DatabaseMetrics(client),
+            tokens=tokens,
+            audit_log=DatabaseAuditLog(database),
+        ) as url:
+            yield url
+
+
+def _first_stop_signal() -> asyncio.Event:
+    """Set by the first stop signal. The next one has its ordinary effect again: nothing unanswered was promised."""
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+
+    def stop() -> None:
+        for each in STOP_SIGNALS:
+            loop.remove_signal_handler(each)
+        stopping.set()
+
+    for each in STOP_SIGNALS:
+        loop.add_signal_handler(each, stop)
+    return stopping

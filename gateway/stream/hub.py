@@ -1,0 +1,200 @@
+"""One reader of the database for all streams of this gateway, there only while somebody listens.
+
+It looks when a notification hints at something and at least every second, but not more than four times a second, so that
+a queue is named four times a second at the most, whatever goes on in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Protocol
+
+import msgspec
+
+from leasehold.client.feed.changes import Change, Wanted
+from leasehold.errors import LeaseholdError
+from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage
+
+logger = logging.getLogger(__name__)
+
+SHORTEST_PAUSE = 0.25
+LONGEST_PAUSE = 1.0
+LONGEST_TROUBLE_PAUSE = 10.0
+REMIND_SECONDS = 60.0  # between two lines of the log about trouble
+MOMENTS = 25
+MOST_AT_ONCE = 500
+MOST_LAG = timedelta(seconds=30)
+MOST_BYTES = 1_048_576  # of messages that a client has not taken yet
+WAKE = "wake:"
+
+
+class Feeder(Protocol):
+    """What `leasehold.client.feed.feed.Feed` is."""
+
+    is_behind: bool
+    lag: timedelta
+    cursor: int
+
+    async def read(self) -> list[Change]: ...
+    async def skip(self) -> None: ...
+
+
+class Source(Protocol):
+    """Where changes come from, while somebody listens.
+
+    `open` yields a feed; hints come to `hear`, and `missed` says that some may have been lost.
+    """
+
+    def open(
+        self, hear: Callable[[str], object], missed: Callable[[], object]
+    ) -> AbstractAsyncContextManager[Feeder]: ...
+    def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]: ...
+
+
+class HubStatistics(msgspec.Struct, frozen=True):
+    """Streams open now; and counts since the start: looks at the database, changes found, streams closed as too slow."""
+
+    streams: int
+    reads: int
+    changes: int
+    overflows: int
+
+
+class Hub:
+    """Tells everybody who listens what happens.
+
+    Enter: `listen`; the first listener starts the reader. Leave: the end of its block; the last one stops it. A database
+    that goes away is waited for; the feed knows where it was. A feed that is half a minute behind is set to the present,
+    and listeners are told to look for themselves.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._boxes: set[Letterbox] = set()
+        self._reading: asyncio.Task[None] | None = None
+        self._hint = asyncio.Event()
+        self._hinted: set[str] = set()
+        self._is_closing = False
+        self._has_begun = asyncio.Event()
+        self.cursor: str | None = None
+        self._counts = {"reads": 0, "changes": 0, "overflows": 0}
+
+    @contextmanager
+    def listen(self, wanted: Wanted) -> Generator[Letterbox]:
+        """A letterbox that is filled from now on."""
+        box = Letterbox(wanted, MOST_BYTES, self.cursor)
+        self._boxes.add(box)
+        if self._is_closing:
+            box.close()
+        elif self._reading is None:
+            self._reading = asyncio.create_task(self._read(), name="leasehold stream")
+        try:
+            yield box
+        finally:
+            self._boxes.remove(box)
+            self._counts["overflows"] += box.is_overfull
+            if not self._boxes and self._reading is not None:
+                self._reading.cancel()
+                self._reading = None
+                self._has_begun.clear()
+                self.cursor = None
+
+    async def begun(self, seconds: float) -> bool:
+        """Wait until the reader has found its place, so that whatever happens from now on is told. Returns whether it has."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._has_begun.wait()
+        return self._has_begun.is_set()
+
+    def close(self) -> None:
+        """Have every listener end."""
+        self._is_closing = True
+        for box in self._boxes:
+            box.close()
+
+    def statistics(self) -> HubStatistics:
+        """Counts since the start."""
+        return HubStatistics(streams=len(self._boxes), **self._counts)
+
+    async def _read(self) -> None:
+        async with self.source.open(self._hear, self._hint.set) as feed:
+            await self._follow(feed)
+
+    async def _follow(self, feed: Feeder) -> None:
+        pause, said_at = SHORTEST_PAUSE, float("-inf")
+        while True:
+            try:
+                changes = await feed.read()
+                self._counts["reads"] += 1
+                if feed.lag > MOST_LAG:
+                    await self._skip(feed)
+            except Exception as error:
+                pause = min(pause * 2, LONGEST_TROUBLE_PAUSE)
+                ours = None if isinstance(error, LeaseholdError) else error
+                level = logging.WARNING if monotonic() - said_at >= REMIND_SECONDS else logging.DEBUG
+                said_at = monotonic() if level == logging.WARNING else said_at
+                logger.log(level, "the stream cannot read what happens and tries again: %s", error, exc_info=ours)
+                await asyncio.sleep(pause)
+                continue
+            await self._tell_all(changes, str(feed.cursor))
+            pause = SHORTEST_PAUSE if changes else min(pause * 2, LONGEST_PAUSE)
+            if not feed.is_behind:
+                await self._wait(pause)
+
+    async def _wait(self, pause: float) -> None:
+        """Not less than the shortest pause, and not more than `pause` unless something hints."""
+        self._hint.clear()
+        await asyncio.sleep(SHORTEST_PAUSE)
+        if pause > SHORTEST_PAUSE:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause - SHORTEST_PAUSE):
+                    await self._hint.wait()
+
+    async def _let_them_take(self) -> None:
+        """In a crowd of changes, give everybody a moment; whoever does not use it overflows soon and holds up nobody."""
+        for _ in range(MOMENTS):
+            if not any(box.is_crowded for box in self._boxes):
+                return
+            await asyncio.sleep(SHORTEST_PAUSE / MOMENTS)
+
+    async def _skip(self, feed: Feeder) -> None:
+        logger.warning("the stream is %s behind and goes on from now", feed.lag)
+        await feed.skip()
+        for box in self._boxes:
+            box.put(StreamMessage("reset", {"reason": "behind"}).encode())
+
+    async def _tell_all(self, changes: list[Change], cursor: str) -> None:
+        """A part at a time, so that a crowd of changes does not overflow those who take what they get. Only the last part
+        moves the id on."""
+        while len(changes) > MOST_AT_ONCE:
+            self._tell(changes[:MOST_AT_ONCE], self.cursor or cursor)
+            changes = changes[MOST_AT_ONCE:]
+            await self._let_them_take()
+        self._tell(changes, cursor)
+        await self._let_them_take()
+
+    def _tell(self, changes: list[Change], cursor: str) -> None:
+        self._counts["changes"] += len(changes)
+        queues = {change.queue for change in changes if change.queue is not None} | self._hinted
+        self._hinted = set()
+        batch = Batch(changes, sorted(queues), cursor)
+        encoded: dict[Wanted, bytes] = {}
+        for box in self._boxes:
+            if box.wanted not in encoded:
+                encoded[box.wanted] = b"".join(message.encode() for message in batch.messages(box.wanted))
+            box.cursor = cursor
+            if encoded[box.wanted]:
+                box.put(encoded[box.wanted])
+        self.cursor = cursor
+        self._has_begun.set()
+
+    def _hear(self, payload: str) -> None:
+        """Any notification is a hint; a wake-up names the queue that has got jobs."""
+        if payload.startswith(WAKE):
+            self._hinted.add(payload.removeprefix(WAKE))
+        self._hint.set()

@@ -1,0 +1,51 @@
+"""Where the stream's changes come from: the database, over connections that are there only while they are used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from leasehold.client.feed.changes import Change
+from leasehold.client.feed.section import Changes
+from leasehold.database import AsyncioDatabase
+from leasehold.gateway.stream.hub import Feeder
+from leasehold.notify.asyncio_listener import Ear
+
+
+class DatabaseSource:
+    """The database of a client, over one connection for the reader, one for replays, and one that listens.
+
+    Args:
+        listens: whether to open the last of these.
+    """
+
+    def __init__(self, database: AsyncioDatabase, client: Changes, *, listens: bool) -> None:
+        self._database = database
+        self._client = client
+        self._listens = listens
+        self._turn = asyncio.Semaphore(1)
+
+    @asynccontextmanager
+    async def open(self, hear: Callable[[str], object], missed: Callable[[], object]) -> AsyncGenerator[Feeder]:
+        """A feed on a connection of its own, closed with the block."""
+        lane = self._database.lane("stream")
+        ear = Ear(self._database, hear, missed)
+        if self._listens:
+            ear.open()
+        try:
+            yield self._client.feed(lane)
+        finally:
+            await ear.close()
+            await lane.close()
+
+    async def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]:
+        """What happened between two moments; one replay at a time, however many clients come again at once."""
+        async with self._turn:
+            lane = self._database.lane("stream replay")
+            try:
+                async for page in self._client.changes(since, until, lane):
+                    yield page
+            finally:
+                await lane.close()

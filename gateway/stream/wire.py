@@ -1,0 +1,128 @@
+"""Server-sent events as bytes, and which changes make which messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from leasehold.client.feed.changes import Change, Wanted
+
+ENCODER = msgspec.json.Encoder()
+
+MOST_CHANGES = 200  # in one message
+RECONNECT_MILLISECONDS = 3000
+
+
+class StreamMessage(msgspec.Struct, frozen=True):
+    """One server-sent event. Clients get `id` back as Last-Event-ID when they come again."""
+
+    event: str
+    data: object
+    id: str | None = None
+
+    def encode(self) -> bytes:
+        """As it goes over the wire."""
+        parts = [f"event: {self.event}\n".encode(), b"data: ", ENCODER.encode(self.data), b"\n"]
+        if self.id is not None:
+            parts.insert(0, f"id: {self.id}\n".encode())
+        return b"".join([*parts, b"\n"])
+
+
+def first_words() -> bytes:
+    """What a stream begins with: how long to wait before coming again."""
+    return f"retry: {RECONNECT_MILLISECONDS}\n\n".encode()
+
+
+def heartbeat(cursor: str | None) -> bytes:
+    """A comment, and the id of what has been told so far: an event without data, which clients note and do not show."""
+    return b": heartbeat\n" + (f"id: {cursor}\n".encode() if cursor else b"") + b"\n"
+
+
+class Batch(msgspec.Struct, frozen=True, eq=False):
+    """What one look has found.
+
+    Attributes:
+        changes: in their order. queues: whose jobs have changed. cursor: the id after all of it.
+    """
+
+    changes: Sequence[Change]
+    queues: Sequence[str]
+    cursor: str
+
+    def messages(self, wanted: Wanted) -> list[StreamMessage]:
+        """What somebody who wants that is told; the last message carries the id."""
+        found = [*self._change_messages(wanted), *self._queue_messages(wanted)]
+        if found:
+            found[-1] = msgspec.structs.replace(found[-1], id=self.cursor)
+        return found
+
+    def _change_messages(self, wanted: Wanted) -> Iterator[StreamMessage]:
+        changes = [change for change in self.changes if wanted.has(change)]
+        for first in range(0, len(changes), MOST_CHANGES):
+            yield StreamMessage("changes", changes[first : first + MOST_CHANGES])
+
+    def _queue_messages(self, wanted: Wanted) -> Iterator[StreamMessage]:
+        queues = [queue for queue in self.queues if not wanted.queues or queue in wanted.queues]
+        if queues and not wanted.is_about_jobs:
+            yield StreamMessage("queues", queues)
+
+
+class Letterbox:
+    """Messages for one client that it has not taken yet. One that would not fit closes it, and all are thrown away.
+
+    Args:
+        wanted: what is put into it.
+        most_bytes: of messages not taken.
+
+    Attributes:
+        cursor: the id after what was told last, whether or not it was wanted.
+        is_overfull, is_closing: nothing will come any more, because it was full, or because the gateway stops.
+    """
+
+    def __init__(self, wanted: Wanted, most_bytes: int, cursor: str | None) -> None:
+        self.wanted = wanted
+        self.cursor = cursor
+        self.is_overfull = False
+        self.is_closing = False
+        self._most_bytes = most_bytes
+        self._messages: list[bytes] = []
+        self._size = 0
+        self._filled = asyncio.Event()
+
+    def put(self, message: bytes) -> None:
+        """Keep a message until it is taken."""
+        if self.is_overfull:
+            return
+        self._size += len(message)
+        self._messages.append(message)
+        if self._size > self._most_bytes:
+            self.is_overfull = True
+            self._messages.clear()
+        self._filled.set()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether it is half full, so that whoever fills it had better wait a moment."""
+        return not self.is_overfull and self._size > self._most_bytes // 2
+
+    def close(self) -> None:
+        """Say that the gateway stops."""
+        self.is_closing = True
+        self._filled.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for a reason to look into it, so many seconds at the most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._filled.wait()
+        self._filled.clear()
+
+    def take(self) -> bytes:
+        """Everything that is there, in one piece."""
+        taken = b"".join(self._messages)
+        self._messages.clear()
+        self._size = 0
+        return taken

@@ -1,0 +1,85 @@
+"""A LISTEN connection that opens by itself, in the asyncio flavour, and tells what it hears."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from leasehold.database import AsyncioDatabase
+from leasehold.database.poolers.pooler import close_connection
+from leasehold.errors import LeaseholdError, ListenerDeaf
+from leasehold.notify.channel import CHANNEL
+
+log = logging.getLogger("leasehold.listener")
+
+SHORTEST_PAUSE = 1.0
+LONGEST_PAUSE = 30.0
+# Behind a pooler that keeps notifications away; it may have been set up anew since.
+DEAF_PAUSE = 300.0
+
+
+class Ear:
+    """Listens while it is open; after a loss it listens anew, with back-off.
+
+    Args:
+        hear: called with each payload.
+        missed: called when notifications may have been missed: each time it begins to listen, and when it was lost.
+        channel: where it listens.
+
+    Attributes:
+        listening: whether it does just now, as far as is known.
+    """
+
+    def __init__(
+        self,
+        database: AsyncioDatabase,
+        hear: Callable[[str], object],
+        missed: Callable[[], object],
+        *,
+        channel: str = CHANNEL,
+    ) -> None:
+        self.listening = False
+        self._database = database
+        self._channel = channel
+        self._hear = hear
+        self._missed = missed
+        self._task: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Begin to listen, without waiting for it."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen(), name="leasehold ear")
+
+    async def close(self) -> None:
+        """Listen no more."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _listen(self) -> None:
+        pause = SHORTEST_PAUSE
+        while True:
+            lost = asyncio.Event()
+            try:
+                connection: Any = await self._database.open_listening(self._channel, self._hear, lost.set)
+            except LeaseholdError as error:
+                if isinstance(error, ListenerDeaf):
+                    pause = DEAF_PAUSE
+                log.debug("cannot listen on %s, polling: %s", self._channel, error)
+            else:
+                pause = SHORTEST_PAUSE
+                try:
+                    self.listening = True
+                    self._missed()
+                    await lost.wait()
+                finally:
+                    self.listening = False
+                    await close_connection(connection)
+                self._missed()
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)

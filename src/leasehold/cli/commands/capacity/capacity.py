@@ -1,0 +1,68 @@
+"""`leasehold capacity`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from leasehold.cli.commands.capacity.view import CapacityReport, QueueCapacity
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.views.durations import parse_duration
+from leasehold.errors import BadInput, NotFound
+from leasehold.settings.sources import suggest
+
+_PERCENT = re.compile(r"([+-])(\d+(?:\.\d+)?)%")
+_HOURS = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")
+
+
+async def capacity(
+    queue: str | None = None,
+    /,
+    *,
+    hours: Annotated[str, Parameter(help="In which times to be through.")] = "1,4,8",
+    what_if: Annotated[str, Parameter(help="By how much arrivals might change.", allow_leading_hyphen=True)] = "+50%",
+    target_wait: Annotated[str, Parameter(help="Within which time 95 of 100 jobs ought to start.")] = "30s",
+    context: Annotated[Context, INJECTED],
+) -> CapacityReport | QueueCapacity:
+    """Show what queues have, do and can do, and what one of them needs.
+
+    Rates are those of the last hour, arrivals of the last ten minutes. Of one queue it is also told how long jobs will wait: 95
+    of 100 wait less than p95 wait on the long run, and than "next hour" over the backlog and all that comes in an hour. That is a
+    queueing model, see docs/capacity.md. Kinds that nobody serves are named: no number of workers without them helps those.
+
+    Example:
+      leasehold capacity
+      leasehold capacity crawl --what-if +200% --target-wait 2m
+    """
+    if queue is None:
+        async with context.client() as client:
+            return CapacityReport(queues=await client.capacities(), unclaimed=await client.unclaimed_kinds())
+    spans, change = parse_hours(hours), parse_percent(what_if)
+    wait = parse_duration(target_wait).total_seconds()
+    async with context.client() as client:
+        found = await client.capacity(queue, hours=spans, target_wait=wait, what_if=[change])
+        if found is None:
+            known = sorted(each.queue for each in await client.capacities())
+            raise NotFound(f"nothing is known of a queue {queue}{suggest(queue, known)}")
+        return QueueCapacity.of(found, await client.unclaimed_kinds())
+
+
+def parse_hours(text: str) -> list[float]:
+    """`1,4,8` or `0.5`. Raises BadInput."""
+    if not _HOURS.fullmatch(text):
+        raise BadInput(f"{text!r} are no hours; write for example 1,4,8")
+    return [float(each) for each in text.split(",")]
+
+
+def parse_percent(text: str) -> float:
+    """`+50%` as 0.5, `-20%` as -0.2. Raises BadInput."""
+    found = _PERCENT.fullmatch(text)
+    if found is None:
+        raise BadInput(f"{text!r} is no change; write for example +50% or -20%")
+    change = float(found[1] + found[2]) / 100
+    if change <= -1:
+        raise BadInput(f"arrivals cannot change by {text}; the least is above -100%")
+    return change

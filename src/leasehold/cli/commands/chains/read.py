@@ -1,0 +1,106 @@
+"""`leasehold chains list`, `chains show` and `chains wait`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import RenderableType
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.views.durations import parse_duration
+from leasehold.cli.views.text import json_text, plain
+from leasehold.records.chains import BlockerRecord, ChainRecord
+from leasehold.records.jobs import JobRecord
+
+ChainId = Annotated[int, Parameter(help="Id of the chain: that of its first job."), AN_ID]
+
+
+class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One chain: its jobs in their order, what each of them waits or waited for, and the first jobs that wait for it."""
+
+    chain: ChainRecord
+    jobs: list[JobRecord]
+    blockers: dict[int, list[BlockerRecord]]
+    blocked_jobs: list[JobRecord]
+
+
+class ChainOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """What a chain has ended with."""
+
+    chain_id: int
+    output: Any
+
+    def view(self) -> Sequence[RenderableType]:
+        """The output alone, as JSON."""
+        return [plain(line) for line in json_text(self.output).splitlines()]
+
+
+async def chains_list(
+    *,
+    state: Annotated[str | None, Parameter(help="Only open, completed, failed or cancelled ones.")] = None,
+    kind: Annotated[str | None, Parameter(help="Only chains whose first job is of this kind.")] = None,
+    queue: Annotated[str | None, Parameter(help="Only chains whose first job is of this queue.")] = None,
+    before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
+    limit: Annotated[int, Parameter(help="Chains per page, up to 1000.")] = 50,
+    context: Annotated[Context, INJECTED],
+) -> list[ChainRecord]:
+    """List chains, newest first.
+
+    Every job is a chain, or continues one. A chain is open until its last job has ended.
+
+    Example:
+      leasehold chains list --state open --kind order
+    """
+    async with context.client() as client:
+        chains = await client.chains(state=state, kind=kind, queue=queue, before_id=before, page_size=limit)
+    if len(chains) == limit:
+        context.say(f"more: --before {chains[-1].chain_id}")
+    return chains
+
+
+async def chains_show(
+    chain_id: ChainId,
+    /,
+    *,
+    after: Annotated[int, Parameter(help="Only jobs behind this place: the last of the page before.")] = -1,
+    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.")] = 50,
+    context: Annotated[Context, INJECTED],
+) -> ChainReport:
+    """Show a chain job after job, what each waits for, and who waits for the chain.
+
+    Example:
+      leasehold chains show 42
+      leasehold chains show 42 --output json
+    """
+    async with context.client() as client:
+        chain = await client.chain(chain_id)
+        jobs = await client.chain_jobs(chain_id, after_position=after, page_size=limit)
+        blockers = {job.id: await client.blockers(job.id) for job in jobs}
+        waiting = await client.blocked_jobs(chain_id, page_size=10)
+    if jobs and jobs[-1].chain_position < chain.jobs - 1:
+        context.say(f"more: --after {jobs[-1].chain_position}")
+    waited_for = {job_id: slots for job_id, slots in blockers.items() if slots}
+    return ChainReport(chain=chain, jobs=jobs, blockers=waited_for, blocked_jobs=waiting)
+
+
+async def chains_wait(
+    chain_id: ChainId,
+    /,
+    *,
+    timeout: Annotated[str | None, Parameter(help="Wait no longer than this: 30s, 5m, 1h30m.")] = None,
+    context: Annotated[Context, INJECTED],
+) -> ChainOutput:
+    """Wait until a chain has ended, and print its output.
+
+    The exit code is 1 when it failed or was cancelled, and 8 when the time was up.
+
+    Example:
+      leasehold chains wait $(leasehold enqueue echo) --timeout 1m
+    """
+    async with context.client() as client:
+        output: Any = await client.wait(chain_id, timeout=parse_duration(timeout) if timeout else None)
+    return ChainOutput(chain_id=chain_id, output=output)

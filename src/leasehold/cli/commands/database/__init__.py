@@ -1,0 +1,1 @@
+"""`leasehold migrate`, `grants` and `config`."""

@@ -1,0 +1,1 @@
+"""`leasehold jobs …` and `leasehold enqueue`."""

@@ -1,0 +1,84 @@
+"""`leasehold jobs edit` and `leasehold jobs errors`: why a job failed, and what to change before it runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
+
+from leasehold.cli.commands.jobs.enqueue import parse_object
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.loading import load_app
+from leasehold.cli.shell.options import AN_ID, AN_INTEGER, INJECTED
+from leasehold.cli.views.durations import parse_instant
+from leasehold.cli.views.results import JobChange
+from leasehold.cli.views.text import plain
+from leasehold.records.jobs import AttemptError
+
+JobId = Annotated[int, Parameter(help="Id of a job."), AN_ID]
+
+
+async def jobs_edit(
+    job_id: JobId,
+    /,
+    *,
+    args: Annotated[str | None, Parameter(help="New args, a JSON object.")] = None,
+    priority: Annotated[int | None, Parameter(help="Higher runs first."), AN_INTEGER] = None,
+    queue: Annotated[str | None, Parameter(help="Move it to this queue.")] = None,
+    run_at: Annotated[str | None, Parameter(help="Not before this instant: 2030-01-31T09:30:00Z.")] = None,
+    max_attempts: Annotated[int | None, Parameter(help="Attempts until it counts as failed."), AN_INTEGER] = None,
+    metadata: Annotated[str | None, Parameter(help="New metadata, a JSON object.")] = None,
+    reason: Annotated[str | None, Parameter(help="For people; stands in the timeline.")] = None,
+    context: Annotated[Context, INJECTED],
+) -> JobChange:
+    """Change a job before it runs, or before it is retried.
+
+    No worker may hold it. What is not given stays; the timeline keeps the old values. Where an app is configured
+    (LEASEHOLD_APP), args are checked against its handlers.
+
+    Example:
+      leasehold jobs edit 42 --args '{"shop": 8}' --reason "wrong shop"
+    """
+    place = context.settings.app
+    async with context.client(load_app(place) if place else None) as client:
+        was = (await client.get(job_id)).state
+        now = await client.edit(
+            job_id,
+            args=parse_object("args", args) if args is not None else None,
+            priority=priority,
+            queue=queue,
+            run_at=parse_instant(run_at) if run_at is not None else None,
+            max_attempts=max_attempts,
+            metadata=parse_object("metadata", metadata) if metadata is not None else None,
+            reason=reason,
+        )
+    return JobChange(job_id=job_id, changed=True, was=was, now=now)
+
+
+async def jobs_errors(job_id: JobId, /, *, context: Annotated[Context, INJECTED]) -> list[AttemptError]:
+    """Show with what each attempt of a job failed, oldest first.
+
+    Example:
+      leasehold jobs errors 42
+    """
+    async with context.client() as client:
+        return await client.errors(job_id)
+
+
+def view_errors(errors: list[AttemptError], _now: datetime) -> Sequence[RenderableType]:
+    """Each attempt with its error and traceback."""
+    parts: list[RenderableType] = []
+    for each in errors:
+        parts += [Text()] if parts else []
+        parts.append(
+            plain(f"attempt {each.attempt}, {each.at:%Y-%m-%d %H:%M:%S} UTC, {each.worker_id or 'no worker'}", "bold")
+        )
+        parts.append(plain(f"{each.type}: {each.message}", "red"))
+        last = f"{each.type}: {each.message}"
+        lines = [line for line in (each.traceback or "").splitlines() if line.strip() and not line.endswith(last)]
+        parts += [plain("  " + line) for line in lines]
+    return parts

@@ -1,0 +1,58 @@
+"""`leasehold jobs logs`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import trio
+from cyclopts import Parameter
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.views.rendering import render
+from leasehold.records.jobs import LogLine
+
+FOLLOW_SECONDS = 0.5
+ENDED = ("completed", "failed", "cancelled")
+
+
+async def jobs_logs(
+    job_id: Annotated[int, AN_ID],
+    /,
+    *,
+    attempt: Annotated[int | None, Parameter(help="Only the lines of this attempt.")] = None,
+    follow: Annotated[
+        bool, Parameter(alias="-f", help="Go on with new lines until the job has ended.", negative=())
+    ] = False,
+    context: Annotated[Context, INJECTED],
+) -> list[LogLine] | None:
+    """Show what the handlers of a job have logged with `job.log`, oldest first.
+
+    With --follow and --output json there is one JSON object per line.
+
+    Example:
+      leasehold jobs logs 42
+      leasehold jobs logs 42 --follow
+    """
+    async with context.client() as client:
+        if not follow:
+            return await client.logs(job_id, attempt=attempt)
+        shown = 0
+        while True:
+            has_ended = (await client.get(job_id)).state in ENDED
+            if has_ended:  # its last lines come a moment after its end
+                await trio.sleep(FOLLOW_SECONDS)
+            lines = await client.logs(job_id, attempt=attempt)
+            _print(lines[shown:], context)
+            shown = max(shown, len(lines))
+            if has_ended:
+                return None
+            await trio.sleep(FOLLOW_SECONDS)
+
+
+def _print(lines: list[LogLine], context: Context) -> None:
+    if lines:
+        wants_text = context.common.output == "text" or (
+            context.common.output is None and context.terminal.stdout.isatty()
+        )
+        render(lines, "text" if wants_text else "jsonl", context.terminal)

@@ -1,0 +1,61 @@
+"""`leasehold jobs list` and `leasehold jobs show`."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.views.results import JobReport
+from leasehold.records.jobs import JobRecord
+
+STATES_TO_WONDER_AT = ("pending", "waiting", "blocked", "scheduled")
+WONDER_AFTER = timedelta(minutes=1)
+
+
+async def jobs_list(
+    *,
+    state: Annotated[str | None, Parameter(help="Only jobs in this state.")] = None,
+    queue: Annotated[str | None, Parameter(help="Only jobs of this queue.")] = None,
+    kind: Annotated[str | None, Parameter(help="Only jobs of this kind.")] = None,
+    key: Annotated[str | None, Parameter(help="Only jobs with this key.")] = None,
+    before: Annotated[
+        int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
+    ] = None,
+    limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.", validator=Number(gte=1, lte=1000))] = 50,
+    context: Annotated[Context, INJECTED],
+) -> list[JobRecord]:
+    """List jobs, newest first.
+
+    Example:
+      leasehold jobs list --state failed --queue crawl
+      leasehold jobs list --before 1200 --limit 20
+    """
+    async with context.client() as client:
+        jobs = await client.list(state=state, queue=queue, kind=kind, key=key, before_id=before, page_size=limit)
+    if len(jobs) == limit:
+        context.say(f"more: --before {jobs[-1].id}")
+    return jobs
+
+
+async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Context, INJECTED]) -> JobReport:
+    """Show all about one job: args, output or error, and its timeline.
+
+    Example:
+      leasehold jobs show 42
+      leasehold jobs show 42 --output json
+    """
+    async with context.client() as client:
+        job = await client.get(job_id)
+        if is_slow_to_start(job, context.terminal.now()):
+            context.say(f"why it is not running: leasehold jobs why {job_id}")
+        return JobReport(job=job, timeline=await client.timeline(job_id), progress=await client.progress(job_id))
+
+
+def is_slow_to_start(job: JobRecord, now: datetime) -> bool:
+    """Whether somebody may wonder why the job is not running."""
+    return job.state in STATES_TO_WONDER_AT and now - job.run_at > WONDER_AFTER

@@ -1,0 +1,1 @@
+"""`leasehold status`, `events` and `audit`: how everything fares."""

@@ -1,0 +1,27 @@
+"""`leasehold status`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.views.results import PausedQueue, StatusReport
+
+PAUSED_QUEUES = "select queue, paused_at, reason from leasehold.queues where paused_at is not null order by queue"
+
+
+async def status(*, context: Annotated[Context, INJECTED]) -> StatusReport:
+    """Show the queues with their jobs by state, and the workers.
+
+    A worker that has missed two heartbeats, or from which a job was taken back, is shown as stale.
+
+    Example:
+      leasehold status
+      leasehold status --output json
+    """
+    async with context.database() as database:
+        client = context.services.client(database)
+        paused = [PausedQueue(**dict(row)) for row in await database.fetch(PAUSED_QUEUES)]
+        counts, workers = await client.counts(), await client.workers()
+        return StatusReport(queues=counts, paused=paused, workers=workers)

@@ -1,0 +1,1 @@
+"""`leasehold run`, `gateway`, `demo` and `reap`."""

@@ -1,0 +1,43 @@
+"""`leasehold gateway`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.loading import load_app
+from leasehold.cli.shell.options import INJECTED, setting
+from leasehold.cli.shell.parent import stop_with_parent
+from leasehold.cli.views.results import Finally
+
+
+async def gateway(
+    *,
+    host: Annotated[str | None, setting("gateway_host")] = None,
+    port: Annotated[str | None, setting("gateway_port")] = None,
+    cors_origins: Annotated[str | None, setting("gateway_cors_origins")] = None,
+    app: Annotated[
+        str | None,
+        Parameter(
+            help="Refuse kinds and args that do not fit the handlers at module:attribute, and heed what kinds say."
+        ),
+    ] = None,
+    with_parent: Annotated[bool, Parameter(show=False)] = False,
+    context: Annotated[Context, INJECTED],
+) -> Finally:
+    """Serve the HTTP API.
+
+    SIGTERM finishes the requests in flight; a second signal ends it at once.
+
+    Example:
+      leasehold gateway --port 8420
+      leasehold gateway --app shop.jobs:app
+    """
+    settings = context.settings_with({"gateway_host": host, "gateway_port": port, "gateway_cors_origins": cors_origins})
+    handlers = load_app(app) if app else None
+    if with_parent:
+        stop_with_parent()
+    resolved = context.resolved(settings)
+    return Finally(lambda: context.services.run_gateway(resolved, handlers))

@@ -1,0 +1,42 @@
+"""`leasehold run`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.loading import load_app
+from leasehold.cli.shell.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.shell.parent import stop_with_parent
+
+Actor = Literal["worker", "scheduler", "reaper"]
+
+
+async def run(
+    actor: Annotated[Actor, Parameter(help="What to run.")],
+    /,
+    *more: Annotated[Actor, Parameter(help="What else to run.")],
+    worker_id: Annotated[str | None, setting("worker_id")] = None,
+    probe_port: Annotated[str | None, setting("probe_port")] = None,
+    probe_host: Annotated[str | None, setting("probe_host")] = None,
+    options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
+    with_parent: Annotated[bool, Parameter(show=False)] = False,
+    context: Annotated[Context, INJECTED],
+) -> int:
+    """Run worker, scheduler or reaper in this process.
+
+    SIGTERM drains them; a second signal ends them at once.
+
+    Example:
+      leasehold run worker --app shop.jobs:app --queues crawl,parse --slots 8
+      leasehold run scheduler reaper
+    """
+    own = {"worker_id": worker_id, "probe_port": probe_port, "probe_host": probe_host}
+    settings = context.settings_with({**options.flags(), **own})
+    app = load_app(settings.app) if settings.app else None
+    await context.check_schema()
+    if with_parent:
+        stop_with_parent()
+    return await context.services.run_actors((actor, *more), context.resolved(settings), app)

@@ -1,0 +1,1 @@
+"""`leasehold queues …` and `leasehold wake`."""

@@ -1,0 +1,57 @@
+"""`leasehold queues age`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import RenderableType
+
+from leasehold.cli.commands.queues.hints import hint_at_unknown
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.views.durations import parse_duration, show_span
+from leasehold.cli.views.text import plain
+
+
+class AgeingChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue after it was told how its jobs age; `every` is in seconds, None: never. `changed` is false when it was so already."""
+
+    queue: str
+    every: float | None
+    changed: bool
+
+    def view(self) -> Sequence[RenderableType]:
+        """One sentence."""
+        now = "now" if self.changed else "already"
+        if self.every is None:
+            return [plain(f"jobs of queue {self.queue} {now} keep the priority they were given")]
+        return [
+            plain(f"jobs of queue {self.queue} {now} gain a priority for every {show_span(self.every)} that they wait")
+        ]
+
+
+async def queues_age(
+    queue: str,
+    every: Annotated[
+        str | None, Parameter(help="How long a job waits for one more priority; nothing: no more ageing.")
+    ] = None,
+    /,
+    *,
+    context: Annotated[Context, INJECTED],
+) -> AgeingChange:
+    """Have waiting jobs gain priority, so that those of a low one start in the end.
+
+    A job never gets beyond the highest priority that is pending in the queue. The thousand oldest are raised each time.
+
+    Example:
+      leasehold queues age mail 5m
+      leasehold queues age mail
+    """
+    span = None if every is None else parse_duration(every)
+    async with context.client() as client:
+        changed = await client.set_ageing(queue, span)
+        await hint_at_unknown(context, client, queue)
+    return AgeingChange(queue=queue, every=None if span is None else span.total_seconds(), changed=changed)

@@ -1,0 +1,28 @@
+"""A word about queues that nobody knows: a queue needs no row, so a mistyped name is as good as any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import trio
+
+from leasehold.cli.shell.context import Context
+from leasehold.settings.sources import suggest
+
+if TYPE_CHECKING:
+    from leasehold.client import Client
+
+DEFAULT_QUEUE = "default"
+# Counting jobs may take long in a large table, and what was asked for is done already.
+HINT_SECONDS = 3.0
+
+
+async def hint_at_unknown(context: Context, client: Client, queue: str) -> None:
+    """Say so if no job is or was in this queue and no worker names it, with the name that may have been meant."""
+    known = {DEFAULT_QUEUE}
+    with trio.move_on_after(HINT_SECONDS) as looking:
+        known |= {queue for worker in await client.workers() for queue in worker.queues}
+        if queue not in known:
+            known |= {each.queue for each in await client.counts()}
+    if queue not in known and not looking.cancelled_caught:
+        context.say(f"note: no job and no worker knows a queue {queue}{suggest(queue, sorted(known))}")

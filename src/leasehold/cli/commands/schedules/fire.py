@@ -1,0 +1,56 @@
+"""`leasehold schedules trigger` and `leasehold schedules generate`."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from leasehold.cli.commands.schedules.options import ScheduleName
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.errors import BadInput
+from leasehold.schedules.records import FiredTick
+
+
+async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> FiredTick:
+    """Fire a schedule now, enabled or not.
+
+    Its overlap policy is not asked, and its next tick stays where it is.
+
+    Example:
+      leasehold schedules trigger nightly
+    """
+    async with context.client() as client:
+        return await client.schedules.trigger(name)
+
+
+async def schedules_generate(
+    name: ScheduleName,
+    /,
+    *,
+    date: Annotated[str | None, Parameter(help="The day, 2030-01-31, in the schedule's zone; else today.")] = None,
+    batches: Annotated[
+        int | None, Parameter(help="Spread the jobs over the day, or the stagger, in so many batches."), AN_INTEGER
+    ] = None,
+    context: Annotated[Context, INJECTED],
+) -> FiredTick:
+    """Make a schedule's jobs of one day, spread over it.
+
+    Doing so again for the same day makes nothing: it answers with the jobs that are there.
+
+    Example:
+      leasehold schedules generate crawl-all --date 2030-01-31 --batches 24
+    """
+    day = None if date is None else parse_date(date)
+    async with context.client() as client:
+        return await client.schedules.generate(name, batches=batches, date=day)
+
+
+def parse_date(text: str) -> date:
+    """A day as ISO 8601 writes it. Raises BadInput."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise BadInput(f"{text!r} is no date; write for example 2030-01-31") from error

@@ -1,0 +1,216 @@
+"""`leasehold tokens create`, `tokens rotate`, `tokens list`, `tokens revoke` and `tokens log`."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
+
+from leasehold.access.records import AuditEntry, NewToken, TokenRecord
+from leasehold.cli.commands.queues.limits import parse_rate
+from leasehold.cli.commands.tokens.view import describe_new
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.cli.views.durations import parse_duration
+from leasehold.cli.views.text import show_instant
+from leasehold.errors import BadInput, NotFound
+from leasehold.settings.sources import suggest
+
+if TYPE_CHECKING:
+    from leasehold.client import Client
+
+SCOPE = Parameter(help="What it may do, comma separated: enqueue, read, operate (with read), admin (all).", negative=())
+EXPIRES = Parameter(help="When it ends by itself: 90d, 12h. Never if not given.")
+RATE = Parameter(help="Requests it may send, per gateway process: 50/s, 600/m. No limit if not given.")
+EVERYTHING = Parameter(name="--all", help="Those that are revoked or expired, too.", negative=())
+OF_A_NAME = Parameter(name="--all", help="All active ones that are meant, not only one.", negative=())
+BURST = Parameter(help="How many at once; else those of a second.")
+
+
+class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token just made, the only time that its secret is shown; `also_active`: others of this name."""
+
+    token_id: int
+    name: str
+    secret: str
+    also_active: list[int] = []
+
+    def view(self) -> Sequence[RenderableType]:
+        """The secret alone on its line, so that it can be copied."""
+        return describe_new(self.token_id, self.name, self.secret, self.also_active)
+
+
+class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """Which tokens of a name were shut out."""
+
+    name: str
+    revoked: list[int]
+
+    def view(self) -> Sequence[RenderableType]:
+        """One sentence."""
+        if not self.revoked:
+            return [Text(f"no token of {self.name} was active")]
+        numbers = ", ".join(map(str, self.revoked))
+        return [Text(f"{self.name}: token {numbers} revoked; gateways refuse it within a second")]
+
+
+async def tokens_create(
+    name: str,
+    /,
+    *,
+    scope: Annotated[list[str], SCOPE],
+    expires_in: Annotated[str | None, EXPIRES] = None,
+    rate: Annotated[str | None, RATE] = None,
+    burst: Annotated[int | None, BURST, AN_INTEGER] = None,
+    context: Annotated[Context, INJECTED],
+) -> MadeToken:
+    """Make a bearer token for the gateway.
+
+    The token is printed once, on standard output, and kept nowhere: the database gets a hash of it. Two of a name may be
+    active, so that a new one can take over from the old one.
+
+    Example:
+      leasehold tokens create shop --scope enqueue
+      leasehold tokens create grafana --scope read --expires-in 90d --rate 10/s
+    """
+    span = None if expires_in is None else parse_duration(expires_in)
+    per_second = None if rate is None else parse_rate(rate)
+    async with context.client() as client:
+        made = await client.create_token(
+            name, _scopes(scope), expires_in=span, rate=per_second, burst=burst, created_by=whoever_asks()
+        )
+        return _made(made, await client.tokens(name))
+
+
+async def tokens_rotate(
+    name: str,
+    /,
+    *,
+    expires_in: Annotated[str | None, EXPIRES] = None,
+    context: Annotated[Context, INJECTED],
+) -> MadeToken:
+    """Make a second token with the scopes and the rate of the newest of this name.
+
+    Both work until the old one is revoked: give the new one to whoever uses it, then revoke the old one by its id.
+
+    Example:
+      leasehold tokens rotate shop
+      leasehold tokens revoke 1
+    """
+    span = None if expires_in is None else parse_duration(expires_in)
+    async with context.client() as client:
+        active = await client.tokens(name)
+        if not active:
+            raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
+        old = active[0]
+        made = await client.create_token(
+            name, old.scopes, expires_in=span, rate=old.rate, burst=old.burst, created_by=whoever_asks()
+        )
+        return _made(made, [*active, *await client.tokens(name)])
+
+
+async def tokens_list(
+    name: str | None = None,
+    /,
+    *,
+    everything: Annotated[bool, EVERYTHING] = False,
+    context: Annotated[Context, INJECTED],
+) -> list[TokenRecord]:
+    """List the tokens, the newest first, without anything that could be used.
+
+    Example:
+      leasehold tokens list --all
+    """
+    async with context.client() as client:
+        return await client.tokens(name, everything=everything)
+
+
+async def tokens_revoke(
+    token: str,
+    /,
+    *,
+    everything: Annotated[bool, OF_A_NAME] = False,
+    context: Annotated[Context, INJECTED],
+) -> RevokedTokens:
+    """Shut a token out, by its id, its name or how it begins.
+
+    `tokens list` shows all three. Where two of a name are active, name one of them by its id, or take both with --all.
+    Gateways refuse it within a second. A request that is being answered is answered.
+
+    Example:
+      leasehold tokens revoke shop
+      leasehold tokens revoke 1
+      leasehold tokens revoke lh_Zq3xY0
+      leasehold tokens revoke shop --all
+    """
+    async with context.client() as client:
+        meant = [each for each in await client.tokens(everything=True) if _is_meant(each, token)]
+        if not meant:
+            raise NotFound(f"there is no token {token}{await _suggestion(client, token)}")
+        active = [each for each in meant if each.state == "active"]
+        if len(active) > 1 and not everything:
+            raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
+        chosen = sorted(each.token_id for each in active or meant)
+        revoked = [each for each in chosen if await client.revoke_token(each, revoked_by=whoever_asks())]
+    return RevokedTokens(name=", ".join(sorted({each.name for each in active or meant})), revoked=revoked)
+
+
+def _is_meant(token: TokenRecord, given: str) -> bool:
+    return given in (token.name, str(token.token_id), token.prefix)
+
+
+def _told_apart(tokens: Sequence[TokenRecord]) -> str:
+    told = "; ".join(
+        f"{each.token_id} ({each.name}, {each.prefix}…, "
+        + ("never used)" if each.last_used_at is None else f"last used {show_instant(each.last_used_at)})")
+        for each in sorted(tokens, key=lambda each: each.token_id)
+    )
+    return f"{told}; end one with  leasehold tokens revoke {tokens[-1].token_id}, or all with --all"
+
+
+async def tokens_log(
+    *,
+    actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,
+    action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
+    limit: Annotated[int, Parameter(help="How many at the most, 1 to 1000.")] = 50,
+    context: Annotated[Context, INJECTED],
+) -> list[AuditEntry]:
+    """Show what was done through the gateway and with tokens, the newest first.
+
+    That is every request but GET that needs the scope operate or admin, and each token made or revoked.
+
+    Example:
+      leasehold tokens log --actor ops
+    """
+    async with context.client() as client:
+        return await client.audit_log(actor=actor, action=action, page_size=limit)
+
+
+def whoever_asks() -> str:
+    """Who is at the command line, for the audit log: user@host."""
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except (OSError, KeyError):
+        return f"@{socket.gethostname()}"
+
+
+def _scopes(given: Sequence[str]) -> list[str]:
+    scopes = [each.strip() for one in given for each in one.split(",") if each.strip()]
+    if not scopes:
+        raise BadInput("a token needs at least one scope: enqueue, read, operate, admin")
+    return scopes
+
+
+def _made(made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
+    others = sorted({each.token_id for each in tokens} - {made.token_id})
+    return MadeToken(token_id=made.token_id, name=made.name, secret=made.secret, also_active=others)
+
+
+async def _suggestion(client: Client, name: str) -> str:
+    return suggest(name, sorted({each.name for each in await client.tokens(everything=True)}))

@@ -1,0 +1,61 @@
+"""Errors as one line on standard error; a traceback only for those who asked for it with `--log-level debug`."""
+
+from __future__ import annotations
+
+import difflib
+import traceback
+from dataclasses import fields
+from typing import cast
+
+from cyclopts import CycloptsError
+from cyclopts.exceptions import UnknownOptionError
+
+from leasehold.cli.shell.exit_codes import ExitCode, exit_code_of
+from leasehold.cli.shell.options import CommonOptions
+from leasehold.cli.shell.terminal import Terminal
+from leasehold.errors import LeaseholdError
+from leasehold.observability.logs import escape_controls, redact_dsns
+from leasehold.settings.sources import flag_name
+
+
+def complain_about_usage(error: CycloptsError, terminal: Terminal) -> int:
+    """Say what is wrong with the arguments."""
+    text = " ".join(str(error).split())
+    if isinstance(error, UnknownOptionError) and "Did you mean" not in text:
+        flags = [flag_name(each.name) for each in fields(CommonOptions)]
+        nearest = difflib.get_close_matches(error.token.keyword or "", flags, n=1)
+        text += f" Did you mean {nearest[0]}?" if nearest else ""
+    return _say(text[:1].lower() + text[1:], ExitCode.USAGE, terminal)
+
+
+def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -> int:
+    """Say what went wrong and return the exit code for it."""
+    cause = single_cause(error)
+    code = exit_code_of(cause)
+    if has_traceback:
+        terminal.stderr.write(redact_dsns("".join(traceback.format_exception(error))))
+    if code is ExitCode.INTERRUPTED:
+        return _say("interrupted", code, terminal)
+    if isinstance(cause, LeaseholdError):
+        return _say(str(cause), code, terminal)
+    hint = "" if has_traceback else " (--log-level debug shows where)"
+    return _say(f"{type(cause).__qualname__}: {cause}{hint}", code, terminal)
+
+
+def single_cause(error: BaseException) -> BaseException:
+    """What nurseries have wrapped: the first of ours if there is one, else the first at all."""
+    leaves = _leaves(error)
+    return next((leaf for leaf in leaves if isinstance(leaf, LeaseholdError)), leaves[0])
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    wrapped = cast("BaseExceptionGroup[BaseException]", error).exceptions
+    return [leaf for each in wrapped for leaf in _leaves(each)]
+
+
+def _say(text: str, code: ExitCode, terminal: Terminal) -> int:
+    one_line = " ".join(redact_dsns(text).split("\n"))
+    terminal.say(f"error: {escape_controls(one_line)}")
+    return code

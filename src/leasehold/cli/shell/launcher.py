@@ -1,0 +1,118 @@
+"""One run of the command line: parse, prepare, run the command under trio, print its result, choose the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import Annotated, Any, cast
+
+from cyclopts import App, CycloptsError, Parameter
+
+from leasehold.cli.shell.application import build_application
+from leasehold.cli.shell.command_table import TALKATIVE, choose_commands
+from leasehold.cli.shell.complaints import complain, complain_about_usage
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.exit_codes import ExitCode
+from leasehold.cli.shell.options import CommonOptions
+from leasehold.cli.shell.services import Services
+from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.views.rendering import render
+from leasehold.cli.views.results import Finally, Outcome
+from leasehold.observability.logs import install_logging
+
+Tokens = Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]
+Common = Annotated[CommonOptions, Parameter(name="*")]
+
+
+def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Services | None = None) -> int:
+    """Run one command and return its exit code. Never raises for what a user can cause."""
+    terminal = terminal or Terminal()
+    launcher = Launcher(terminal, services or Services())
+    try:
+        return launcher.run(tokens)
+    except CycloptsError as error:
+        return complain_about_usage(error, terminal)
+    except BrokenPipeError:
+        _forget_standard_output(terminal)
+        return ExitCode.FAILED
+    except BaseException as error:
+        if isinstance(error, SystemExit | GeneratorExit):
+            raise
+        return complain(error, terminal, has_traceback=launcher.is_debugging)
+
+
+def understand(tokens: Sequence[str], terminal: Terminal) -> tuple[App, Sequence[str]]:
+    """An application with the commands that these words may mean, and the words to give it."""
+    application = build_application(terminal, choose_commands(tokens))
+    if not is_unknown_command(application, tokens):
+        return application, tokens
+    application = build_application(terminal)  # the complaint may suggest any
+    return application, [each for each in tokens if each not in application.help_flags]
+
+
+def is_unknown_command(application: App, tokens: Sequence[str]) -> bool:
+    """Whether the first word is no command. With --help the parser would let that pass and show the general help."""
+    _, applications, unused = application.parse_commands(tokens)
+    return bool(unused) and not unused[0].startswith("-") and applications[-1].default_command is None
+
+
+def _forget_standard_output(terminal: Terminal) -> None:
+    # Else the interpreter tries once more at its end, and complains.
+    if terminal.stdout is sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Launcher:
+    """Stands between the parser and the command."""
+
+    _application: App
+
+    def __init__(self, terminal: Terminal, services: Services) -> None:
+        self._terminal = terminal
+        self._services = services
+        self.is_debugging = False
+
+    def run(self, tokens: Sequence[str]) -> int:
+        """Find the command that these words mean, and run it. Raises what `launch` raises."""
+        self._application, tokens = understand(tokens, self._terminal)
+        self._application.meta.default(self.launch)
+        code = self._application.meta(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return int(code or 0)
+
+    def launch(self, *tokens: Tokens, common: Common = CommonOptions()) -> int:  # noqa: B008
+        """Parse the command's own arguments and run it."""
+        command, bound, ignored = self._application.parse_args(tokens, exit_on_error=False, print_error=False)
+        if "context" not in ignored:  # help and version
+            command(*bound.args, **bound.kwargs)
+            return ExitCode.DONE
+        with ExitStack() as stack:
+            is_talkative = command.__name__ in TALKATIVE
+            context = Context(self._terminal, common, self._services, stack, is_talkative=is_talkative)
+            self._prepare(context, is_talkative=is_talkative)
+            result = _run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))
+            if isinstance(result, Finally):
+                result = result.run()
+        return self._finish(result, common)
+
+    def _prepare(self, context: Context, *, is_talkative: bool) -> None:
+        settings = context.settings
+        self.is_debugging = settings.log_level == "debug"
+        chosen = any(each.name == "log_level" and each.origin != "default" for each in context.explained_settings())
+        level = settings.log_level if chosen or is_talkative else "warning"
+        install_logging(level, settings.log_format, stream=self._terminal.stderr, environ=self._terminal.environ)
+
+    def _finish(self, result: object, common: CommonOptions) -> int:
+        if isinstance(result, int):
+            return result
+        outcome = result if isinstance(result, Outcome) else Outcome(result, ExitCode.DONE)
+        render(outcome.value, common.output, self._terminal)
+        return outcome.exit_code
+
+
+def _run_under_trio(command: Callable[[], Any]) -> object:
+    import trio  # noqa: PLC0415
+
+    return cast(object, trio.run(command))

@@ -1,0 +1,81 @@
+"""Flags that several commands share. A flag that stands for a setting takes its help text from the setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
+
+from leasehold.settings import Settings, describe_setting, show_value
+from leasehold.settings.sources import environment_name
+
+Output = Literal["text", "json", "jsonl"]
+
+COMMON = Group("Common options", sort_key=90)
+# Injected by the launcher, not parsed.
+INJECTED = Parameter(parse=False)
+
+
+# What Postgres can keep; anything else is refused before it is asked.
+LARGEST_BIGINT = 2**63 - 1
+LARGEST_INTEGER = 2**31 - 1
+AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT))
+AN_INTEGER = Parameter(validator=Number(gte=-LARGEST_INTEGER - 1, lte=LARGEST_INTEGER))
+
+
+def setting(name: str) -> Parameter:
+    """The flag for a setting: its description, its default, and the environment variable that does the same."""
+    default = show_value(name, getattr(Settings(), name))
+    shown = "" if default in {"-", "(all)", "(none)"} else f"; default {default}"
+    return Parameter(help=f"{describe_setting(name)} [{environment_name(name)}{shown}]")
+
+
+@dataclass(frozen=True)
+class CommonOptions:
+    """Flags that every command has."""
+
+    output: Annotated[
+        Output | None,
+        Parameter(help="How to print the result; text on a terminal and json elsewhere.", group=COMMON),
+    ] = None
+    database_url: Annotated[str | None, setting("database_url"), Parameter(group=COMMON)] = None
+    data_folder: Annotated[str | None, setting("data_folder"), Parameter(group=COMMON)] = None
+    config: Annotated[
+        str | None, Parameter(help="Settings file; else ./leasehold.toml. [LEASEHOLD_CONFIG]", group=COMMON)
+    ] = None
+    log_level: Annotated[str | None, setting("log_level"), Parameter(group=COMMON)] = None
+    log_format: Annotated[str | None, setting("log_format"), Parameter(group=COMMON)] = None
+    verbose: Annotated[bool, Parameter(alias="-v", help="Say which database is used.", group=COMMON, negative=())] = (
+        False
+    )
+
+    def flags(self) -> dict[str, object]:
+        """Those that are settings, by setting name."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name in Settings.__struct_fields__}
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Flags of commands that start workers, all of them settings."""
+
+    app: Annotated[str | None, setting("app")] = None
+    queues: Annotated[str | None, setting("queues")] = None
+    slots: Annotated[str | None, setting("slots")] = None
+    worker_name: Annotated[str | None, setting("worker_name")] = None
+    app_version: Annotated[str | None, setting("app_version")] = None
+    memory_backoff: Annotated[str | None, setting("memory_backoff")] = None
+    cpu_backoff: Annotated[str | None, setting("cpu_backoff")] = None
+    backoff_seconds: Annotated[str | None, setting("backoff_seconds")] = None
+    lease_seconds: Annotated[str | None, setting("lease_seconds")] = None
+    renew_seconds: Annotated[str | None, setting("renew_seconds")] = None
+    poll_seconds: Annotated[str | None, setting("poll_seconds")] = None
+    heartbeat_seconds: Annotated[str | None, setting("heartbeat_seconds")] = None
+    drain_seconds: Annotated[str | None, setting("drain_seconds")] = None
+    retention_days: Annotated[str | None, setting("retention_days")] = None
+    notify: Annotated[str | None, setting("notify")] = None
+
+    def flags(self) -> dict[str, object]:
+        """By setting name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}

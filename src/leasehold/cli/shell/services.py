@@ -1,0 +1,131 @@
+"""The one place where commands reach the rest of leasehold. Imports wait until they are needed: `--help` stays quick.
+
+Tests hand in a subclass.
+"""
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leasehold.errors import SchemaMismatch
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from leasehold.app import App
+    from leasehold.client import Client
+    from leasehold.database import Database
+    from leasehold.database.embedded import EmbeddedPostgres
+    from leasehold.database.migrations import GrantsState, MigrationReport, SchemaState
+    from leasehold.demo.summary import DemoReport
+    from leasehold.settings import Settings
+
+APPLICATION_NAME = "leasehold cli"
+
+
+class Services:
+    """What commands need, by name."""
+
+    def embedded_postgres(self, folder: Path | None, *, create: bool) -> AbstractContextManager[EmbeddedPostgres]:
+        """Postgres of our own, with its data in `folder`; without `create` the data must be there."""
+        from leasehold.database.embedded import embedded_postgres
+
+        return embedded_postgres(folder, create=create)
+
+    def find_data_folder(self, folder: Path | None) -> Path:
+        """Where that data is or would be."""
+        from leasehold.database.embedded import find_data_folder
+
+        return find_data_folder(folder)
+
+    def open_database(self, dsn: str, direct_dsn: str | None = None) -> AbstractAsyncContextManager[Database]:
+        """A pool of one connection: commands do one thing at a time. `direct_dsn` is where to listen."""
+        from leasehold.database import open_database
+
+        return open_database(dsn, pool_size=1, application_name=APPLICATION_NAME, direct_dsn=direct_dsn)
+
+    def client(self, database: Database, app: App | None = None) -> Client:
+        """A client on an open database, which checks jobs against the kinds of `app`."""
+        from leasehold.client import Client
+
+        return Client(database, app=app)
+
+    async def schema_state(self, dsn: str) -> SchemaState:
+        """How the schema in the database compares with this code."""
+        from leasehold.database.migrations import schema_state
+
+        return await schema_state(dsn)
+
+    async def check_schema(self, dsn: str) -> None:
+        """Raises SchemaMismatch if this code cannot work on the schema in the database."""
+        problem = schema_problem(await self.schema_state(dsn))
+        if problem:
+            raise SchemaMismatch(problem)
+
+    async def migrate(self, dsn: str, *, to: int | None = None, dry_run: bool = False) -> MigrationReport:
+        """Bring the schema up to this code."""
+        from leasehold.database.migrations import migrate
+
+        return await migrate(dsn, to=to, dry_run=dry_run)
+
+    def emit(self) -> str:
+        """The whole schema as one script."""
+        from leasehold.database.migrations import emit
+
+        return emit()
+
+    def emit_grants(self, prefix: str) -> str:
+        """The Postgres roles and their rights as one script."""
+        from leasehold.access.grants import emit_grants
+
+        return emit_grants(prefix)
+
+    async def apply_grants(self, dsn: str, prefix: str) -> GrantsState:
+        """Make the Postgres roles and give them their rights."""
+        from leasehold.database.migrations import apply_grants
+
+        return await apply_grants(dsn, prefix)
+
+    async def grants_state(self, dsn: str) -> GrantsState:
+        """Which Postgres roles are in force, and what is wrong with them."""
+        from leasehold.database.migrations import grants_state
+
+        return await grants_state(dsn)
+
+    async def run_actors(self, names: Sequence[str], settings: Settings, app: App | None) -> int:
+        """Run actors until they are told to stop."""
+        from leasehold.actors.run import run_actors
+
+        return await run_actors(names, settings, app=app)
+
+    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+        """Run the gateway until it is told to stop. It checks the schema itself, under asyncio: what runs under trio before
+        would load trio-asyncio, which makes each of asyncio's own calls dearer (a tenth of a request)."""
+        from leasehold.gateway.serving.serve import run_gateway
+
+        return run_gateway(settings, app=app, must_fit=True)
+
+    async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
+        """Give the demonstration, with its progress on `console`; the census's report goes to `keep`."""
+        from leasehold.demo.run import run_demo
+        from leasehold.demo.stage import open_stage
+
+        return await run_demo(settings, open_stage(console), keep)
+
+
+def schema_problem(state: SchemaState) -> str | None:
+    """Why this code cannot work on such a schema, and what to do; None if it can."""
+    have = f"the schema is at version {state.version}"
+    match state.status:
+        case "missing":
+            return "the database has no leasehold schema yet: run `leasehold migrate`"
+        case "older":
+            return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
+        case "newer" if state.breaking:
+            return f"{have}, which is too new for this code: install a newer leasehold"
+        case _:
+            return None

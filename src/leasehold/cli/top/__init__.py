@@ -1,0 +1,1 @@
+"""`leasehold top`: a live screen. Start in `top.py`."""

@@ -1,0 +1,143 @@
+"""`leasehold top`."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import trio
+from cyclopts import Parameter
+from cyclopts.validators import Number
+from rich.live import Live
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.top.keys import key_by_key, pressed
+from leasehold.cli.top.state import Look, Watch
+from leasehold.cli.top.view import Screen, view_top
+from leasehold.client import Client
+from leasehold.concurrency.signal import Signal
+from leasehold.errors import DatabaseUnavailable
+
+if TYPE_CHECKING:
+    from leasehold.database import Database
+
+WIDTH, HEIGHT = 100, 30  # of a frame that goes into a pipe
+
+
+async def top(
+    *,
+    once: Annotated[bool, Parameter(help="Show one frame and end.", negative=())] = False,
+    interval: Annotated[float, Parameter(help="Seconds between two looks.", validator=Number(gte=0.1, lte=3600))] = 1.0,
+    context: Annotated[Context, INJECTED],
+) -> None:
+    """Watch queues, workers and failures live.
+
+    q ends it, p makes it stand still, tab gives another section the room, arrows scroll. Into a pipe it writes one JSON
+    object per look; --once with --output text writes one frame.
+
+    Example:
+      leasehold top
+      leasehold top --once --output text
+    """
+    async with context.database() as database:
+        viewer = _Viewer(context, database, interval)
+        output, is_terminal = context.common.output, context.terminal.stdout.isatty()
+        if once:
+            await viewer.show_once(as_text=output == "text" or (output is None and is_terminal))
+        elif output in ("json", "jsonl") or not is_terminal:
+            await viewer.write_lines()
+        else:
+            await viewer.watch()
+
+
+class _Viewer:
+    def __init__(self, context: Context, database: Database, interval: float) -> None:
+        self._terminal = context.terminal
+        self._database = database
+        self._client: Client = context.services.client(database)
+        self._interval = interval
+        self._watch = Watch()
+        self._screen = Screen()
+        self._look: Look | None = None
+        self._redraw = Signal()
+
+    async def show_once(self, *, as_text: bool) -> None:
+        """One frame, or one JSON object."""
+        await self._begin()
+        await trio.sleep(self._interval)
+        look = await self._watch.look(self._client)
+        if not as_text:
+            self._write(look)
+            return
+        console = self._terminal.console()
+        width, height = console.size if self._terminal.stdout.isatty() else (WIDTH, HEIGHT)
+        with console.capture() as captured:
+            console.print(view_top(look, Screen(), width, height), width=width)
+        self._terminal.stdout.writelines(line.rstrip() + "\n" for line in captured.get().splitlines())
+
+    async def write_lines(self) -> None:
+        """A JSON object for each look, until interrupted."""
+        await self._begin()
+        while True:
+            await trio.sleep(self._interval)
+            self._write(await self._watch.look(self._client))
+
+    async def watch(self) -> None:
+        """The whole screen, until q."""
+        console = self._terminal.console()
+        with (
+            key_by_key(self._terminal.stdin) as keys,
+            Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live,
+        ):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._look_again_and_again)
+                nursery.start_soon(self._draw, live)
+                nursery.start_soon(self._notice_resizing)
+                if keys is not None:
+                    await self._obey(keys)
+                    nursery.cancel_scope.cancel()
+
+    async def _begin(self) -> None:
+        (row,) = await self._database.call("get_horizon")
+        await self._watch.begin(self._client, row["at"])
+
+    async def _look_again_and_again(self) -> None:
+        has_begun = False
+        while True:
+            if not self._screen.is_paused:
+                try:
+                    if has_begun:
+                        self._look = await self._watch.look(self._client)
+                    else:
+                        await self._begin()
+                        has_begun = True
+                    self._screen.trouble = None
+                except DatabaseUnavailable as error:
+                    self._screen.trouble = f"the database is away: {error}"
+                self._redraw.set()
+            await trio.sleep(self._interval)
+
+    async def _draw(self, live: Live) -> None:
+        while True:
+            width, height = live.console.size
+            live.update(view_top(self._look, self._screen, width, height), refresh=True)
+            await self._redraw.wait()
+
+    async def _notice_resizing(self) -> None:
+        with trio.open_signal_receiver(signal.SIGWINCH) as signals:
+            async for _ in signals:
+                self._redraw.set()
+
+    async def _obey(self, keys: int) -> None:
+        async with aclosing(pressed(keys)) as presses:
+            async for key in presses:
+                if not self._screen.press(key):
+                    return
+                self._redraw.set()
+
+    def _write(self, look: Look) -> None:
+        self._terminal.stdout.write(msgspec.json.encode(look).decode() + "\n")
+        self._terminal.stdout.flush()

@@ -1,0 +1,1 @@
+"""`leasehold up`: all processes of the service, kept running. Start in `up.py`."""

@@ -1,0 +1,192 @@
+"""A few child processes kept running: their lines prefixed, each started again when it dies, all drained by a signal.
+
+The first SIGINT or SIGTERM asks every child to stop (SIGTERM) and starts none again. The second is passed on, too, upon
+which actors hand back what they run; the third kills. A child that ends by wrong usage or a wrong schema would only do
+so again: then all are stopped and its code is ours. So is one that died too often in a row.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal, Protocol
+
+import msgspec
+import trio
+
+from leasehold.cli.shell.exit_codes import ExitCode
+
+HOPELESS = frozenset({ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH})
+FIRST_DELAY = 0.5
+LONGEST_DELAY = 30.0
+# A child that lived for so long starts the back-off anew.
+STABLE_SECONDS = 30.0
+# About a minute of trying, by the back-off above.
+MOST_DEATHS = 8
+LONGEST_LINE = 1 << 20
+LAST_WORDS_SECONDS = 1.0
+
+
+class Child(msgspec.Struct, frozen=True, kw_only=True):
+    """A process to keep running."""
+
+    name: str
+    command: Sequence[str]
+    environ: Mapping[str, str]
+
+
+Level = Literal["info", "warning", "error"]
+
+
+class Show(Protocol):
+    """Called with a child's name and one line of its output, or with ours, which have a level."""
+
+    def __call__(self, name: str, line: str, level: Level = "info", /) -> None: ...
+
+
+def restart_delay(deaths: int, jitter: float) -> float:
+    """Seconds before the next start after so many deaths in a row; `jitter` from 0 to 1 spreads it."""
+    longest = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(deaths - 1, 16))
+    return longest * (0.5 + jitter / 2)
+
+
+def jittered_delay(deaths: int) -> float:
+    """`restart_delay` with a jitter drawn now."""
+    return restart_delay(deaths, random.random())
+
+
+class Supervisor:
+    """Runs children until a signal or a hopeless child. `run` may be called once."""
+
+    def __init__(self, children: Sequence[Child], show: Show, delay: Callable[[int], float] | None = None) -> None:
+        self._children = children
+        self._show = show
+        self._delay: Callable[[int], float] = delay or jittered_delay
+        self._running: dict[str, trio.Process] = {}
+        self._stopping = trio.Event()
+        self._exit_code = ExitCode.DONE
+
+    async def run(self, beside: Callable[[], Awaitable[None]] | None = None) -> int:
+        """Returns 0 after an orderly stop, else the code that says what went wrong.
+
+        `beside` runs next to the children from when signals are obeyed, and is cancelled when they are gone.
+        """
+        async with trio.open_nursery() as nursery:
+            await nursery.start(self._obey_signals)
+            if beside is not None:
+                nursery.start_soon(beside)
+            async with trio.open_nursery() as children:
+                for child in self._children:
+                    children.start_soon(self._keep_running, child)
+            nursery.cancel_scope.cancel()
+        return self._exit_code
+
+    def stop(self) -> None:
+        """Ask every child to stop and start none again."""
+        self._stopping.set()  # may be called again, which tells the children once more
+        for process in self._running.values():
+            process.terminate()
+
+    def give_up(self, what: str, deaths: int) -> None:
+        """Stop all with an error, for what has happened so many times in a row."""
+        self._show("up", f"{what}, {deaths} times in a row; giving up and stopping all", "error")
+        self._exit_code = ExitCode.FAILED
+        self.stop()
+
+    async def _obey_signals(self, task_status: trio.TaskStatus[None]) -> None:
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            task_status.started()
+            await anext(signals)
+            self._show("up", "stopping: running jobs may finish; a second signal hands them back")
+            self.stop()
+            await anext(signals)
+            self._show("up", "ending what still runs; a third signal kills it")
+            self.stop()
+            await anext(signals)
+            self._exit_code = ExitCode.FAILED
+            for process in self._running.values():
+                process.kill()
+
+    async def _keep_running(self, child: Child) -> None:
+        deaths = 0
+        while not self._stopping.is_set():
+            started = trio.current_time()
+            code = await self._run_once(child)
+            if self._stopping.is_set():
+                self._note_last(code)
+            elif code in HOPELESS:
+                self._show("up", f"{child.name} cannot run (exit code {code}); stopping all", "error")
+                self._exit_code = ExitCode(code)
+                self.stop()
+            else:
+                deaths = 1 if trio.current_time() - started > STABLE_SECONDS else deaths + 1
+                if deaths < MOST_DEATHS:
+                    await self._wait_before_restart(child, code, self._delay(deaths))
+                else:
+                    self.give_up(f"{child.name} {_how_it_ended(code)}", deaths)
+
+    def _note_last(self, code: int) -> None:
+        if code not in {0, -signal.SIGTERM} and self._exit_code is ExitCode.DONE:
+            self._exit_code = ExitCode.FAILED
+
+    async def _wait_before_restart(self, child: Child, code: int, seconds: float) -> None:
+        level: Level = "warning" if code else "info"  # a worker that was decommissioned ends with 0
+        self._show("up", f"{child.name} {_how_it_ended(code)}; starting it again in {seconds:.1f} s", level)
+        with trio.move_on_after(seconds):
+            await self._stopping.wait()
+
+    async def _run_once(self, child: Child) -> int:
+        process = await _start(child)
+        self._running[child.name] = process
+        if self._stopping.is_set():
+            process.terminate()
+        try:
+            assert process.stdout is not None
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._copy_lines, child.name, process.stdout)
+                code = await process.wait()
+                # Its own children may hold the pipe open for longer than we care to listen.
+                nursery.cancel_scope.deadline = trio.current_time() + LAST_WORDS_SECONDS
+            return code
+        finally:
+            del self._running[child.name]
+            with trio.CancelScope(shield=True):
+                await _end(process)
+
+    async def _copy_lines(self, name: str, stream: trio.abc.ReceiveStream) -> None:
+        rest = b""
+        async for chunk in stream:
+            *lines, rest = (rest + chunk).split(b"\n")
+            if len(rest) > LONGEST_LINE:
+                lines, rest = [*lines, rest], b""
+            for line in lines:
+                self._show(name, line.decode(errors="backslashreplace"))
+        if rest:
+            self._show(name, rest.decode(errors="backslashreplace"))
+
+
+def _how_it_ended(code: int) -> str:
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+
+async def _start(child: Child) -> trio.Process:
+    # A session of its own: Ctrl-C reaches us alone. An open standard input: it ends with us, however we end.
+    return await trio.lowlevel.open_process(
+        list(child.command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=dict(child.environ),
+        start_new_session=True,
+    )
+
+
+async def _end(process: trio.Process) -> None:
+    if process.poll() is None:
+        process.kill()
+        await process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            await stream.aclose()

@@ -1,0 +1,191 @@
+"""`leasehold up`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import trio
+from cyclopts import Parameter
+
+from leasehold.cli.shell.context import Context
+from leasehold.cli.shell.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.up.bootstrap_token import KeptToken, has_token, keep_token
+from leasehold.cli.up.hints import Hints
+from leasehold.cli.up.lines import OURSELVES, line_writer
+from leasehold.errors import BadInput, LeaseholdError
+from leasehold.observability.logs import wants_text
+from leasehold.settings import Settings
+from leasehold.settings.sources import CONFIG_VARIABLE, environment_name
+
+if TYPE_CHECKING:
+    from leasehold.cli.up.processes import Child, Level, Show
+
+MOST_WORKERS = 100
+PROBE_SECONDS = 0.2
+SERVES = re.compile(r'gateway serves (https?://[^\s"\\]+)')
+LOOPBACK = re.compile(r"localhost\.?|127(\.\d+){3}|::1", re.IGNORECASE)
+
+
+async def up(
+    *,
+    workers: Annotated[int, Parameter(help="Worker processes to start.")] = 1,
+    options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
+    host: Annotated[str | None, setting("gateway_host")] = None,
+    port: Annotated[str | None, setting("gateway_port")] = None,
+    context: Annotated[Context, INJECTED],
+) -> int:
+    """Start everything, and Postgres too if none is configured.
+
+    Gateway, scheduler, reaper and workers are processes of their own, each started again when it dies, as is embedded
+    Postgres; one that dies again and again stops all. The first Ctrl-C waits for running jobs, the second has them handed
+    back, the third kills.
+
+    A gateway that other machines can reach needs a token: with embedded Postgres one is made at the first run and kept
+    beside its data.
+
+    Example:
+      leasehold up
+      leasehold up --app shop.jobs:app --workers 4 --slots 8
+    """
+    from leasehold.cli.up.postgres_keeper import keep_running  # noqa: PLC0415
+    from leasehold.cli.up.processes import Supervisor  # noqa: PLC0415
+
+    if not 0 <= workers <= MOST_WORKERS:
+        raise BadInput(f"--workers must be from 0 to {MOST_WORKERS}, not {workers}")
+    flags: dict[str, object] = {**options.flags(), "gateway_host": host, "gateway_port": port}
+    settings = context.settings_with(flags)
+    await check_address(settings)
+    is_first_run = await context.migrate()
+    settings = context.resolved(settings)
+    token = await needed_token(context, settings)
+    if token:
+        flags["gateway_token"] = token.secret
+    as_text = wants_text(settings.log_format, context.terminal.stdout)
+    children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text))
+    show = line_writer(context.terminal, [OURSELVES, *(child.name for child in children)], as_text=as_text)
+    told = Told(settings, show)
+
+    async def tell_when_ready() -> None:
+        url = await told.url()
+        hints = await find_hints(context, settings, url, token)
+        if is_first_run:
+            context.say("\n".join(["", *hints.full(context.terminal.columns), ""]))
+        else:
+            show(OURSELVES, hints.short())
+
+    supervisor = Supervisor(children, told.show)
+
+    async def beside() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(tell_when_ready)
+            if context.server is not None:
+                nursery.start_soon(keep_running, context.server, show, supervisor.give_up)
+
+    return await supervisor.run(beside)
+
+
+async def check_address(settings: Settings) -> None:
+    """Raises SettingsError if the gateway could not listen: before anything is started for nothing."""
+    from leasehold.gateway.serving.listening import binding  # noqa: PLC0415
+
+    with binding(settings):
+        for listener in await trio.open_tcp_listeners(settings.gateway_port, host=settings.gateway_host):
+            await listener.aclose()
+
+
+class Told:
+    """Passes lines on, and learns from them where the gateway serves."""
+
+    def __init__(self, settings: Settings, show: Show) -> None:
+        self._settings = settings
+        self._show = show
+        self._serving = trio.Event()
+        self._url = gateway_url(settings)
+
+    def show(self, name: str, line: str, level: Level = "info", /) -> None:
+        """Pass a line on."""
+        self._show(name, line, level)
+        if name == "gateway" and (found := SERVES.search(line)):
+            self._url = found[1]
+            self._serving.set()
+
+    async def url(self) -> str:
+        """Of the gateway, once it serves. Where its log is too quiet to say so, it is tried out."""
+        if self._settings.log_level in {"debug", "info"}:
+            await self._serving.wait()
+        while not self._serving.is_set():
+            with suppress(OSError):
+                await (await trio.open_tcp_stream(self._settings.gateway_host, self._settings.gateway_port)).aclose()
+                self._serving.set()
+            await trio.sleep(PROBE_SECONDS)
+        return self._url
+
+
+def plan_children(workers: int, environ: Mapping[str, str]) -> list[Child]:
+    """The processes to start, all configured by their environment."""
+    from leasehold.cli.up.processes import Child  # noqa: PLC0415
+
+    names = [f"worker.{number + 1}" for number in range(workers)]
+    actors = {"gateway": ["gateway"], "scheduler": ["run", "scheduler"], "reaper": ["run", "reaper"]}
+    actors |= {name: ["run", "worker"] for name in names}
+    base = [sys.executable, "-m", "leasehold"]
+    return [
+        Child(name=name, command=[*base, *arguments, "--with-parent"], environ=environ)
+        for name, arguments in actors.items()
+    ]
+
+
+def child_environment(
+    context: Context, settings: Settings, flags: Mapping[str, object], *, as_text: bool
+) -> dict[str, str]:
+    """Our environment, then what our flags say, the database and the form of the log lines."""
+    environ = {"PYTHONUNBUFFERED": "1", **context.terminal.environ}
+    given = {**context.common.flags(), **flags}
+    environ.update({environment_name(name): str(value) for name, value in given.items() if value is not None})
+    if context.common.config:
+        environ[CONFIG_VARIABLE] = context.common.config
+    if settings.database_url:
+        environ[environment_name("database_url")] = settings.database_url
+    environ[environment_name("log_format")] = "text" if as_text else "json"
+    environ.pop(environment_name("probe_port"), None)  # one port cannot serve all of them
+    if settings.direct_database_url is None:
+        environ.pop(environment_name("direct_database_url"), None)
+    return environ
+
+
+async def needed_token(context: Context, settings: Settings) -> KeptToken | None:
+    """The token in the data folder of embedded Postgres, if others can reach the gateway and no token is known yet."""
+    folder = context.data_folder
+    if settings.gateway_token or LOOPBACK.fullmatch(settings.gateway_host) or folder is None:
+        return None
+    return keep_token(folder) if has_token(folder) or not await knows_tokens(context) else None
+
+
+async def knows_tokens(context: Context) -> bool:
+    """Whether somebody has made tokens in the database."""
+    with suppress(LeaseholdError):
+        async with context.client() as client:
+            return bool(await client.tokens())
+    return False
+
+
+async def find_hints(context: Context, settings: Settings, url: str, token: KeptToken | None) -> Hints:
+    """What to tell about a gateway that serves at `url`."""
+    hints = Hints(url=url, dsn=settings.database_url or "", psql=context.psql_program)
+    if token:
+        shown = (token.secret, str(token.path)) if token.is_new else None
+        return msgspec.structs.replace(hints, authorization=f"$(cat {token.path})", new_token=shown)
+    if settings.gateway_token:
+        return msgspec.structs.replace(hints, authorization="$" + environment_name("gateway_token"))
+    return msgspec.structs.replace(hints, authorization="$TOKEN") if await knows_tokens(context) else hints
+
+
+def gateway_url(settings: Settings) -> str:
+    """Where the gateway serves by its settings."""
+    host = f"[{settings.gateway_host}]" if ":" in settings.gateway_host else settings.gateway_host
+    return f"http://{host}:{settings.gateway_port}"

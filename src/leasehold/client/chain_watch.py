@@ -1,0 +1,163 @@
+"""Waiting for chains to end: all waits of a client share one LISTEN connection and one statement.
+
+The end of a chain is notified as `closed:ID` to whoever registered for it; a poll that begins with 50 ms and doubles up to
+5 s stands behind that, so a lost notification costs time and nothing else. The work is done by one asyncio task, in both
+flavours, which is there only while somebody waits and a little longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from time import monotonic
+
+from leasehold.database import AsyncioDatabase, Row
+from leasehold.errors import DatabaseUnavailable, LeaseholdError
+from leasehold.notify.asyncio_listener import Ear
+from leasehold.notify.channel import Closed, parse_notice
+
+log = logging.getLogger("leasehold.wait")
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 5.0
+TOGETHER = 0.005  # what is due within these seconds goes into the same statement
+REGISTERED_SECONDS = 60.0
+IDLE_SECONDS = 10.0
+MOST_AT_ONCE = 10_000
+NEVER = float("inf")
+
+
+class Wait:
+    """One wait for one chain. `tell` is called once, with the row of get_chain or what went wrong."""
+
+    __slots__ = ("chain_id", "due", "looked", "pause", "tell")
+
+    def __init__(self, chain_id: int, tell: Callable[[Row | Exception], object]) -> None:
+        self.chain_id = chain_id
+        self.tell = tell
+        self.due = 0.0
+        self.pause = FIRST_PAUSE
+        self.looked = False
+
+
+class ChainWatch:
+    """Looks for the ends of chains.
+
+    Enter: `add`, then `await start()` in asyncio where it does not run. Leave: `remove`, at any time. A database that goes
+    away is waited for, except by waits that have never been answered.
+
+    Args:
+        listens: whether to listen; without, it polls only.
+    """
+
+    def __init__(self, database: AsyncioDatabase, *, listens: bool = True) -> None:
+        self._database = database
+        self._listens = listens
+        self._waits: dict[int, set[Wait]] = {}
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether its task is there."""
+        return self._task is not None
+
+    def add(self, wait: Wait) -> None:
+        """Look for the end of its chain, at once at first."""
+        self._waits.setdefault(wait.chain_id, set()).add(wait)
+        self._changed.set()
+
+    def remove(self, wait: Wait) -> None:
+        """Look no more; harmless where it has been told already."""
+        left = self._waits.get(wait.chain_id, set())
+        left.discard(wait)
+        if not left:
+            self._waits.pop(wait.chain_id, None)
+
+    async def start(self) -> None:
+        """Make the task, in asyncio."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="leasehold chain watch")
+            self._database.closers.append(self.close)
+
+    async def close(self) -> None:
+        """End the task, in asyncio; waits that are left are never told."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        ear = Ear(self._database, self._hear, self._look_at_all)
+        if self._listens:
+            ear.open()
+        try:
+            while await self._something_is_due():
+                due = self._due()
+                if due:
+                    await self._look(due)
+        finally:
+            self._task = None
+            self._database.closers.remove(self.close)
+            await ear.close()
+
+    async def _something_is_due(self) -> bool:
+        """Wait until a look is due; False when nobody has waited for anything for a while."""
+        earliest = min(
+            (wait.due for waits in self._waits.values() for wait in waits), default=monotonic() + IDLE_SECONDS
+        )
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, earliest - monotonic())):
+                await self._changed.wait()
+        self._changed.clear()
+        return bool(self._waits) or monotonic() < earliest
+
+    def _due(self) -> list[Wait]:
+        now = monotonic() + TOGETHER
+        return [wait for waits in self._waits.values() for wait in waits if wait.due <= now][:MOST_AT_ONCE]
+
+    async def _look(self, due: Sequence[Wait]) -> None:
+        seconds = REGISTERED_SECONDS if self._listens else None
+        for wait in due:
+            wait.due = NEVER  # unless something is heard while the statement runs
+        try:
+            rows = await self._database.call("watch_chains", list({wait.chain_id for wait in due}), seconds)
+        except DatabaseUnavailable as error:
+            for wait in due:
+                self._put_off(wait) if wait.looked else self._tell(wait, error)
+            return
+        except Exception as error:
+            if not isinstance(error, LeaseholdError):
+                log.exception("cannot look for the ends of chains")
+            for wait in due:
+                self._tell(wait, error)
+            return
+        over = {row["chain_id"]: row for row in rows}
+        for wait in due:
+            wait.looked = True
+            row = over.get(wait.chain_id)
+            self._put_off(wait) if row is None else self._tell(wait, row)
+
+    def _put_off(self, wait: Wait) -> None:
+        wait.due = min(wait.due, monotonic() + wait.pause)
+        wait.pause = min(wait.pause * 2, LONGEST_PAUSE)
+
+    def _tell(self, wait: Wait, outcome: Row | Exception) -> None:
+        self.remove(wait)
+        wait.tell(outcome)
+
+    def _hear(self, payload: str) -> None:
+        notice = parse_notice(payload)
+        if isinstance(notice, Closed):
+            self._make_due(self._waits.get(notice.chain_id, ()))
+
+    def _look_at_all(self) -> None:
+        for waits in self._waits.values():
+            self._make_due(waits)
+
+    def _make_due(self, waits: Iterable[Wait]) -> None:
+        for wait in waits:
+            wait.due = 0.0
+            self._changed.set()

@@ -1,0 +1,4 @@
+"""Plain tools for code that runs under trio, asyncio or in threads: events, and which of them runs just now.
+
+They know nothing of jobs or of the database. Start in `flavour.py`.
+"""

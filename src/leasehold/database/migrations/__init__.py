@@ -1,0 +1,114 @@
+"""Brings the schema in a database up to the files in `sql/`, in one transaction, one runner at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from leasehold import database as databases
+from leasehold.database.migrations.applied import Applied, SchemaState
+from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeatable
+from leasehold.database.migrations.granting import GrantsState
+from leasehold.database.migrations.granting import apply_grants as apply_grants_in
+from leasehold.database.migrations.granting import grants_state as grants_state_in
+from leasehold.database.migrations.run import MigrationReport, Run, prepare
+from leasehold.errors import BadInput, LeaseholdError
+
+if TYPE_CHECKING:
+    from leasehold.database import Transaction
+
+T = TypeVar("T")
+
+__all__ = [
+    "Catalogue",
+    "GrantsState",
+    "Migration",
+    "MigrationReport",
+    "Repeatable",
+    "SchemaState",
+    "apply_grants",
+    "emit",
+    "expected_version",
+    "grants_state",
+    "migrate",
+    "schema_state",
+]
+
+
+async def migrate(
+    dsn: str, *, to: int | None = None, dry_run: bool = False, catalogue: Catalogue | None = None
+) -> MigrationReport:
+    """Apply what is pending; nothing at all if anything fails. Doing it again changes nothing.
+
+    Args:
+        dsn: the database; its user must own the schema, or be allowed to make it.
+        to: the number of the last migration to apply. Views and functions belong to the newest one; before it they stay
+            as they are.
+        dry_run: only look; takes no locks.
+        catalogue: other files than those of this installation.
+
+    Raises:
+        BadInput: there is no migration `to`, or the database is past it.
+        SchemaMismatch: the database is newer than this code, or an applied migration was edited.
+        QueryRefused: Postgres refused one of the files, which is named.
+        DatabaseUnavailable: no connection, or a table that other sessions kept locked.
+    """
+    wanted = catalogue or Catalogue.read()
+    target = wanted.version if to is None else to
+    if not 0 <= target <= wanted.version:
+        raise BadInput(f"there is no migration {target}; the newest is {wanted.version}")
+
+    async def work(session: Transaction) -> MigrationReport:
+        if not dry_run:
+            await prepare(session)
+        run = Run(session, wanted, await Applied.read(session))
+        run.check(target)
+        return run.plan(target) if dry_run else await run.apply(target)
+
+    return await _in_transaction(dsn, "leasehold migrate", work)
+
+
+def emit() -> str:
+    """The whole schema as one SQL script, for a database without it. Needs no connection; always the same text."""
+    return Catalogue.read().script()
+
+
+def expected_version() -> int:
+    """The number of the newest migration that this code has."""
+    return Catalogue.read().version
+
+
+async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> SchemaState:
+    """Compare the schema in a database with this code; changes nothing. Raises DatabaseUnavailable."""
+    applied = await _in_transaction(dsn, "leasehold doctor", Applied.read)
+    return applied.compare(catalogue or Catalogue.read())
+
+
+async def apply_grants(dsn: str, prefix: str) -> GrantsState:
+    """Make the Postgres roles whose names begin with `prefix`, and give them their rights; doing it again changes nothing.
+
+    Returns how it is now. Raises BadInput for a prefix that cannot begin a name, QueryRefused where this user may not make
+    roles or does not own the schema, DatabaseUnavailable.
+    """
+
+    async def work(session: Transaction) -> GrantsState:
+        await apply_grants_in(session, prefix)
+        return await grants_state_in(session)
+
+    return await _in_transaction(dsn, "leasehold grants", work)
+
+
+async def grants_state(dsn: str) -> GrantsState:
+    """Which roles are in force, and what about them is not as it should be; changes nothing. Raises DatabaseUnavailable."""
+    return await _in_transaction(dsn, "leasehold grants", grants_state_in)
+
+
+async def _in_transaction(dsn: str, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    async with databases.open_database(dsn, pool_size=1, application_name=name) as database:
+        try:
+            async with database.transaction() as session:
+                return await work(session)
+        except LeaseholdError as error:
+            refusal = error
+    # Raised here, because the nurseries that are open above would put it into a group.
+    raise refusal

@@ -1,0 +1,78 @@
+"""What a client does around enqueueing: its middlewares before, its events after the commit."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from functools import partial
+from typing import Any, cast
+
+from leasehold.database.hooks import Hooks
+from leasehold.errors import LeaseholdError
+from leasehold.events import ChainCreated, Event, JobBlocked, JobCreated
+from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.kinds.middleware import EnqueueMiddleware, EnqueueNext
+from leasehold.observability.observers import Observers
+from leasehold.records.jobs import EnqueuedJob
+
+
+async def enqueue_within(
+    layers: Sequence[EnqueueMiddleware], enqueue: EnqueueNext, jobs: Sequence[NewJob]
+) -> list[EnqueuedJob]:
+    """What the outermost middleware returns; `enqueue` is at their heart."""
+    call = enqueue
+    for layer in reversed(layers):
+        call = _around(layer, call)
+    return await call(jobs)
+
+
+def _around(layer: EnqueueMiddleware, call_next: EnqueueNext) -> EnqueueNext:
+    async def call(jobs: Sequence[NewJob], /) -> list[EnqueuedJob]:
+        made = await layer(jobs, call_next)
+        if not isinstance(cast("object", made), list):
+            name = getattr(layer, "__qualname__", repr(layer))
+            raise LeaseholdError(
+                f"enqueue middleware {name} returned {made!r:.100}; what it has passed on is enqueued. Have it return what "
+                "`await call_next(jobs)` returns"
+            )
+        return made
+
+    return call
+
+
+def tell_after_commit(observers: Observers, connection: Any, hooks: Hooks | None, events: Sequence[Event]) -> None:
+    """Tell events now, or when the transaction commits. A connection that is not ours never says when it does."""
+    if hooks is not None:
+        hooks.after_commit(partial(_tell, observers, events))
+    elif connection is None:
+        _tell(observers, events)
+
+
+def _tell(observers: Observers, events: Sequence[Event]) -> None:
+    for event in events:
+        observers.emit(event)
+
+
+def events_of(observers: Observers, jobs: Sequence[NewJob], made: Sequence[EnqueuedJob]) -> list[Event]:
+    """What somebody wants to hear of these new jobs, in their order."""
+    heard = observers.heard
+    return [
+        event
+        for job, answer in zip(jobs, made, strict=True)
+        if answer.is_new
+        for event in new_job_events(
+            heard, answer.job_id, job.kind, job.queue, begins_chain=True, waits=bool(job.blockers)
+        )
+    ]
+
+
+def new_job_events(
+    heard: Container[type[Event]], job_id: int, kind: str, queue: str | None, *, begins_chain: bool, waits: bool
+) -> Iterator[Event]:
+    """What somebody wants to hear of one new job."""
+    queue = queue or "default"
+    if begins_chain and ChainCreated in heard:
+        yield ChainCreated(chain_id=job_id, kind=kind, queue=queue)
+    if JobCreated in heard:
+        yield JobCreated(job_id=job_id, kind=kind, queue=queue)
+    if waits and JobBlocked in heard:
+        yield JobBlocked(job_id=job_id, kind=kind, queue=queue)

@@ -1,0 +1,197 @@
+"""The transactions that a handler gets from its job, for trio and asyncio, and for threads."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from threading import get_ident
+from typing import Any, NamedTuple
+
+import trio
+
+from leasehold.database import OpenTransaction, Row
+from leasehold.errors import BadInput
+from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.producing.new_job import Blocker, NewJob
+
+
+class Unsaid:
+    """Stands for an output that nobody gave; None is one."""
+
+
+UNSAID = Unsaid()
+
+
+def need_thread_of_handler() -> None:
+    """For calls without `await`. Raises BadInput under an event loop, and in threads that the handler made itself."""
+    try:
+        trio.from_thread.check_cancelled()
+    except RuntimeError:
+        raise BadInput(
+            "this is for the thread that a handler without `async` runs in; in one with it say `async with job.complete() as"
+            " tx`, `await job.transaction.execute(…)` and `await job.blockers()`"
+        ) from None
+
+
+def need_thread_of_worker(thread: int) -> None:
+    """For calls with `await`: `thread` is that of the worker's event loop. Raises BadInput in others, whatever loop is there."""
+    if get_ident() != thread:
+        raise BadInput(
+            "this is for the event loop of the worker, and no other loop can run it; in a handler without `async` say"
+            " `with job.complete() as tx`, `job.transaction_sync` and `job.blockers_sync()`"
+        )
+
+
+class CompletionValues(NamedTuple):
+    """The parameters of `leasehold.complete_job`, in its order: text and numbers, which every driver takes.
+
+    Attributes:
+        job_id, attempt, incarnation: the fencing token.
+        output: JSON as text, None for null.
+        continuation: JSON as text, with what the kinds of its jobs want; None where nothing comes of this one.
+    """
+
+    job_id: int
+    attempt: int
+    incarnation: str
+    output: str | None
+    continuation: str | None
+
+
+class JobTransaction(OpenTransaction):
+    """A transaction that commits only while the job is ours. Await it under trio and under asyncio alike.
+
+    Enqueue in it with `client.enqueue(..., connection=transaction)`.
+    """
+
+    def __init__(self, inner: OpenTransaction) -> None:
+        super().__init__()
+        self._inner = inner
+        self._over: str | None = None
+        self._thread = get_ident()
+
+    @property
+    def connection(self) -> Any:
+        """The asyncpg connection itself, in handlers that run under asyncio. Raises BadInput in others."""
+        connection = getattr(self._inner, "connection", None)
+        if connection is None:
+            raise BadInput("only handlers with runs='asyncio' can use the asyncpg connection; use fetch and execute")
+        return connection
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement and return its rows."""
+        return await self._open().fetch(sql, *args, timeout=timeout)
+
+    async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
+        """Run one statement with values, or a script of any number of them without."""
+        await self._open().execute(sql, *args, timeout=timeout)
+
+    def over(self, reason: str) -> None:
+        """Nothing more can be done in it."""
+        self._over = reason
+
+    def _open(self) -> OpenTransaction:
+        need_thread_of_worker(self._thread)
+        if self._over is not None:
+            raise BadInput(f"this transaction is over: {self._over}")
+        return self._inner
+
+    async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
+        await self._inner._shielded(action)
+
+
+class Completion(JobTransaction):
+    """The transaction that completes the job: your SQL, the output, the next jobs and the audit row in one commit.
+
+    It commits when the handler returns, and is rolled back when the handler raises, also after the block.
+    """
+
+    def __init__(self, inner: OpenTransaction) -> None:
+        super().__init__(inner)
+        self._output: Any = UNSAID
+        self._continuation: ContinueWith[Any] | None = None
+
+    @property
+    def output(self) -> Any:
+        """The output of the job; what the handler returns, unless it is set here. Raises BadInput when set after continue_with."""
+        return None if self._output is UNSAID else self._output
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        if self._continuation is not None:
+            raise BadInput("a job that continues its chain has no output; give one or the other")
+        self._output = value
+
+    def continue_with(
+        self, next: NewJob[Any], *, blockers: Sequence[Blocker] = (), jobs: Sequence[NewJob[Any]] = ()
+    ) -> None:
+        """Continue the chain with `next`; see `ContinueWith`. Once, and instead of an output. Raises BadInput."""
+        if self._continuation is not None:
+            raise BadInput("continue_with was said already")
+        if self._output is not UNSAID:
+            raise BadInput("a job with an output does not continue its chain; give one or the other")
+        self._continuation = ContinueWith(next, tuple(blockers), tuple(jobs))
+
+    def settled_with(self, returned: Any) -> Any:
+        """The end of the job: what was said in the block, or what the handler returned. Raises BadInput where they differ."""
+        said = self._continuation if self._continuation is not None else self._output
+        if said is UNSAID:
+            return returned
+        if returned is None or returned is said or returned == said:
+            return said
+        raise BadInput(f"the handler returned {returned!r:.200} after it had said {said!r:.200} in its completion")
+
+
+class SyncJobTransaction:
+    """A `JobTransaction` for handlers that run in a thread."""
+
+    def __init__(self, inner: JobTransaction) -> None:
+        self._inner = inner
+
+    def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement and return its rows."""
+        return trio.from_thread.run(partial(self._inner.fetch, sql, *args, timeout=timeout))
+
+    def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
+        """Run one statement with values, or a script of any number of them without."""
+        trio.from_thread.run(partial(self._inner.execute, sql, *args, timeout=timeout))
+
+    def call(self, function: str, *args: object, **named: object) -> list[Row]:
+        """Call `leasehold.<function>` and return its rows."""
+        return trio.from_thread.run(partial(self._inner.call, function, *args, **named))
+
+    @contextmanager
+    def savepoint(self) -> Generator[None]:
+        """A part of the transaction that is undone on its own when the block raises."""
+        savepoint = self._inner.savepoint()
+        trio.from_thread.run(savepoint.__aenter__)
+        try:
+            yield
+        except BaseException as error:
+            trio.from_thread.run(savepoint.__aexit__, type(error), error, error.__traceback__)
+            raise
+        trio.from_thread.run(savepoint.__aexit__, None, None, None)
+
+
+class SyncCompletion(SyncJobTransaction):
+    """A `Completion` for handlers that run in a thread."""
+
+    def __init__(self, inner: Completion) -> None:
+        super().__init__(inner)
+        self._completion = inner
+
+    @property
+    def output(self) -> Any:
+        """As `Completion.output`."""
+        return self._completion.output
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        self._completion.output = value
+
+    def continue_with(
+        self, next: NewJob[Any], *, blockers: Sequence[Blocker] = (), jobs: Sequence[NewJob[Any]] = ()
+    ) -> None:
+        """As `Completion.continue_with`."""
+        self._completion.continue_with(next, blockers=blockers, jobs=jobs)

@@ -1,0 +1,34 @@
+"""One attempt as its middlewares see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from leasehold.jobs.handling.context import Context
+from leasehold.jobs.handling.job import Job
+
+if TYPE_CHECKING:
+    from leasehold.jobs.kinds.kind import Kind
+
+
+class Attempt:
+    """An attempt that is about to run.
+
+    Attributes:
+        job: as its handler sees it.
+        kind: with its options.
+        args: what the handler is called with, by name.
+        context: put here what the handler and the middlewares further in shall find; the handler has it as `job.context`.
+    """
+
+    __slots__ = ("args", "context", "job", "kind")
+
+    def __init__(self, job: Job, kind: Kind[..., Any], args: Mapping[str, Any], context: Context) -> None:
+        self.job = job
+        self.kind = kind
+        self.args = args
+        self.context = context
+
+    def __repr__(self) -> str:
+        return f"<Attempt {self.job.attempt} at job {self.job.id} of kind {self.kind.name!r}>"

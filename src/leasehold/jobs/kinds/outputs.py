@@ -1,0 +1,99 @@
+"""Outputs of chains, as the kind that began them declares them."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import suppress
+from functools import lru_cache
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from leasehold.errors import BadInput
+from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.kinds.kind import Kind
+
+R = TypeVar("R")
+
+
+def typed_output(kind: Kind[..., R], output: Any) -> R:
+    """The output of a chain that a job of this kind began, as what its handler is annotated to return.
+
+    `ContinueWith[R]` stands for an `R` that a later job returns. Without an annotation the output is left as it is.
+
+    Raises:
+        BadInput: it does not fit.
+    """
+    try:
+        return msgspec.convert(output, output_type(kind), strict=True, str_keys=True)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise BadInput(f"the output of the chain does not fit what {kind.name} promises: {error}") from error
+
+
+@lru_cache(maxsize=1024)
+def output_type(kind: Kind[..., Any]) -> Any:
+    """What the handler of a kind is annotated to return; Any where that cannot be told."""
+    try:
+        hint = get_type_hints(inspect.unwrap(kind.function), include_extras=True).get("return", Any)
+    except (NameError, TypeError):
+        return Any
+    return type(None) if hint is None else _without_continuations(hint)
+
+
+class Promise:
+    """What the handlers of a kind are annotated to return, held against what they do return.
+
+    No annotation promises nothing, and neither does `-> None`: the output may be said in a transaction of the job.
+    """
+
+    def __init__(self, kind: Kind[..., Any]) -> None:
+        self._kind = kind.name
+        self._type = output_type(kind)
+        self._decoder: msgspec.json.Decoder[Any] | None = None
+        members = get_args(self._type) if get_origin(self._type) in (Union, UnionType) else (self._type,)
+        self._exact = frozenset(each for each in members if isinstance(each, type))
+        if self._type not in (Any, type(None)):
+            with suppress(TypeError, NameError):  # no type that can be told from JSON
+                self._decoder = msgspec.json.Decoder(self._type)
+
+    def broken_by(self, output: Any, encoded: bytes) -> str | None:
+        """Why this output, and its JSON, is none that was promised. A type exactly as annotated is not looked into."""
+        if self._decoder is None or type(output) in self._exact:
+            return None
+        try:
+            self._decoder.decode(encoded)
+        except msgspec.ValidationError as error:
+            return f"the output does not fit what {self._kind} is annotated to return, {_name(self._type)}: {error}"
+        except (TypeError, RecursionError):
+            return None
+        return None
+
+
+@lru_cache(maxsize=1024)
+def promise_of(kind: Kind[..., Any]) -> Promise:
+    """What its handler promises to return."""
+    return Promise(kind)
+
+
+def _name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
+
+
+def _without_continuations(hint: Any) -> Any:
+    if hint is ContinueWith:
+        return Any
+    if get_origin(hint) is ContinueWith:
+        return _without_continuations(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple(_without_continuations(each) for each in get_args(hint))]  # noqa: UP007 - made at run time
+    return hint
+
+
+def typed_blocker(output_type: Any, output: Any, slot: int, chain_id: int) -> Any:
+    """The output of a chain that a job waited for, as this type. Raises BadInput with the slot and the chain."""
+    try:
+        return msgspec.convert(output, output_type, strict=True, str_keys=True)
+    except (msgspec.ValidationError, TypeError) as error:
+        name = getattr(output_type, "__name__", output_type)
+        raise BadInput(f"the output of blocker {slot}, chain {chain_id}, does not fit {name}: {error}") from error

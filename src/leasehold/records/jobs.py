@@ -1,0 +1,151 @@
+"""Jobs, as the reading functions answer with them, and what became of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+Outcome = Literal["created", "existing", "replaced", "extended", "overwritten"]
+"""What an enqueue did: see `EnqueuedJob`."""
+
+
+class EnqueuedJob(msgspec.Struct, frozen=True):
+    """What an enqueue made, or found: `is_new` is False where the idempotency key was used before, or another job has the
+    unique key. `outcome` tells what became of that one: nothing (`existing`), `replaced`, `extended`, `overwritten`."""
+
+    job_id: int
+    is_new: bool
+    outcome: Outcome = "created"
+
+
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A job, finished or not. Times are the database's; what has not happened is None.
+
+    `chain_id` is the id of the first job of its chain, `succeeded_by` the job that continued it. `attempt` never goes down; of
+    the attempts all but `spared_attempts` count towards `max_attempts`.
+    """
+
+    id: int
+    state: str
+    kind: str
+    queue: str
+    key: str | None
+    priority: int
+    args: Any
+    output: Any
+    error: Any
+    metadata: Any
+    attempt: int
+    spared_attempts: int
+    max_attempts: int
+    created_at: datetime
+    run_at: datetime
+    claimed_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    heartbeat_at: datetime | None
+    lease_expires_at: datetime | None
+    worker_id: str | None
+    chain_id: int
+    chain_position: int
+    succeeded_by: int | None
+
+
+class JobPage(msgspec.Struct, frozen=True):
+    """Some jobs, newest id first. `next_before_id` asks for those that follow; None: there are no more."""
+
+    jobs: list[JobRecord]
+    next_before_id: int | None
+
+
+class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened to a job. `actor` is the name of the token of whoever caused it through the gateway."""
+
+    at: datetime
+    event: str
+    attempt: int
+    worker_id: str | None
+    message: str | None
+    detail: Any
+    actor: str | None = None
+
+
+class AttemptError(msgspec.Struct, frozen=True, kw_only=True):
+    """With what one attempt failed."""
+
+    attempt: int
+    at: datetime
+    worker_id: str | None
+    type: str
+    message: str
+    traceback: str | None
+
+
+class KeyedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """The job that a key got, as `EnqueuedJob`. All but the key are None in a dry run."""
+
+    key: str
+    job_id: int | None
+    is_new: bool | None
+    outcome: Outcome | None
+
+
+class ChangedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """What a bulk call did with a job, or would do: changed, or skipped with the reason.
+
+    `was` and `now` are its state before and after; kind, queue and states are None where there is no such job.
+    """
+
+    job_id: int
+    kind: str | None
+    queue: str | None
+    changed: bool
+    was: str | None
+    now: str | None
+    reason: str | None
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """One reason why a job is not running, as `leasehold.explain_job` lists them.
+
+    Attributes:
+        reason: its name, for programs; docs/diagnosis.md has them all.
+        explanation: a sentence for people.
+        until: when it is expected to end, None where nobody knows.
+        facts: what the sentence says, for programs.
+    """
+
+    reason: str
+    explanation: str
+    until: datetime | None
+    facts: dict[str, Any]
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What an audit found: `finding` is its name, `subject` a job or table, `job_id` None where it is about none."""
+
+    finding: str
+    job_id: int | None
+    subject: str
+    explanation: str
+    is_repaired: bool
+
+
+class JobProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job has come, as the handler of `attempt` said. `fraction` is 0 to 1, or None."""
+
+    attempt: int
+    fraction: float | None
+    message: str | None
+    at: datetime
+
+
+class LogLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a job's log. `at` is by the clock of the worker; `level` is debug, info, warning, error or critical."""
+
+    at: datetime
+    attempt: int
+    level: str
+    message: str

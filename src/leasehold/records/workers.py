@@ -1,0 +1,78 @@
+"""Workers and the commands for them, as the reading functions answer with them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+
+class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker process.
+
+    Attributes:
+        name: friendly; given, or made from `worker_id`.
+        host: machine, container or pod.
+        version, app_version: of leasehold; of the code that has the handlers, None where nobody said.
+        queues, kinds: what it serves; empty for all.
+        active_job_ids: jobs that it holds, running ones first, no more than it has slots; `active_jobs`: how many those are.
+        state: ready, paused, draining, stale (it has missed two heartbeats, or a job was taken back from it) or stopped.
+        memory, cpu: shares in use of `memory_limit` (bytes) and `cpu_limit` (CPUs) at the last heartbeat; None: not known.
+        backoff: why it claims nothing for now, until about `backoff_until`; None: it does.
+        missing_kinds: kinds that are pending in its queues and that it has no handler for.
+        outdated: the last one that started among those that share its work has another version.
+        silent_for: how many seconds ago its last heartbeat was, by the database's clock.
+        lost_wake_ups: jobs that it found by polling, though it listened and nobody had rung for them.
+    """
+
+    worker_id: str
+    name: str
+    host: str
+    pid: int
+    version: str
+    app_version: str | None
+    queues: list[str]
+    kinds: list[str]
+    slots: int
+    active_jobs: int
+    active_job_ids: list[int]
+    state: str
+    memory: float | None
+    memory_limit: int | None
+    cpu: float | None
+    cpu_limit: float | None
+    backoff: str | None
+    backoff_until: datetime | None
+    missing_kinds: list[str]
+    outdated: bool
+    started_at: datetime
+    heartbeat_at: datetime
+    stopped_at: datetime | None
+    incarnation: UUID
+    silent_for: float
+    lost_wake_ups: int
+
+
+class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A command to a worker.
+
+    Attributes:
+        command, args: what to do; see `leasehold.command_worker`.
+        state: pending, received, done, failed, or expired: it was not received by `expires_at`, or the worker is gone.
+        result: what the worker answered. error: why it did not do it.
+    """
+
+    id: int
+    worker_id: str | None
+    incarnation: UUID
+    command: str
+    args: dict[str, Any]
+    state: str
+    created_at: datetime
+    expires_at: datetime
+    received_at: datetime | None
+    done_at: datetime | None
+    result: Any
+    error: str | None

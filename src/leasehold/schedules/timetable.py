@@ -1,0 +1,156 @@
+"""When a schedule fires: pure arithmetic over moments that are passed in.
+
+Ticks of an interval are at `anchor + n × every`, so they never drift; those of cron are where `leasehold.schedules.cron` says; a
+one-shot has one. Ticks before `starts_at`, from `ends_at` on, and in a blackout are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from leasehold.errors import BadInput
+from leasehold.schedules.blackouts import Blackout, parse_blackouts, read_time
+from leasehold.schedules.cron import cron_ticks, find_zone, parse_cron
+
+LAST_MOMENT = datetime(9000, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+MOST_BLACKED_OUT = 400
+MOST_COUNTED = 10_000
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a calendar.
+
+    Attributes:
+        at: the moment, in UTC.
+        local: the same, in the zone of the schedule.
+        is_blacked_out: it lies in a blackout, so nothing fires.
+        clock_change: by how many seconds clocks of the zone were put forward (below 0: back) since the line before.
+    """
+
+    at: datetime
+    local: datetime
+    is_blacked_out: bool
+    clock_change: float
+
+
+class Timetable(msgspec.Struct, frozen=True, kw_only=True):
+    """The times of a schedule; exactly one of `every`, `cron` and `at`. Moments are in UTC."""
+
+    zone: ZoneInfo
+    every: timedelta | None = None
+    anchor: datetime | None = None
+    cron: str | None = None
+    at: datetime | None = None
+    blackouts: tuple[Blackout, ...] = ()
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+
+    @classmethod
+    def of(cls, schedule: Mapping[str, Any], now: datetime | None = None) -> Timetable:
+        """From a definition as `complete_schedule` has it, or a row of schedules.
+
+        Args:
+            schedule: its fields; moments as datetime or RFC 3339, `every` in seconds, `blackouts` as JSON text or decoded.
+            now: what the interval of a definition that is not saved yet counts from, unless it has `starts_at`.
+
+        Raises:
+            BadInput: cron expression, zone or blackouts cannot be read.
+        """
+
+        def moment(name: str) -> datetime | None:
+            value = schedule.get(name)
+            return None if value is None else read_time(value)
+
+        blackouts = schedule.get("blackouts") or ()
+        every = schedule.get("every")
+        anchor = moment("anchor") or moment("starts_at") or now
+        if every is not None and anchor is None:
+            raise BadInput("an interval counts from its anchor, starts_at, or now; give one of them")
+        try:
+            return cls(
+                zone=find_zone(schedule.get("zone") or "UTC"),
+                every=None if every is None else timedelta(seconds=float(every)),
+                anchor=None if every is None else anchor,
+                cron=None if schedule.get("cron") is None else parse_cron(schedule["cron"]),
+                at=moment("at"),
+                blackouts=parse_blackouts(msgspec.json.decode(blackouts) if isinstance(blackouts, str) else blackouts),
+                starts_at=moment("starts_at"),
+                ends_at=moment("ends_at"),
+            )
+        except (ValueError, OverflowError) as error:
+            raise BadInput(f"the times of the schedule cannot be read: {error}") from error
+
+    def after(self, moment: datetime) -> datetime | None:
+        """The next tick, strictly later; None where there is none (or the next four hundred lie in blackouts)."""
+        for _ in range(MOST_BLACKED_OUT):
+            tick = next(self._raw(moment), None)
+            if tick is None or (end := self.blackout_end(tick)) is None:
+                return tick
+            moment = max(tick, end - MICROSECOND)
+        return None
+
+    def between(self, after: datetime, until: datetime, most: int) -> list[datetime]:
+        """The first `most` ticks later than `after` and not later than `until`."""
+        return list(islice(self._within(after, until), most))
+
+    def latest(self, first: datetime, until: datetime, most: int) -> tuple[list[datetime], int | None]:
+        """The last `most` ticks from the tick `first` on and not later than `until`, and how many there are before them;
+        None for that where it is not worth counting (more than ten thousand)."""
+        found = self.between(first - MICROSECOND, until, MOST_COUNTED + most + 1)
+        if len(found) <= MOST_COUNTED + most:
+            return found[-most:], len(found) - min(most, len(found))
+        span = timedelta(minutes=1)
+        while len(found := list(self._within(until - span, until))) < most:
+            span *= 4
+        return found[-most:], None
+
+    def preview(self, after: datetime, count: int) -> list[Preview]:
+        """The next `count` lines of the calendar, ticks that a blackout swallows among them."""
+        lines: list[Preview] = []
+        before = after.astimezone(self.zone)
+        for tick in islice(self._raw(after), count):
+            local = tick.astimezone(self.zone)
+            change = (local.utcoffset() or timedelta()) - (before.utcoffset() or timedelta())
+            blacked_out = self.blackout_end(tick) is not None
+            lines.append(Preview(at=tick, local=local, is_blacked_out=blacked_out, clock_change=change.total_seconds()))
+            before = local
+        return lines
+
+    def blackout_end(self, moment: datetime) -> datetime | None:
+        """When the blackout that a moment lies in ends, the latest where there are several; None where it lies in none."""
+        return max((end for each in self.blackouts if (end := each.end_at(moment, self.zone))), default=None)
+
+    def _within(self, after: datetime, until: datetime) -> Iterator[datetime]:
+        for tick in self._raw(after):
+            if tick > until:
+                return
+            if not self.blackouts or self.blackout_end(tick) is None:
+                yield tick
+
+    def _raw(self, after: datetime) -> Iterator[datetime]:
+        """Ticks later than `after`, whether blacked out or not."""
+        if self.starts_at is not None:
+            after = max(after, self.starts_at - MICROSECOND)
+        until = LAST_MOMENT if self.ends_at is None else self.ends_at
+        for tick in self._unbounded(after):
+            if tick >= until:
+                return
+            yield tick
+
+    def _unbounded(self, after: datetime) -> Iterator[datetime]:
+        if self.cron is not None:
+            yield from cron_ticks(self.cron, self.zone, after)
+        elif self.every is not None and self.anchor is not None:
+            tick = self.anchor + max(0, (after - self.anchor) // self.every + 1) * self.every
+            while tick < LAST_MOMENT:
+                yield tick
+                tick += self.every
+        elif self.at is not None and self.at > after:
+            yield self.at

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from time import monotonic, time
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.leases import sibling as sibling_module
+from leasehold.actors.leases.keeper import Pulse
+from leasehold.actors.leases.sibling import Watcher, stand_by
+from leasehold.app import App
+from leasehold.client import Client
+from leasehold.database import open_database
+from tests.support.held import held_job
+from tests.support.proxy import proxied
+from tests.support.waiting import PATIENCE, until
+from tests.support.working import working
+
+
+@pytest.fixture
+def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases are trusted by trio's clock, which begins at 0 and jumps."""
+    monkeypatch.setattr(sibling_module, "monotonic", trio.current_time)
+
+
+@pytest.mark.usefixtures("one_clock")
+async def test_a_handler_is_cancelled_when_its_lease_can_no_longer_be_trusted(autojump_clock: MockClock) -> None:
+    held = held_job()
+    held.trusted_until = 30.0
+    with trio.CancelScope() as held.scope:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stand_by, held)
+            await trio.sleep_forever()
+    assert (held.lost, trio.current_time()) == ("error", 30)
+
+
+@pytest.mark.usefixtures("one_clock")
+async def test_each_renewal_moves_the_deadline_on(autojump_clock: MockClock) -> None:
+    held = held_job()
+    held.trusted_until = 1.0
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stand_by, held)
+        for second in (1, 2, 3):
+            held.trusted_until = second + 1.0
+            await trio.sleep_until(second + 0.5)
+            assert held.lost is None
+    assert (held.lost, trio.current_time()) == ("error", 4)
+
+
+async def test_a_sibling_ends_with_its_handler() -> None:
+    held = held_job()
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stand_by, held)
+            await until(lambda: held.watched is not None)
+            assert held.watched is not None
+            held.watched.cancel()
+    assert held.lost is None
+
+
+async def watching(running: list[Held], pulse: Pulse, check: Callable[[], Awaitable[None]]) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Watcher(lambda: running, pulse, nursery).run)
+        await check()
+        nursery.cancel_scope.cancel()
+
+
+async def test_the_watcher_starts_one_sibling_for_each_job_it_sees_and_beats_the_pulse() -> None:
+    seen, unstarted = held_job(1), held_job(2)
+    seen.started = monotonic()
+
+    async def check() -> None:
+        await until(lambda: seen.watched is not None)
+        first = seen.watched
+        for _ in range(2):
+            beat = pulse.at
+            await until(lambda beat=beat: pulse.at > beat)
+        assert seen.watched is first
+
+    pulse = Pulse()
+    pulse.at = 0.0
+    await watching([seen, unstarted], pulse, check)
+    assert unstarted.watched is None
+
+
+async def test_a_worker_that_cannot_reach_its_database_cancels_its_handlers_before_their_leases_end(
+    database_url: str,
+) -> None:
+    app = App()
+    moments: dict[str, float] = {}
+
+    @app.kind()
+    async def endless() -> None:
+        moments["started"] = time()
+        try:
+            await trio.sleep_forever()
+        finally:
+            moments["cancelled"] = time()
+
+    async with (
+        proxied(database_url) as proxy,
+        open_database(database_url) as direct,
+        working(proxy.dsn, app, lease_seconds=2.4, renew_seconds=0.3, notify=False) as running,
+    ):
+        job_id = await Client(direct).enqueue("endless")
+        await until(lambda: "started" in moments)
+        await running.in_state(job_id, "running")
+        proxy.stall()
+        await until(lambda: "cancelled" in moments)
+        rows = await direct.fetch(
+            "select extract(epoch from lease_expires_at)::float8 - $1, state from leasehold.jobs", moments["cancelled"]
+        )
+        left, state = rows[0]
+        assert state == "running"
+        assert 0 < left < 2  # a renewal that was carried out and not answered for counts as none
+        proxy.resume()
+        await until(lambda: not running.worker.holdings)

@@ -1,0 +1,540 @@
+"""Handlers that complete their job in a transaction of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+import trio
+
+from leasehold import App, Job, NewJob, RetryPolicy
+from leasehold.errors import BadInput, LeaseLost, QueryRefused, TransactionEnded
+from leasehold.jobs.kinds.attempt import Attempt
+from leasehold.jobs.kinds.middleware import CallNext
+from tests.support.waiting import eventually, until
+from tests.support.working import Working, without_renewals, working
+
+FLAVOURS = ["trio", "asyncio"]
+TABLE = "create table public.paid (n int, attempt int)"
+TAKEN = (  # as by the reaper, but without telling the holder
+    "update leasehold.jobs set state = 'pending', incarnation = null, lease_expires_at = null, worker_id = null,"
+    " claimed_at = null, started_at = null, heartbeat_at = null"
+)
+PAY = "insert into public.paid values ($1, $2)"
+
+
+@asynccontextmanager
+async def paying(database_url: str, app: App, **settings: Any) -> AsyncGenerator[Working]:
+    """A worker, and the user's own table."""
+    async with working(database_url, app, **settings) as running:
+        await running.database.execute(TABLE)
+        yield running
+
+
+async def asleep(runs: str, seconds: float) -> None:
+    """Wait in the handler's flavour."""
+    if runs == "trio":
+        await trio.sleep(seconds)
+    else:
+        await asyncio.sleep(seconds)
+
+
+async def paid(running: Working) -> list[tuple[int, int]]:
+    return [tuple(row) for row in await running.database.fetch("select n, attempt from public.paid order by attempt")]
+
+
+def an_app(handler: Callable[..., Any], runs: Any = None, name: str = "pay", **options: Any) -> App:
+    app = App()
+    app.kind(name, runs=runs, **options)(handler)
+    return app
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+async def test_the_users_rows_the_output_and_the_next_jobs_commit_together(database_url: str, runs: Any) -> None:
+    async def pay(job: Job, n: int) -> str:
+        async with job.prepare() as tx:
+            await tx.execute(PAY, n, 0)
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            job.start(NewJob(kind="mail", queue="elsewhere"))
+        return f"paid {n}"
+
+    async with paying(database_url, an_app(pay, runs), queues=["default"]) as running:
+        job = await running.run("pay", {"n": 5})
+        assert (job.state, job.output, await paid(running)) == ("completed", "paid 5", [(5, 0), (5, 1)])
+        assert [each.state for each in await running.client.list(kind="mail")] == ["pending"]
+        timeline = [entry.event for entry in await running.client.timeline(job.id)]
+        assert timeline == ["created", "claimed", "started", "completed"]
+        assert await running.database.fetch("select 1 from leasehold.finished_jobs") == [(1,)]
+        await until(lambda: not running.worker.holdings)
+        assert running.worker.settler.statistics().completed == 1
+        assert running.worker.settler.statistics().refused == 0
+
+
+async def test_a_handler_in_a_thread_has_the_same_without_await(database_url: str) -> None:
+    def pay(job: Job, n: int) -> None:
+        with job.prepare() as tx:
+            tx.execute(PAY, n, 0)
+        with job.complete() as tx:
+            [row] = tx.fetch("select count(*) as there from public.paid")
+            with suppress(ZeroDivisionError), tx.savepoint():
+                tx.execute(PAY, n, 99)
+                raise ZeroDivisionError
+            tx.execute(PAY, n, job.attempt)
+            tx.output = row["there"]
+
+    async with paying(database_url, an_app(pay)) as running:
+        job = await running.run("pay", {"n": 5})
+        assert (job.state, job.output, await paid(running)) == ("completed", 1, [(5, 0), (5, 1)])
+
+
+async def test_a_handler_under_asyncio_has_the_asyncpg_connection_itself(database_url: str) -> None:
+    async def pay(job: Job, n: int) -> None:
+        await asyncio.sleep(0)
+        async with job.complete() as tx:
+            await tx.connection.executemany(PAY, [(n, 1), (n + 1, 2)])
+            tx.output = await tx.connection.fetchval("select count(*) from public.paid")
+
+    async with paying(database_url, an_app(pay, "asyncio")) as running:
+        job = await running.run("pay", {"n": 5})
+        assert (job.output, await paid(running)) == (2, [(5, 1), (6, 2)])
+
+
+@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
+async def test_an_atomic_handler_is_one_transaction_from_its_first_line_to_its_output(
+    database_url: str, runs: Any
+) -> None:
+    async def pay(job: Job, n: int) -> int:
+        await job.transaction.execute(PAY, n, job.attempt)
+        if job.attempt == 1:
+            raise ValueError("on the way")
+        return n
+
+    def pay_in_thread(job: Job, n: int) -> int:
+        job.transaction_sync.execute(PAY, n, job.attempt)
+        if job.attempt == 1:
+            raise ValueError("on the way")
+        return n
+
+    app = an_app(pay_in_thread if runs == "thread" else pay, runs, mode="atomic")
+    async with paying(database_url, app) as running:
+        job_id = await running.client.enqueue("pay", {"n": 5})
+        await running.in_state(job_id, "scheduled")
+        assert await paid(running) == []
+        await running.client.retry(job_id)
+        job = await running.finished(job_id)
+        assert (job.output, await paid(running)) == (5, [(5, 2)])
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+@pytest.mark.parametrize(
+    ("throw", "error"),
+    [
+        ("before", "ValueError"),
+        ("in preparation", "ValueError"),
+        ("in the block", "ValueError"),
+        ("after the block", "ValueError"),
+        ("poisoned", "QueryRefused"),
+        ("poisoned and swallowed", "QueryRefused"),
+        ("poisoned, then raised after the block", "ValueError"),
+        ("unencodable output", "InvalidOutput"),
+        ("contradiction", "BadInput"),
+        ("refused continuation", "InvalidContinuation"),
+    ],
+)
+async def test_whatever_raises_undoes_the_completion_and_the_failure_is_recorded(
+    database_url: str, runs: Any, throw: str, error: str
+) -> None:
+    def raise_at(place: str) -> None:
+        if throw == place:
+            raise ValueError(place)
+
+    async def pay(job: Job, n: int) -> Any:
+        raise_at("before")
+        async with job.prepare() as tx:
+            await tx.execute(PAY, n, 0)
+            raise_at("in preparation")
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            raise_at("in the block")
+            if throw == "poisoned":
+                await tx.execute("insert into public.nowhere values (1)")
+            if throw.startswith("poisoned"):
+                with pytest.raises(QueryRefused):
+                    await tx.execute("insert into public.nowhere values (1)")
+            if throw == "contradiction":
+                tx.output = 1
+            if throw == "refused continuation":
+                tx.continue_with(NewJob(kind="next", delay=float("nan")))
+        raise_at("after the block")
+        if throw.endswith("raised after the block"):
+            raise ValueError
+        if throw == "unencodable output":
+            return object()
+        return 2 if throw == "contradiction" else None
+
+    async with paying(database_url, an_app(pay, runs)) as running:
+        job = await running.run("pay", {"n": 5}, max_attempts=1)
+        assert (job.state, job.error["type"], job.output) == ("failed", error, None), job.error
+        assert await paid(running) == ([] if throw in ("before", "in preparation") else [(5, 0)])
+        assert await running.database.fetch("select 1 from leasehold.finished_jobs") == [(1,)]
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+@pytest.mark.parametrize("place", ["in the block", "after the block"])
+async def test_a_lease_lost_before_the_commit_rolls_everything_back(database_url: str, runs: Any, place: str) -> None:
+    taken = trio.Event()
+    asked = trio.Event()
+
+    async def until_taken(at: str) -> None:
+        if at == place:
+            asked.set()
+            while not taken.is_set():
+                await asleep(runs, 0.01)
+
+    async def pay(job: Job, n: int) -> str:
+        if job.attempt > 1:
+            return "somebody else"
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            await until_taken("in the block")
+        await until_taken("after the block")
+        return "the first"
+
+    app = an_app(pay, runs)
+    async with paying(database_url, app, lease_seconds=60.0, renew_seconds=20.0, notify=False) as running:
+        job_id = await running.client.enqueue("pay", {"n": 5})
+        await asked.wait()
+        await running.database.execute(TAKEN)
+        taken.set()
+        job = await running.finished(job_id)
+        assert (job.output, job.attempt, await paid(running)) == ("somebody else", 2, [])
+
+
+async def test_a_preparation_of_a_lost_lease_keeps_nothing(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[BaseException] = []
+
+    async def pay(job: Job, n: int) -> str:
+        if job.attempt > 1:
+            return "somebody else"
+        try:
+            async with job.prepare() as tx:
+                await tx.execute(PAY, n, job.attempt)
+                await running.database.execute(TAKEN)
+        except LeaseLost as error:
+            raised.append(error)
+            raise
+        return "the first"
+
+    async with paying(database_url, an_app(pay), **without_renewals(monkeypatch)) as running:
+        job = await running.run("pay", {"n": 5})
+        assert (job.output, job.attempt, await paid(running)) == ("somebody else", 2, [])
+        await until(lambda: len(raised) == 1)
+
+
+async def nobody_is_in_a_transaction(running: Working) -> None:
+    async def probe() -> bool:
+        rows = await running.database.fetch(
+            "select 1 from pg_stat_activity where application_name like '%handlers' and state <> 'idle'"
+            " and datname = current_database()"
+        )
+        return not rows
+
+    await eventually(probe)
+
+
+@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
+@pytest.mark.parametrize("mode", [None, "atomic"])
+async def test_a_timeout_amid_the_completion_rolls_back_and_fails_the_attempt(
+    database_url: str, runs: Any, mode: Any
+) -> None:
+    async def pay(job: Job, n: int) -> None:
+        if mode == "atomic":
+            await job.transaction.execute(PAY, n, job.attempt)
+            await job.transaction.fetch("select pg_sleep(30)")
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            await tx.fetch("select pg_sleep(30)")
+
+    def pay_in_thread(job: Job, n: int) -> None:
+        if mode == "atomic":
+            job.transaction_sync.execute(PAY, n, job.attempt)
+            job.transaction_sync.fetch("select pg_sleep(30)")
+        with job.complete() as tx:
+            tx.execute(PAY, n, job.attempt)
+            tx.fetch("select pg_sleep(30)")
+
+    app = an_app(pay_in_thread if runs == "thread" else pay, runs, timeout=0.3, mode=mode)
+    async with paying(database_url, app) as running:
+        job = await running.run("pay", {"n": 5}, max_attempts=1)
+        assert (job.state, job.error["type"], await paid(running)) == ("failed", "TimedOut", [])
+        await nobody_is_in_a_transaction(running)
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+async def test_a_shutdown_between_the_block_and_the_return_rolls_back_and_hands_the_job_back(
+    database_url: str, runs: Any
+) -> None:
+    reached = trio.Event()
+
+    async def pay(job: Job, n: int) -> None:
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+        reached.set()
+        await asleep(runs, 3600)
+
+    async with paying(database_url, an_app(pay, runs)) as running:
+        job_id = await running.client.enqueue("pay", {"n": 5})
+        await reached.wait()
+        running.worker.interrupt()
+        await running.stopped()
+        assert ((await running.client.get(job_id)).state, await paid(running)) == ("pending", [])
+
+
+async def test_one_transaction_at_a_time_and_nothing_after_the_completion(database_url: str) -> None:
+    complaints: list[str] = []
+
+    async def complaint(action: Awaitable[Any]) -> None:
+        with pytest.raises(BadInput) as caught:
+            await action
+        complaints.append(str(caught.value))
+
+    async def pay(job: Job) -> None:
+        async with job.prepare() as first:
+            await complaint(job.complete().__aenter__())
+        await complaint(first.fetch("select 1"))
+        async with job.complete() as tx:
+            await complaint(job.prepare().__aenter__())
+            with pytest.raises(BadInput, match="runs='asyncio'"):
+                _ = tx.connection
+            tx.output = 1
+            with pytest.raises(BadInput, match="one or the other"):
+                tx.continue_with(NewJob(kind="next"))
+        await complaint(tx.fetch("select 1"))
+        await complaint(job.complete().__aenter__())
+        with pytest.raises(BadInput, match="mode='atomic'"):
+            _ = job.transaction
+
+    async with paying(database_url, an_app(pay)) as running:
+        job = await running.run("pay", max_attempts=1)
+        assert (job.state, job.output) == ("completed", 1), job.error
+        assert [each.split(";")[0].split(":")[0] for each in complaints] == [
+            "a transaction of this job is open already",
+            "this transaction is over",
+            "this attempt has its completion already",
+            "this transaction is over",
+            "this attempt has its completion already",
+        ]
+
+
+async def test_a_block_that_raised_can_be_tried_again(database_url: str) -> None:
+    async def pay(job: Job, n: int) -> str:
+        with suppress(ZeroDivisionError):
+            async with job.complete() as tx:
+                await tx.execute(PAY, n, 98)
+                raise ZeroDivisionError
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, 99)
+        return "at last"
+
+    async with paying(database_url, an_app(pay)) as running:
+        job = await running.run("pay", {"n": 1})
+        assert (job.output, await paid(running)) == ("at last", [(1, 99)])
+
+
+async def test_jobs_that_a_handler_leaves_behind_cannot_complete_later(database_url: str) -> None:
+    left: list[Job] = []
+
+    async def pay(job: Job) -> None:
+        left.append(job)
+        async with job.prepare():
+            pass
+
+    async with paying(database_url, an_app(pay)) as running:
+        await running.run("pay")
+        await eventually(lambda: _false_if(running.worker.holdings))
+        with pytest.raises(LeaseLost, match="has ended"):
+            await left[0].complete().__aenter__()
+
+
+async def _false_if(value: object) -> bool:
+    return not value
+
+
+async def test_a_worker_opens_no_connection_for_handlers_that_want_none(database_url: str) -> None:
+    async def pay(job: Job) -> None: ...
+
+    async with paying(database_url, an_app(pay)) as running:
+        await running.run("pay")
+        rows = await running.database.fetch(
+            "select 1 from pg_stat_activity where application_name like '%handlers' and datname = current_database()"
+        )
+        assert rows == []
+
+
+async def test_a_lease_is_kept_while_an_atomic_handler_is_longer_than_it(database_url: str) -> None:
+    async def pay(job: Job, n: int) -> str:
+        await job.transaction.execute(PAY, n, job.attempt)
+        await job.transaction.fetch("select pg_sleep(2.5)")
+        return "kept"
+
+    async with paying(database_url, an_app(pay, mode="atomic"), lease_seconds=2.0, renew_seconds=0.2) as running:
+        job = await running.run("pay", {"n": 1})
+        assert (job.output, job.attempt, await paid(running)) == ("kept", 1, [(1, 1)])
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_undone(
+    database_url: str, runs: Any
+) -> None:
+    happened: list[tuple[int, str]] = []
+
+    async def seen_by_others(_items: list[str]) -> None:
+        await asleep(runs, 0)  # in the handler's own flavour
+        happened.append((attempts[-1], "completed"))
+
+    attempts: list[int] = []
+
+    async def pay(job: Job, n: int) -> None:
+        attempts.append(job.attempt)
+        async with job.prepare() as tx:
+            tx.hooks.after_commit(lambda: happened.append((job.attempt, "prepared")))
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            tx.hooks.add("paid", "it", seen_by_others)
+            await running.client.enqueue("mail", queue="elsewhere", connection=tx)
+            with suppress(ZeroDivisionError):
+                async with tx.savepoint():
+                    tx.hooks.after_commit(lambda: happened.append((job.attempt, "never")))
+                    raise ZeroDivisionError
+        if job.attempt == 1:
+            raise ValueError
+
+    app = an_app(pay, runs, retry=RetryPolicy(initial=0))
+    async with paying(database_url, app, queues=["default"]) as running:
+        job = await running.run("pay", {"n": 1})
+        await eventually(lambda: _false_if(running.worker.holdings))
+        assert (job.state, job.attempt) == ("completed", 2)
+        assert happened == [(1, "prepared"), (2, "prepared"), (2, "completed")]
+        assert len(await running.client.list(kind="mail")) == 1
+
+
+async def test_a_middleware_that_raises_after_its_handler_undoes_the_completion(database_url: str) -> None:
+    app = App()
+
+    @app.middleware
+    async def suspicious(attempt: Attempt, call_next: CallNext) -> Any:
+        await call_next()
+        raise ValueError("not like this")
+
+    @app.kind()
+    async def pay(job: Job, n: int) -> None:
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+
+    async with paying(database_url, app) as running:
+        job = await running.run("pay", {"n": 1}, max_attempts=1)
+        assert (job.state, job.error["message"], await paid(running)) == ("failed", "not like this", [])
+
+
+async def test_a_timeout_of_the_job_itself_goes_over_that_of_its_kind(database_url: str) -> None:
+    async def pay(job: Job) -> None:
+        await trio.sleep_forever()
+
+    async with paying(database_url, an_app(pay, timeout=600.0)) as running:
+        job = await running.run("pay", timeout=0.1, max_attempts=1)
+        assert (job.state, job.error["type"]) == ("failed", "TimedOut")
+
+
+@pytest.mark.parametrize("runs", FLAVOURS)
+async def test_a_job_cancelled_amid_its_completion_is_cancelled_and_keeps_nothing(database_url: str, runs: Any) -> None:
+    reached = trio.Event()
+
+    async def pay(job: Job, n: int) -> None:
+        async with job.complete() as tx:
+            await tx.execute(PAY, n, job.attempt)
+            reached.set()
+            await asleep(runs, 3600)
+
+    async with paying(database_url, an_app(pay, runs)) as running:
+        job_id = await running.client.enqueue("pay", {"n": 1})
+        await reached.wait()
+        await running.client.cancel(job_id)
+        assert ((await running.finished(job_id)).state, await paid(running)) == ("cancelled", [])
+        await eventually(lambda: _false_if(running.worker.holdings))
+        await nobody_is_in_a_transaction(running)
+
+
+@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
+async def test_sql_that_ends_the_transaction_of_a_job_fails_the_attempt(database_url: str, runs: Any) -> None:
+    async def atomic(job: Job, sql: str) -> None:
+        await job.transaction.execute(PAY, 1, 1)
+        await job.transaction.execute(sql)
+
+    async def block(job: Job, sql: str) -> None:
+        async with job.complete() if job.kind == "complete" else job.prepare() as tx:
+            await tx.execute(PAY, 1, 1)
+            with suppress(TransactionEnded):  # noticed again, when it is to be committed
+                await tx.execute(sql)
+
+    def atomic_in_thread(job: Job, sql: str) -> None:
+        job.transaction_sync.execute(PAY, 1, 1)
+        job.transaction_sync.execute(sql)
+
+    def block_in_thread(job: Job, sql: str) -> None:
+        with job.complete() if job.kind == "complete" else job.prepare() as tx:
+            tx.execute(PAY, 1, 1)
+            tx.execute(sql)
+
+    app = an_app(atomic_in_thread if runs == "thread" else atomic, runs, "atomic", mode="atomic")
+    for kind in ("complete", "prepare"):
+        app.kind(kind, runs=runs)(block_in_thread if runs == "thread" else block)
+    async with paying(database_url, app, slots=1) as running:
+        for number, kind in enumerate(("complete", "prepare", "atomic")):
+            for sql in ("rollback", "rollback; begin"):
+                job = await running.run(kind, {"sql": sql}, max_attempts=1)
+                assert (job.state, job.error["type"]) == ("failed", "TransactionEnded"), job.error
+                assert await paid(running) == [(1, 1)] * number
+            job = await running.run(kind, {"sql": "savepoint x; rollback to x; create temp table scratch ()"})
+            assert (job.state, await paid(running)) == ("completed", [(1, 1)] * (number + 1)), job.error
+
+
+async def test_what_was_made_for_a_thread_is_refused_under_an_event_loop_and_the_other_way_round(
+    database_url: str,
+) -> None:
+    async def pay(job: Job) -> None:
+        with pytest.raises(BadInput, match="`async with job"), job.complete():
+            raise AssertionError
+        with pytest.raises(BadInput, match="`await job"):
+            job.blockers_sync()
+        with pytest.raises(BadInput, match="`await job"):
+            _ = job.transaction_sync
+        with ThreadPoolExecutor(1) as own:
+            own.submit(in_a_thread_of_its_own, job).result()
+
+    def in_a_thread_of_its_own(job: Job) -> None:
+        with pytest.raises(BadInput, match="thread that a handler"), job.complete():
+            raise AssertionError
+
+    async def complete(job: Job) -> None:
+        async with job.complete():
+            raise AssertionError
+
+    def pay_in_thread(job: Job) -> None:
+        for run in (lambda: asyncio.run(complete(job)), lambda: trio.run(complete, job)):
+            with pytest.raises(BadInput, match="event loop of the worker"):
+                run()
+        with job.complete() as tx:
+            tx.output = "here"
+
+    app = an_app(pay, "asyncio", "pay")
+    app.kind("pay_in_thread")(pay_in_thread)
+    async with paying(database_url, app) as running:
+        job = await running.run("pay", max_attempts=1)
+        assert job.state == "completed", job.error
+        job = await running.run("pay_in_thread", max_attempts=1)
+        assert (job.state, job.output) == ("completed", "here"), job.error

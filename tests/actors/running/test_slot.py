@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
+from leasehold.actors.attempts.time_limits import DEADLINE_PASSED, TOO_LATE
+from leasehold.actors.running.slot import SHUTDOWN, Slot, Take, describe_slot
+from leasehold.jobs.handling.continuation import WaitFor
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
+from leasehold.jobs.kinds.kind import Kind, KindOptions
+from tests.support.held import free_kind, held_job
+from tests.support.waiting import until
+
+
+class Running:
+    """A slot, and what it settled."""
+
+    def __init__(self) -> None:
+        self.settled: list[Outcome] = []
+        self.slot = Slot(uuid4(), "w1", trio.CapacityLimiter(1), self.settled.append)
+
+    def held(self) -> Held:
+        """The job that runs."""
+        assert self.slot.held is not None
+        return self.slot.held
+
+
+def taking(jobs: Iterable[Held]) -> Take:
+    """Gives the jobs, one after another."""
+    line = iter(jobs)
+
+    async def take() -> Held | None:
+        return next(line, None)
+
+    return take
+
+
+def a_kind(function: Any, **options: Any) -> Kind[..., Any]:
+    return Kind(function.__name__, function, None, KindOptions(**options))
+
+
+async def test_a_job_that_was_lost_before_it_started_is_not_run() -> None:
+    async def never(job: Job, args: dict[str, Any]) -> None:
+        raise AssertionError
+
+    running = Running()
+    held = held_job(kind=free_kind(never))
+    held.lose("cancelled")
+    await running.slot.run_job(held)
+    assert (running.settled, held.started) == ([], None)
+
+
+@pytest.mark.parametrize(("reason", "settled"), [("taken_by_another_worker", False), (SHUTDOWN, True)])
+async def test_a_job_lost_while_it_runs_settles_nothing_unless_it_is_handed_back(reason: str, settled: bool) -> None:
+    async def endless(job: Job, args: dict[str, Any]) -> None:
+        await trio.sleep_forever()
+
+    running = Running()
+    held = held_job(7, kind=free_kind(endless))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot.run_job, held)
+        await until(lambda: running.slot.held is held)
+        assert describe_slot(running.slot) == {"job_id": 7, "kind": "echo", "attempt": 1}
+        held.lose(reason)
+    assert running.settled == ([Released(held)] if settled else [])
+    assert describe_slot(running.slot) is None
+
+
+async def test_a_handler_that_raises_beside_its_cancellation_settles_nothing_either() -> None:
+    async def messy(job: Job, args: dict[str, Any]) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            try:
+                await trio.sleep_forever()
+            finally:
+                raise ValueError("on the way out")
+
+    running = Running()
+    held = held_job(kind=free_kind(messy))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot.run_job, held)
+        await until(lambda: held.scope is not None)
+        held.lose("cancelled")
+    assert running.settled == []
+
+
+async def test_a_timeout_fails_the_attempt(autojump_clock: MockClock) -> None:
+    async def endless() -> None:
+        await trio.sleep_forever()
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(endless, timeout=30.0)))
+    assert trio.current_time() == 30
+    [outcome] = running.settled
+    assert isinstance(outcome, Failed)
+    assert outcome.error["type"] == "TimedOut"
+    assert not outcome.discard
+
+
+async def test_a_handler_does_not_begin_after_the_deadline_of_its_job() -> None:
+    async def begin() -> str:
+        return "begun"
+
+    running = Running()
+    late, early = (held_job(kind=a_kind(begin), extras=f'{{"deadline_in": {seconds}}}') for seconds in (-1, 600))
+    await running.slot.run_jobs(taking([late, early]))
+    assert running.settled == [Failed(late, TOO_LATE, discard=True), Completed(early, '"begun"')]
+
+
+async def test_what_a_handler_raises_while_it_runs_out_of_time_is_what_is_told(autojump_clock: MockClock) -> None:
+    async def complains() -> None:
+        try:
+            await trio.sleep_forever()
+        except trio.Cancelled as error:
+            raise RuntimeError("no time to clean up") from error
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(complains, timeout=1.0)))
+    [outcome] = running.settled
+    assert isinstance(outcome, Failed)
+    assert outcome.error["message"] == "no time to clean up"
+
+
+async def test_a_cancellation_from_outside_goes_through_the_slot(autojump_clock: MockClock) -> None:
+    async def endless() -> None:
+        await trio.sleep_forever()
+
+    running = Running()
+    with trio.move_on_after(1) as scope:
+        await running.slot.run_job(held_job(kind=a_kind(endless)))
+    assert scope.cancelled_caught
+    assert running.settled == []
+    assert running.slot.held is None
+
+
+async def test_a_handler_without_the_job_is_called_with_its_args_alone() -> None:
+    async def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    running = Running()
+    held = held_job(kind=a_kind(add), args='{"a": 1}')
+    await running.slot.run_job(held)
+    assert running.settled == [Completed(held, "3")]
+    assert held.started is not None
+
+
+async def test_a_handler_that_leaves_a_cancel_scope_open_fails_and_the_jobs_after_it_do_not() -> None:
+    async def careless(job: Job, args: dict[str, Any]) -> None:
+        trio.CancelScope(deadline=trio.current_time()).__enter__()
+
+    async def decent(job: Job, args: dict[str, Any]) -> None:
+        await trio.lowlevel.checkpoint()
+
+    running = Running()
+    jobs = [held_job(number, kind=free_kind(careless if number == 2 else decent)) for number in (1, 2, 3, 4)]
+    await running.slot.run_jobs(taking(jobs))
+    assert [type(outcome) for outcome in running.settled] == [Completed, Failed, Completed, Completed]
+    (failed,) = (outcome for outcome in running.settled if isinstance(outcome, Failed))
+    assert failed.discard
+    assert "Cancel scope stack corrupted" in failed.error["message"]
+
+
+async def test_jobs_run_after_one_another_whatever_became_of_the_one_before(autojump_clock: MockClock) -> None:
+    running = Running()
+
+    async def gives_up(job: Job, args: dict[str, Any]) -> None:
+        running.held().lose(SHUTDOWN)
+        await trio.sleep_forever()
+
+    async def deaf(job: Job, args: dict[str, Any]) -> None:
+        running.held().lose("cancelled")
+
+    async def endless() -> None:
+        await trio.sleep_forever()
+
+    async def quick() -> int:
+        await trio.sleep(1)
+        return 1
+
+    kinds = [
+        free_kind(gives_up),
+        a_kind(quick),
+        free_kind(deaf),
+        a_kind(quick),
+        a_kind(endless, timeout=5.0),
+        a_kind(quick),
+    ]
+    await running.slot.run_jobs(taking([held_job(number, kind=kind) for number, kind in enumerate(kinds)]))
+    assert [(type(outcome), outcome.held.id) for outcome in running.settled] == [
+        (Released, 0), (Completed, 1), (Completed, 3), (Failed, 4), (Completed, 5),
+    ]  # fmt: skip
+
+
+async def test_a_job_that_was_lost_in_the_backlog_is_passed_over() -> None:
+    async def quick() -> None: ...
+
+    running = Running()
+    jobs = [held_job(number, kind=a_kind(quick)) for number in (1, 2, 3)]
+    jobs[1].lose("cancelled")
+    await running.slot.run_jobs(taking(jobs))
+    assert [outcome.held.id for outcome in running.settled] == [1, 3]
+
+
+async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
+    async def never() -> Held | None:
+        await trio.sleep_forever()
+
+    with trio.move_on_after(0.01) as scope:
+        await Running().slot.run_jobs(never)
+    assert scope.cancelled_caught
+
+
+async def stubborn(end: BaseException | str, monkeypatch: pytest.MonkeyPatch) -> tuple[Held, Outcome]:
+    """What comes of a handler that goes on beyond the deadline of its job and then ends like this."""
+    held: Held
+
+    async def returns_late() -> Any:
+        assert held.clock is not None
+        monkeypatch.setattr(type(held.clock), "expired", "deadline")
+        if isinstance(end, BaseException):
+            raise end
+        return end
+
+    running = Running()
+    held = held_job(kind=a_kind(returns_late), extras='{"deadline_in": 600}')
+    await running.slot.run_job(held)
+    [outcome] = running.settled
+    return held, outcome
+
+
+async def test_a_handler_that_comes_back_after_the_deadline_has_failed_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, outcome = await stubborn("done", monkeypatch)
+    assert outcome == Failed(held, DEADLINE_PASSED, discard=True)
+
+
+async def test_what_it_raises_after_the_deadline_is_told_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, outcome = await stubborn(Reschedule(60, "the bank sleeps"), monkeypatch)
+    assert isinstance(outcome, Failed)
+    assert (outcome.discard, outcome.error["type"]) == (True, "DeadlineExceeded")
+    assert outcome.error["message"] == (
+        "the deadline of the job passed while its handler ran; it raised Reschedule: the bank sleeps"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(Discard("no"), Failed), (Reschedule(5), Rescheduled), (WaitFor([7]), Blocked), (Retry(5), Failed)],
+)
+async def test_what_a_child_task_says_is_said_however_deep_in_groups(error: Exception, expected: type) -> None:
+    async def child() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            raise error
+
+    async def parent() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(child)
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(parent)))
+    [outcome] = running.settled
+    assert isinstance(outcome, expected)
+    if isinstance(outcome, Failed):
+        assert (outcome.error["type"], outcome.discard, outcome.retry_in) == (
+            type(error).__name__, isinstance(error, Discard), 5 if isinstance(error, Retry) else None,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("errors", [[ValueError("a")], [Discard("a"), ValueError("b")], [Discard("a"), Discard("b")]])
+async def test_any_other_group_is_a_failure_told_as_it_is(errors: list[Exception]) -> None:
+    async def grouped() -> None:
+        raise ExceptionGroup("some", errors)
+
+    running = Running()
+    await running.slot.run_job(held_job(kind=a_kind(grouped)))
+    [outcome] = running.settled
+    assert isinstance(outcome, Failed)
+    assert (outcome.error["type"], outcome.discard) == ("ExceptionGroup", False)

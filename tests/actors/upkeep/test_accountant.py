@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.actors.supervisor import supervise
+from leasehold.actors.upkeep import accountant as accountant_module
+from leasehold.actors.upkeep.accountant import Accountant
+from leasehold.database import Caller, Database, Row
+from leasehold.errors import QueryRefused
+from tests.support.callers import FragileCaller
+from tests.support.sql_books import finish, totals
+from tests.support.waiting import until
+
+LONG_AGO = "select (leasehold.clock() - interval '1 hour')::text"
+# Of a day, without the last two where some transaction of the server, of whatever database, is under way.
+MINUTES = 1438
+
+
+async def test_a_round_closes_minutes_counts_and_merges(database: Database) -> None:
+    (row,) = await database.fetch(LONG_AGO)
+    await finish(database, row[0], 3)
+    lane = FragileCaller(database)
+    accountant = Accountant(lane, keep_days=14)
+    await accountant.keep()
+    await accountant.keep()
+    assert lane.calls == ["close_minutes", "measure_depths", "drop_old_rollups", "close_minutes", "measure_depths"]
+    assert (await totals(database))["completed"] == 3
+    assert accountant.statistics().minutes >= MINUTES
+    assert (accountant.statistics().rounds, accountant.statistics().busy) == (2, 0)
+
+
+async def test_of_two_accountants_one_does_it_and_nothing_is_counted_twice(database: Database) -> None:
+    (row,) = await database.fetch(LONG_AGO)
+    await finish(database, row[0], 3)
+    accountants = [Accountant(database, keep_days=14) for _ in range(4)]
+    async with trio.open_nursery() as nursery:
+        for each in accountants:
+            nursery.start_soon(each.keep)
+    assert (await totals(database))["completed"] == 3
+    assert MINUTES <= sum(each.statistics().minutes for each in accountants) <= MINUTES + 3
+
+
+async def test_a_round_that_lost_the_database_is_made_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accountant_module, "ROUND_SECONDS", 60.0)
+    (row,) = await database.fetch(LONG_AGO)
+    await finish(database, row[0], 3)
+    lane = FragileCaller(database)
+    lane.lose_reply = {"close_minutes"}
+    accountant = Accountant(lane, keep_days=14)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, accountant)
+        await until(lambda: lane.calls.count("measure_depths") == 1)
+        accountant.drain()
+    assert lane.calls.count("close_minutes") == 2
+    assert (await totals(database))["completed"] == 3
+
+
+class Refusing(Caller):
+    """A database that has no books."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        self.asked += 1
+        raise QueryRefused("permission denied")
+
+
+async def test_what_goes_wrong_with_the_books_ends_nobody(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(accountant_module, "ROUND_SECONDS", 0.001)
+    lane = Refusing()
+    accountant = Accountant(lane, keep_days=14)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, accountant)
+        await until(lambda: lane.asked >= 2)
+        accountant.drain()
+    assert accountant.statistics().failed >= 2
+    assert "the books could not be kept, again in 0 s: permission denied" in caplog.text

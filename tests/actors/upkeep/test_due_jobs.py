@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import trio
+
+from leasehold.actors.supervisor import supervise
+from leasehold.actors.upkeep.due_jobs import Scheduler
+from leasehold.client import Client
+from leasehold.database import Database
+from leasehold.jobs.handling.job import NewJob
+from leasehold.notify.channel import Tick, Wake
+from leasehold.notify.switchboard import Switchboard
+from tests.support.callers import FragileCaller
+from tests.support.waiting import eventually, until
+
+
+class Scheduling:
+    """A scheduler that runs."""
+
+    def __init__(self, database: Database, poll_seconds: float) -> None:
+        self.database = database
+        self.client = Client(database)
+        self.switchboard = Switchboard()
+        self.lane = FragileCaller(database)
+        self.scheduler = Scheduler(self.lane, self.switchboard, poll_seconds)
+
+    async def asleep(self) -> None:
+        """Until it has looked and waits."""
+        await until(lambda: "next_due_in" in self.lane.calls)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+
+    async def due(self, job_id: int) -> None:
+        async def probe() -> bool:
+            return (await self.client.get(job_id)).state == "pending"
+
+        await eventually(probe)
+
+    async def late(self, job_id: int) -> float:
+        """How many seconds after its time the database saw the job become pending; asked by a trigger."""
+        rows = await self.database.fetch(
+            "select extract(epoch from m.at - j.run_at)::float8 from public.made_due m join leasehold.jobs j using (id)"
+            " where id = $1",
+            job_id,
+        )
+        return rows[0][0]
+
+
+@asynccontextmanager
+async def scheduling(database: Database, poll_seconds: float = 600.0) -> AsyncGenerator[Scheduling]:
+    bundle = Scheduling(database, poll_seconds)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, bundle.scheduler)
+        yield bundle
+        bundle.scheduler.drain()
+        await until(lambda: not nursery.child_tasks)
+
+
+AUDIT = """
+create table public.made_due (id bigint, at timestamptz);
+create function public.note() returns trigger language plpgsql as $$
+begin insert into public.made_due values (new.id, clock_timestamp()); return new; end $$;
+create trigger note after update on leasehold.jobs for each row
+  when (old.state = 'scheduled' and new.state = 'pending') execute function public.note()
+"""
+
+
+async def test_a_scheduled_job_becomes_claimable_at_its_time(database: Database) -> None:
+    await database.execute(AUDIT)
+    job_id = await Client(database).enqueue("echo", delay=timedelta(seconds=0.3))
+    async with scheduling(database) as bundle:
+        await bundle.due(job_id)  # in far less than the poll interval
+        assert await bundle.late(job_id) >= 0
+        await until(lambda: bundle.scheduler.statistics().made_due == 1)
+
+
+async def test_every_wake_up_may_mean_an_earlier_job(database: Database) -> None:
+    async with scheduling(database) as bundle:
+        wakes = (
+            lambda: bundle.switchboard.publish(Tick()),
+            lambda: bundle.switchboard.publish(Wake("any")),
+            bundle.switchboard.publish_reconnect,
+        )
+        for wake in wakes:
+            await bundle.asleep()
+            job_id = await bundle.client.enqueue("echo", delay=0.05)
+            wake()
+            await bundle.due(job_id)
+
+
+async def test_without_any_wake_up_the_poll_finds_it(database: Database) -> None:
+    async with scheduling(database, poll_seconds=0.1) as bundle:
+        await bundle.asleep()
+        await bundle.due(await bundle.client.enqueue("echo", delay=0.01))
+
+
+async def test_two_schedulers_make_each_job_due_once(database: Database) -> None:
+    await database.execute(AUDIT)
+    await Client(database).enqueue_many([NewJob(kind="echo", delay=0.05)] * 200)
+    async with scheduling(database) as one, scheduling(database) as two:
+        await until(lambda: one.scheduler.statistics().made_due + two.scheduler.statistics().made_due == 200)
+    assert (await database.fetch("select count(*), count(distinct id) from public.made_due"))[0] == (200, 200)
+
+
+async def test_jobs_that_came_due_while_nobody_looked_are_made_due_at_the_start(database: Database) -> None:
+    [made] = await Client(database).enqueue_many([NewJob(kind="echo", delay=60)])
+    await database.fetch("update leasehold.jobs set run_at = now() - interval '1 day'")
+    async with scheduling(database) as bundle:
+        await bundle.due(made.job_id)

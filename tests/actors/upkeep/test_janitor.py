@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+import trio
+
+from leasehold.actors.supervisor import supervise
+from leasehold.actors.upkeep import janitor as janitor_module
+from leasehold.actors.upkeep.janitor import Janitor
+from leasehold.database import Database
+from tests.support.callers import FragileCaller
+from tests.support.sql_schedules import create
+from tests.support.waiting import until
+
+DAYS = """
+select to_char(clock_timestamp() at time zone 'UTC' + make_interval(days => d), 'YYYYMMDD') from generate_series(0, 7) d
+"""
+
+
+async def partitions(database: Database) -> set[str]:
+    rows = await database.fetch(
+        "select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid"
+        " where i.inhparent = 'leasehold.finished_jobs'::regclass"
+    )
+    return {row[0] for row in rows}
+
+
+async def test_the_partitions_of_the_days_to_come_are_made_and_old_ones_dropped(
+    fresh_database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    database = fresh_database
+    today, tomorrow, *_ = [row[0] for row in await database.fetch(DAYS)]
+    await database.execute(f"""
+        drop table if exists leasehold.finished_jobs_{tomorrow};
+        create table leasehold.finished_jobs_20200101 partition of leasehold.finished_jobs
+          for values from ('2020-01-01 00:00+00') to ('2020-01-02 00:00+00')
+    """)
+    lane = FragileCaller(database)
+    janitor = Janitor(lane, keep_days=14)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, janitor)
+        await until(lambda: "drop_old_partitions" in lane.calls)
+        janitor.drain()
+    days = {f"finished_jobs_{row[0]}" for row in await database.fetch(DAYS)}
+    assert await partitions(database) == days | {"finished_jobs_default"}
+    assert f"finished_jobs_{today}" in days
+    assert "made 1 partitions, dropped 1" in caplog.text
+
+
+async def test_a_round_that_lost_the_database_is_made_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(janitor_module, "ROUND_SECONDS", 60.0)
+    lane = FragileCaller(database)
+    lane.lose_reply = {"drop_old_partitions"}
+    janitor = Janitor(lane, keep_days=14)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, janitor)
+        await until(lambda: lane.calls.count("drop_old_partitions") == 2)
+        janitor.drain()
+
+
+async def test_the_history_of_schedules_is_forgotten_until_nothing_old_is_left(database: Database) -> None:
+    await create(database)
+    for _ in range(3):
+        await database.call("trigger_schedule", "s")
+    await database.fetch(
+        "update leasehold.schedule_ticks set fired_at = fired_at - interval '20 days' where id % 2 = 1"
+    )
+    left = await database.fetch("select count(*) from leasehold.schedule_ticks where id % 2 = 0")
+    lane = FragileCaller(database)
+    janitor = Janitor(lane, keep_days=14)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, janitor)
+        await until(lambda: lane.calls.count("drop_old_ticks") == 2)
+        janitor.drain()
+    assert await database.fetch("select count(*) from leasehold.schedule_ticks") == left

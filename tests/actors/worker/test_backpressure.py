@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import logging
+from typing import Literal
+
+import pytest
+
+from leasehold.actors.worker.backpressure import Brake, BrakeLimits, Stand, Work, decide
+from leasehold.actors.worker.resources import Load, Reading
+from tests.support.machines import FakeClock, FakeResources
+
+LIMITS = BrakeLimits(memory=0.85, cpu=0.90, seconds=10.0)
+
+
+class Braking:
+    """A brake and all that acts on it."""
+
+    def __init__(self, limits: BrakeLimits = LIMITS) -> None:
+        self.resources = FakeResources()
+        self.clock = FakeClock()
+        self.is_running = False
+        self.begun = 0
+        self.brake = Brake(self.resources, limits, lambda: Work(self.is_running, self.begun), self.clock)
+        self.changes = 0
+        self.brake.changed = self.changed
+
+    def changed(self) -> None:
+        self.changes += 1
+
+    def after(self, seconds: float) -> float:
+        """What the brake says so much later."""
+        self.clock.now += seconds
+        return self.brake.hold_for()
+
+    def after_busy(self, seconds: float) -> float:
+        """The same, while the machine used all of its CPU."""
+        self.resources.cpu_seconds += 2.0 * seconds
+        return self.after(seconds)
+
+    def until_held(self) -> float:
+        """What the brake says when the CPU has been busy for long enough."""
+        self.after(0)
+        while not (held := self.after_busy(1.0)):
+            pass
+        return held
+
+
+@pytest.fixture
+def braking() -> Braking:
+    return Braking()
+
+
+def test_with_enough_memory_and_cpu_nothing_is_held_back(braking: Braking) -> None:
+    assert braking.after(0) == 0.0
+    assert braking.brake.reason is None
+
+
+def test_the_machine_is_looked_at_once_a_second_at_the_most(braking: Braking) -> None:
+    for _ in range(100):
+        braking.after(0.02)
+    assert braking.resources.looks <= 3
+
+
+def test_above_the_limit_the_next_look_holds_for_as_long_as_is_set_and_the_one_after_may_let_go(
+    braking: Braking, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    braking.after(0)
+    braking.resources.memory = 0.87
+    assert braking.after(1.0) == 10.0
+    assert braking.brake.reason == "memory 87 % of 2.0 GiB (limit 85 %)"
+    braking.resources.memory = 0.5
+    assert braking.after(9.0) == 1.0, "not before the time is up"
+    assert braking.after(1.0) == 0.0
+    assert braking.brake.reason is None
+    assert braking.changes == 2
+    assert [record.getMessage() for record in caplog.records] == [
+        "backing off: memory 87 % of 2.0 GiB (limit 85 %), 10 s",
+        "resuming after 10 s: memory 50 % of 2.0 GiB, CPU 0 % of 2 CPUs",
+    ]
+    assert caplog.records[0].levelno == logging.WARNING
+
+
+def test_what_lasts_is_said_once(braking: Braking, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    braking.resources.memory = 0.99
+    assert braking.after(0) == 10.0
+    braking.resources.memory = 0.97
+    assert braking.after(10.0) == 10.0
+    assert braking.brake.reason == "memory 97 % of 2.0 GiB (limit 85 %)", "the row shows the last measurement"
+    assert (len(caplog.records), braking.changes) == (1, 1)
+
+
+def test_cpu_has_to_be_short_for_a_while(braking: Braking) -> None:
+    braking.after(0)
+    held: list[bool] = []
+    for _ in range(40):
+        braking.resources.cpu_seconds += 2.0
+        held.append(braking.after(1.0) > 0)
+    assert not any(held[:20])
+    assert any(held[20:30])
+
+
+def test_a_limit_of_one_never_holds_back() -> None:
+    braking = Braking(BrakeLimits(memory=1.0, cpu=1.0, seconds=10.0))
+    braking.resources.memory = 1.0
+    assert braking.after(0) == 0.0
+
+
+def test_a_paused_worker_is_held_until_it_is_resumed_whatever_the_memory(braking: Braking) -> None:
+    braking.brake.paused = True
+    assert braking.after(0) == float("inf")
+    braking.resources.memory = 0.9
+    assert braking.after(100.0) == float("inf")
+    assert braking.brake.reason is not None
+    braking.brake.paused = False
+    assert braking.after(1.0) == 9.0
+
+
+def test_a_heartbeat_reads_anew_what_is_older_than_a_second(braking: Braking) -> None:
+    first = braking.brake.load()
+    braking.resources.memory = 0.6
+    assert braking.brake.load() is first
+    braking.clock.now += 1.0
+    later = braking.brake.load()
+    assert later is not None
+    assert later.memory == pytest.approx(0.6)
+    assert braking.brake.reason is None
+
+
+def test_heartbeats_do_not_keep_the_brake_from_looking(braking: Braking) -> None:
+    braking.after(0)
+    braking.resources.memory = 0.87
+    held: list[float] = []
+    for _ in range(6):
+        braking.clock.now += 0.3
+        braking.brake.load()
+        held.append(braking.after(0.2))
+    assert held[-1] > 0
+
+
+def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        def read(self) -> Reading:
+            raise OSError("no /proc")
+
+    clock = FakeClock()
+    brake = Brake(Broken(), LIMITS, lambda: Work(False, 0), clock)
+    for _ in range(3):
+        assert brake.hold_for() == 0.0
+        assert brake.load() is None
+        clock.now += 5
+    assert [record.getMessage() for record in caplog.records] == [
+        "memory and CPU cannot be read, so nothing backs off: no /proc"
+    ]
+
+
+def test_cpu_alone_holds_an_idle_worker_for_one_back_off_and_no_longer(
+    braking: Braking, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert braking.until_held() == 10.0
+    assert braking.after_busy(9.0) == 1.0
+    assert [braking.after_busy(1.0) for _ in range(60)] == [0.0] * 60
+    assert (braking.brake.reason, braking.changes) == (None, 2)
+    assert [record.getMessage() for record in caplog.records] == [
+        "backing off: CPU 91 % of 2 CPUs (limit 90 %), 10 s",
+        "claiming all the same: CPU 97 % of 2 CPUs, but this worker runs nothing",
+    ]
+
+
+def test_once_it_runs_jobs_again_busy_cpu_holds_it_again_and_after_their_end_it_goes_on(braking: Braking) -> None:
+    braking.until_held()
+    for _ in range(3):
+        assert braking.after_busy(10.0) == 0.0
+        braking.begun, braking.is_running = braking.begun + 1, True
+        assert braking.after_busy(0.5) == 0.0, "the machine is looked at once a second at the most"
+        assert braking.after_busy(0.5) == 10.0
+        assert braking.after_busy(10.0) == 10.0, "it still runs what it has begun"
+        braking.is_running = False
+
+
+def test_jobs_that_ran_between_two_looks_count(braking: Braking) -> None:
+    braking.until_held()
+    assert braking.after_busy(10.0) == 0.0
+    braking.begun += 1
+    assert braking.after_busy(1.5) == 10.0
+    assert braking.after_busy(10.0) == 0.0
+
+
+def test_a_worker_whose_jobs_keep_running_is_held_for_as_long_as_the_cpu_is_busy(braking: Braking) -> None:
+    braking.begun, braking.is_running = 1, True
+    braking.until_held()
+    assert [braking.after_busy(10.0) for _ in range(6)] == [10.0] * 6
+
+
+def test_memory_holds_an_idle_worker_for_as_long_as_it_is_short_and_so_do_memory_and_cpu(braking: Braking) -> None:
+    braking.until_held()
+    braking.resources.memory = 0.9
+    assert [braking.after_busy(10.0) for _ in range(6)] == [10.0] * 6
+    assert braking.brake.reason == "memory 90 % of 2.0 GiB (limit 85 %), CPU 100 % of 2 CPUs (limit 90 %)"
+    braking.resources.memory = 0.5
+    assert braking.after_busy(10.0) == 0.0, "CPU alone has held it for long enough"
+    braking.resources.memory = 0.9
+    assert braking.after_busy(1.0) == 10.0
+
+
+def test_a_worker_that_was_excused_is_held_anew_when_the_cpu_has_been_free_in_between(braking: Braking) -> None:
+    braking.until_held()
+    assert braking.after_busy(10.0) == 0.0
+    assert braking.after(60.0) == 0.0
+    assert braking.until_held() == 10.0
+
+
+def test_a_paused_worker_is_not_excused_before_it_is_resumed(braking: Braking) -> None:
+    braking.until_held()
+    braking.brake.paused = True
+    assert braking.after_busy(10.0) == float("inf")
+    assert braking.brake.reason is not None
+    braking.brake.paused = False
+    assert braking.after_busy(10.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("was", "memory", "cpu", "is_idle", "mode"),
+    [
+        ("free", 0.5, 0.5, False, "free"),
+        ("free", 0.5, 0.95, True, "held"),
+        ("free", 0.9, 0.5, True, "held"),
+        ("held", 0.5, 0.5, False, "free"),
+        ("held", 0.5, 0.95, False, "held"),
+        ("held", 0.5, 0.95, True, "excused"),
+        ("held", 0.9, 0.5, True, "held"),
+        ("held", 0.9, 0.95, True, "held"),
+        ("excused", 0.5, 0.5, True, "free"),
+        ("excused", 0.5, 0.95, True, "excused"),
+        ("excused", 0.5, 0.95, False, "held"),
+        ("excused", 0.9, 0.95, True, "held"),
+    ],
+)
+def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided_before(
+    was: Literal["free", "held", "excused"], memory: float, cpu: float, is_idle: bool, mode: str
+) -> None:
+    load = Load(memory=memory, memory_limit=2**31, cpu=cpu, cpu_limit=2.0)
+    before = Stand(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
+    now = decide(before, load, LIMITS, 100.0, is_idle=is_idle)
+    assert now.mode == mode
+    assert (now.reason is not None, now.until) == ((True, 110.0) if mode == "held" else (False, 0.0))
+    assert decide(before, load, LIMITS, 99.0, is_idle=is_idle) == before or was != "held"
+
+
+def test_a_reading_that_fails_lets_go_of_a_worker_that_is_held() -> None:
+    assert decide(Stand("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Stand()

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import uuid4
+
+import msgspec
+import trio
+
+from leasehold.actors.claiming.dispatcher import Claimer
+from leasehold.actors.supervisor import supervise
+from leasehold.actors.worker.presence import About, Command, Presence, Vitals, package_version
+from leasehold.client import Client
+from leasehold.database import Database
+from leasehold.records.workers import WorkerRecord
+from tests.support.callers import FragileCaller
+from tests.support.waiting import eventually
+
+READY = Vitals(state="ready", active_jobs=2, slots=4, listening=True, memory=0.5, cpu=0.25)
+DRAINING = msgspec.structs.replace(READY, state="draining")
+
+
+def presence_of(database: Database, claimer: Claimer, vitals: Callable[[], Vitals] = lambda: READY) -> Presence:
+    return Presence(database, claimer, About(kinds=["echo"], host="here"), 60.0, vitals)
+
+
+def a_claimer() -> Claimer:
+    return Claimer(uuid4(), "w1", ("mail",), 3, 60.0, 20.0)
+
+
+async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -> None:
+    client, claimer = Client(database), a_claimer()
+    shows = [READY]
+    presence = presence_of(database, claimer, lambda: shows[-1])
+    await presence.register()
+    [shown] = await client.workers()
+    assert (shown.worker_id, shown.incarnation, shown.queues, shown.kinds) == (
+        "w1",
+        claimer.incarnation,
+        ["mail"],
+        ["echo"],
+    )
+    assert (shown.slots, shown.state, shown.version) == (4, "ready", package_version())
+    assert (shown.host, shown.name) == ("here", presence.worker_name)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+
+        async def beaten() -> WorkerRecord | None:
+            [now] = await client.workers()
+            return now if now.heartbeat_at > shown.heartbeat_at and (now.memory, now.cpu) == (0.5, 0.25) else None
+
+        await eventually(beaten)
+        shows.append(DRAINING)
+        presence.beat_soon()
+
+        async def draining() -> bool:
+            return [worker.state for worker in await client.workers()] == ["draining"]
+
+        await eventually(draining)
+        nursery.cancel_scope.cancel()
+    await presence.leave()
+    assert await client.workers() == []
+
+
+async def test_a_worker_whose_row_was_deleted_registers_again(database: Database) -> None:
+    client, claimer = Client(database), a_claimer()
+    presence = presence_of(database, claimer)
+    await presence.register()
+    await database.fetch("delete from leasehold.workers")
+    await presence.beat()
+    assert [worker.incarnation for worker in await client.workers()] == [claimer.incarnation]
+
+
+async def test_a_draining_worker_that_registers_again_is_soon_shown_as_draining(database: Database) -> None:
+    client = Client(database)
+    presence = presence_of(database, a_claimer(), lambda: DRAINING)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+
+        async def draining() -> bool:
+            return [worker.state for worker in await client.workers()] == ["draining"]
+
+        await eventually(draining)
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_worker_says_how_often_it_beats_and_how_many_wake_ups_it_has_lost(database: Database) -> None:
+    presence = presence_of(database, a_claimer(), lambda: msgspec.structs.replace(READY, lost_wake_ups=4))
+    await presence.register()
+    await presence.beat()
+    [row] = await database.fetch("select heartbeat_seconds, lost_wake_ups from leasehold.workers")
+    assert tuple(row) == (60.0, 4)
+
+
+async def test_two_starts_under_one_name_are_two_workers(database: Database) -> None:
+    for _ in range(2):
+        await presence_of(database, a_claimer()).register()
+    shown = await Client(database).workers()
+    assert [worker.worker_id for worker in shown] == ["w1", "w1"]
+    assert len({worker.incarnation for worker in shown}) == 2
+
+
+async def test_a_command_whose_acknowledgement_got_lost_is_carried_out_once(database: Database) -> None:
+    client, claimer = Client(database), a_claimer()
+    caller = FragileCaller(database)
+    done: list[int] = []
+
+    async def carry_out(command: Command) -> object:
+        done.append(command.id)
+        if command.command == "resume":
+            raise ZeroDivisionError("by nothing")
+        return {"n": len(done)}
+
+    presence = Presence(caller, claimer, About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
+    await presence.register()
+    numbers = [await client.command_worker("w1", name) for name in ("pause", "resume")]
+    caller.lose_request.add("acknowledge_command")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+        answers = [await client.answer_of(number) for number in numbers]
+        nursery.cancel_scope.cancel()
+    assert done == numbers
+    assert [(each.state, each.result, each.error) for each in answers] == [
+        ("done", {"n": 1}, None),
+        ("failed", None, "ZeroDivisionError: by nothing"),
+    ]

@@ -1,0 +1,170 @@
+"""A gateway in a thread of its own, and a plain HTTP caller for it."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+from leasehold.app import App
+from leasehold.client import Client
+from leasehold.gateway.access.audit_log import AuditLog
+from leasehold.gateway.access.token_cache import TokenStore
+from leasehold.gateway.http.reading import Limits
+from leasehold.gateway.routing.services import Check
+from leasehold.gateway.serving.listening import open_gateway
+from leasehold.gateway.serving.serve import open_service
+from leasehold.settings import Settings
+from tests.gateway.fakes.client import FakeClient
+
+PATIENCE = 20.0
+
+T = TypeVar("T")
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run`, on asyncio's own loop even where the trio-asyncio policy is installed."""
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        return runner.run(coroutine)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+class RunningGateway:
+    """A gateway that serves; `stop` drains it and waits."""
+
+    def __init__(self, opening: Callable[[], AbstractAsyncContextManager[str]]) -> None:
+        self._open = opening
+        self._url: Future[str] = Future()
+        self._thread = threading.Thread(target=lambda: run(self._main()), name="gateway")
+
+    @property
+    def address(self) -> tuple[str, int]:
+        parts = urlsplit(self._url.result(PATIENCE))
+        assert parts.hostname is not None
+        assert parts.port is not None
+        return parts.hostname, parts.port
+
+    def start(self) -> None:
+        self._thread.start()
+        self._url.result(PATIENCE)
+
+    def begin_stop(self) -> None:
+        """Returns when the gateway does not listen any more."""
+
+        async def begin() -> None:
+            self._stopping.set()
+            await asyncio.sleep(0)  # the gateway wakes up
+            await asyncio.sleep(0)  # and has closed its port
+
+        asyncio.run_coroutine_threadsafe(begin(), self.loop).result(PATIENCE)
+
+    def stop(self) -> None:
+        """Returns when the gateway has ended."""
+        with suppress(RuntimeError):  # its loop is closed: it has ended already
+            self.loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+    def call(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Answer:
+        """One request on a connection of its own. `body` is sent as it is if it is bytes, else as JSON."""
+        connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)
+        raw = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
+        typed = {"Content-Type": "application/json"} if raw is not None else {}
+        try:
+            connection.request(method, path, raw, {**typed, **(headers or {})})
+            response = connection.getresponse()
+            text = response.read()
+            return Answer(response.status, dict(response.headers), json.loads(text) if text else None)
+        finally:
+            connection.close()
+
+    def fetch(self, path: str) -> Answer:
+        """The text at a path, which need not be JSON."""
+        connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.headers), response.read().decode())
+        finally:
+            connection.close()
+
+    def connect(self) -> socket.socket:
+        """A raw connection."""
+        return socket.create_connection(self.address, timeout=PATIENCE)
+
+    async def _main(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._stopping = asyncio.Event()
+        try:
+            async with self._open() as url:
+                self._url.set_result(url)
+                await self._stopping.wait()
+        except BaseException as error:
+            if not self._url.done():
+                self._url.set_exception(error)
+                return
+            raise
+
+
+@contextmanager
+def running_gateway(
+    client: FakeClient,
+    *,
+    checks: Mapping[str, Check] | None = None,
+    limits: Limits | None = None,
+    settings: Settings | None = None,
+    tokens: TokenStore | None = None,
+    audit_log: AuditLog | None = None,
+) -> Generator[RunningGateway]:
+    """A gateway on a free port of loopback, stopped at the end."""
+    wanted = settings or Settings(gateway_port=0)
+
+    def opening() -> AbstractAsyncContextManager[str]:
+        return open_gateway(
+            wanted, cast("Client", client), checks or {}, limits=limits, tokens=tokens, audit_log=audit_log
+        )
+
+    with _running(opening) as gateway:
+        yield gateway
+
+
+@contextmanager
+def running_service(database_url: str, *, app: App | None = None, **settings: Any) -> Generator[RunningGateway]:
+    """A gateway on a free port of loopback with a database behind it."""
+    wanted = Settings(gateway_port=0, database_url=database_url, **settings)
+    with _running(lambda: open_service(wanted, app=app)) as gateway:
+        yield gateway
+
+
+@contextmanager
+def _running(opening: Callable[[], AbstractAsyncContextManager[str]]) -> Generator[RunningGateway]:
+    gateway = RunningGateway(opening)
+    gateway.start()
+    try:
+        yield gateway
+    finally:
+        gateway.stop()
+
+
+def read_until_closed(connection: socket.socket) -> bytes:
+    """Everything that the other side says until it hangs up."""
+    heard = bytearray()
+    while chunk := connection.recv(65_536):
+        heard += chunk
+    return bytes(heard)

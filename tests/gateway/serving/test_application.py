@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.gateway.fakes.client import FakeClient
+from tests.gateway.fakes.running import running_gateway
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/", 404, "not_found"),
+        ("GET", "/api/nothing/%2e%2e/%00", 404, "not_found"),
+        ("PUT", "/api/jobs", 405, "method_not_allowed"),
+        ("DELETE", "/livez", 405, "method_not_allowed"),
+        ("DELETE", "/api/jobs/counts", 405, "method_not_allowed"),
+    ],
+)
+def test_what_the_table_does_not_hold_is_a_problem(method: str, path: str, status: int, code: str) -> None:
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call(method, path)
+    assert (answer.status, answer.body["code"]) == (status, code)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert ("Allow" in answer.headers) == (status == 405)
+
+
+def test_a_request_id_that_comes_in_goes_out_and_others_are_made_up() -> None:
+    with running_gateway(FakeClient()) as gateway:
+        assert gateway.call("GET", "/livez", headers={"X-Request-Id": "abc-1.2"}).headers["X-Request-Id"] == "abc-1.2"
+        assert len(gateway.call("GET", "/livez").headers["X-Request-Id"]) == 32
+        for nonsense in ["x" * 129, "a b", "<script>", "é"]:
+            made_up = gateway.call("GET", "/nowhere", headers={"X-Request-Id": nonsense.encode().decode("latin-1")})
+            assert len(made_up.headers["X-Request-Id"]) == 32
+
+
+def test_head_answers_as_get_does_without_a_body() -> None:
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call("HEAD", "/livez")
+    assert (answer.status, answer.body) == (200, None)
+
+
+def test_options_tells_the_methods_of_an_address() -> None:
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call("OPTIONS", "/livez")
+    assert (answer.status, answer.body, answer.headers["Allow"]) == (204, None, "GET, HEAD, OPTIONS")
+
+
+def test_the_answer_does_not_say_which_software_runs() -> None:
+    with running_gateway(FakeClient()) as gateway:
+        for path in ["/livez", "/nowhere"]:
+            assert gateway.call("GET", path).headers["Server"] == "leasehold"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from leasehold.errors import SettingsError
+from leasehold.gateway.serving.serve import run_gateway
+from leasehold.settings import Settings
+from tests.gateway.fakes.client import FakeClient
+from tests.gateway.fakes.running import read_until_closed, running_gateway
+
+HEAD = b"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def test_stopping_finishes_the_requests_in_flight_and_takes_no_new_connections() -> None:
+    client = FakeClient()
+    with running_gateway(client) as gateway, ThreadPoolExecutor(1) as pool, gateway.connect() as half_sent:
+        client.gate = asyncio.Event()
+        begin_request(half_sent)
+        in_flight = pool.submit(gateway.call, "POST", "/api/jobs", {"kind": "in flight"})
+        asyncio.run_coroutine_threadsafe(client.entered.wait(), gateway.loop).result(10)
+        gateway.begin_stop()
+        with pytest.raises(ConnectionRefusedError):
+            gateway.connect()
+        half_sent.sendall(b'{"kind": "half sent"}')
+        gateway.loop.call_soon_threadsafe(client.gate.set)
+        answer = in_flight.result(10)
+        assert answer.status == 201
+        assert answer.headers["Connection"] == "close"
+        assert read_until_closed(half_sent).startswith(b"HTTP/1.1 201 ")
+    assert sorted(job.kind for job in client.jobs) == ["half sent", "in flight"]
+
+
+def test_stopping_does_not_wait_for_connections_that_ask_nothing() -> None:
+    settings = Settings(gateway_port=0, drain_seconds=60)
+    with running_gateway(FakeClient(), settings=settings) as gateway, gateway.connect() as idle:
+        assert gateway.call("GET", "/livez").status == 200
+        gateway.begin_stop()
+        assert read_until_closed(idle) == b""
+
+
+def test_a_request_that_does_not_end_is_given_up_after_the_drain() -> None:
+    client = FakeClient()
+    settings = Settings(gateway_port=0, drain_seconds=0.1)
+    with running_gateway(client, settings=settings) as gateway, gateway.connect() as trickling:
+        begin_request(trickling)
+        gateway.begin_stop()
+        assert b" 201 " not in read_until_closed(trickling)
+    assert client.jobs == []
+
+
+def begin_request(connection: socket.socket) -> None:
+    """Sends the head of an enqueue with a body of 21 bytes; returns when the gateway waits for them."""
+    connection.sendall(HEAD + b"Content-Length: 21\r\nExpect: 100-continue\r\n\r\n")
+    assert b" 100 " in connection.recv(4096)
+
+
+def test_a_port_that_is_taken_is_a_clear_settings_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = Settings(gateway_port=taken.getsockname()[1], database_url="postgresql://nobody@127.0.0.1:1/x")
+        with pytest.raises(SettingsError, match=r"cannot listen on 127\.0\.0\.1:.*--port"):
+            run_gateway(settings)
+
+
+def test_nothing_is_opened_where_the_port_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as database:
+        database_url = f"postgresql://nobody@127.0.0.1:{database.getsockname()[1]}/x"
+        settings = Settings(gateway_port=taken.getsockname()[1], database_url=database_url)
+        with pytest.raises(SettingsError, match="cannot listen"):
+            run_gateway(settings)
+        database.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            database.accept()

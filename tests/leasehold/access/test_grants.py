@@ -1,0 +1,261 @@
+"""The roles, each logged in with for real: what it may do, and what it may not."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from leasehold.access.grants import emit_grants
+from leasehold.access.roles import (
+    FUNCTIONS,
+    ROLE_NAMES,
+    RoleName,
+    functions_of,
+)
+from leasehold.database import Database, open_database
+from leasehold.database.migrations import apply_grants, grants_state, migrate
+from leasehold.database.migrations.description import Drift, compare, describe
+from leasehold.errors import BadInput, LeaseholdError, QueryRefused
+from tests.conftest import Psql
+from tests.support.processes import StartProcess
+from tests.support.roles import Roles, database_with_roles
+from tests.support.servers import Server
+
+# One process of pytest-xdist takes them all: the database with its roles is made once.
+pytestmark = pytest.mark.xdist_group("roles")
+ROOT = Path(__file__).parents[3]
+REFUSED = "42501"
+TRADES: tuple[RoleName, ...] = tuple(each for each in ROLE_NAMES if each not in ("owner", "query"))
+# Postgres never gets as far as a strict function whose arguments are all null; those are asked about instead.
+SIGNATURES = """
+select p.proname::text as name, p.proisstrict as is_strict, p.oid,
+       coalesce((select string_agg('null::' || format_type(t, null), ', ' order by n)
+                   from unnest(p.proargtypes::oid[]) with ordinality a(t, n)), '') as nulls
+  from pg_proc p where p.pronamespace = 'leasehold'::regnamespace order by 1
+"""
+
+
+@pytest.fixture(scope="module")
+def roles(postgres_server: Server, template_database: str, testrun_uid: str, worker_id: str) -> Generator[Roles]:
+    with database_with_roles(postgres_server, template_database, f"t{testrun_uid[:8]}_{worker_id}_") as roles:
+        yield roles
+
+
+@pytest.fixture
+def login(roles: Roles) -> Callable[[str], AbstractAsyncContextManager[Database]]:
+    return lambda role: open_database(roles.dsn(role), pool_size=1)
+
+
+@asynccontextmanager
+async def refused() -> AsyncGenerator[None]:
+    with pytest.raises(QueryRefused) as caught:
+        yield
+    assert caught.value.sqlstate == REFUSED
+
+
+@pytest.mark.parametrize("role", [*TRADES, "stranger"])
+async def test_a_role_may_call_the_functions_of_its_trade_and_no_others(
+    roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]], role: str
+) -> None:
+    """Each is really called, with nulls, and taken back; one that lacks a right further in fails here, too."""
+    allowed = functions_of(role) if role in FUNCTIONS else frozenset[str]()  # pyright: ignore[reportArgumentType]
+    async with open_database(roles.owner_dsn) as database:
+        functions = await database.fetch(SIGNATURES)
+    outcomes: dict[str, str | None] = {}
+    async with login(role) as database, database.transaction() as transaction:
+        for row in functions:
+            name = row["name"]
+            if row["is_strict"]:
+                asked = "select has_function_privilege($1::oid, 'execute') as may"
+                [answer] = await transaction.fetch(asked, row["oid"])
+                outcomes[name] = None if answer["may"] else REFUSED
+                continue
+            await transaction.execute("savepoint before")
+            try:
+                await transaction.fetch(f"select leasehold.{name}({row['nulls']})")
+                outcomes[name] = None
+            except LeaseholdError as error:
+                outcomes[name] = getattr(error.__cause__, "sqlstate", None)
+            await transaction.execute("rollback to savepoint before; set local statement_timeout = '10s'")
+    assert {name for name, sqlstate in outcomes.items() if sqlstate != REFUSED} == allowed
+
+
+@pytest.mark.parametrize("role", [*TRADES, "stranger"])
+async def test_only_readers_may_look_into_tables_and_nobody_may_write_to_one(
+    roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]], role: str
+) -> None:
+    async with login(role) as database:
+        rows = await database.fetch(
+            "select c.relname::text as name, has_table_privilege(c.oid, 'select') as may_read, "
+            "has_table_privilege(c.oid, 'insert, update, delete, truncate, references, trigger') as may_write, "
+            "has_schema_privilege('leasehold', 'create') as may_create "
+            "from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')"
+        )
+    may_read = {row["name"] for row in rows if row["may_read"]}
+    assert not any(row["may_write"] or row["may_create"] for row in rows)
+    if role in ("reader", "operator"):
+        assert {row["name"] for row in rows} - may_read == {"api_tokens"}
+    elif role == "scaler":
+        assert may_read == {"schema_migrations", "schema_repeatables", "v_worker_capacity"}
+    else:
+        assert may_read == (set() if role == "stranger" else {"schema_migrations", "schema_repeatables"})
+
+
+async def test_a_reader_sees_every_view_and_of_tokens_everything_but_the_hash(
+    roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]]
+) -> None:
+    async with open_database(roles.owner_dsn) as database:
+        views = await database.fetch("select viewname::text from pg_views where schemaname = 'leasehold'")
+    async with login("reader") as database:
+        for row in views:
+            await database.fetch(f"select * from leasehold.{row[0]} limit 1")
+        await database.fetch("select name, scopes from leasehold.api_tokens")
+        async with refused():
+            await database.fetch("select hash from leasehold.api_tokens")
+
+
+async def test_the_scaler_asks_for_workers_and_for_nothing_else(
+    login: Callable[[str], AbstractAsyncContextManager[Database]],
+) -> None:
+    async with login("scaler") as database:
+        await database.fetch("select leasehold.desired_workers('default')")
+        await database.fetch("select * from leasehold.v_worker_capacity")
+        async with refused():
+            await database.fetch("select * from leasehold.jobs")
+
+
+async def test_a_job_goes_from_producer_to_worker_and_neither_needs_a_right_on_a_table(
+    login: Callable[[str], AbstractAsyncContextManager[Database]],
+) -> None:
+    async with login("producer") as producer, login("worker") as worker:
+        made = await producer.call_value("enqueue_job", "echo", queue="trade")
+        [row] = await worker.fetch(
+            "select job_id, attempt from leasehold.claim_jobs(gen_random_uuid(), 'w', array['trade'])"
+        )
+        assert row["job_id"] == made
+        async with refused():
+            await producer.fetch("select args from leasehold.jobs")
+        async with refused():
+            await worker.fetch("update leasehold.jobs set priority = 9")
+
+
+async def test_nobody_moves_the_clock_that_tests_freeze(
+    login: Callable[[str], AbstractAsyncContextManager[Database]], roles: Roles
+) -> None:
+    async with login("producer") as producer, producer.transaction() as transaction:
+        await transaction.execute("set leasehold.frozen_clock = '2001-01-01'")
+        made = await transaction.call_value("enqueue_job", "echo", queue="clock")
+    async with open_database(roles.owner_dsn) as database:
+        [row] = await database.fetch("select created_at from leasehold.jobs where id = $1", made)
+    assert row["created_at"].year > 2001
+
+
+async def test_events_tell_in_whose_name_they_were_caused(
+    login: Callable[[str], AbstractAsyncContextManager[Database]], roles: Roles
+) -> None:
+    async with login("operator") as operator, operator.transaction() as transaction:
+        job_id = await transaction.call_value("enqueue_job", "echo", queue="named")
+        await transaction.execute("set local leasehold.actor = 'ops'")
+        await transaction.call("edit_job", job_id, priority=3)
+    async with open_database(roles.owner_dsn) as database:
+        rows = await database.fetch("select event, actor from leasehold.job_events where job_id = $1", job_id)
+    assert {row["event"]: row["actor"] for row in rows} == {"edited": "ops"}
+
+
+async def test_stored_queries_run_as_a_role_that_may_read_nothing_of_ours_and_cannot_shake_it_off(
+    login: Callable[[str], AbstractAsyncContextManager[Database]], roles: Roles
+) -> None:
+    async with open_database(roles.owner_dsn) as database:
+        await database.execute("create table shops (id int); insert into shops values (1), (2)")
+        await database.execute(f"grant select on shops to {roles.prefix}query")
+    async with login("owner") as owner:
+
+        async def ask(query: str) -> list[object]:
+            return [row[0] for row in await owner.fetch("select leasehold.read_schedule_rows($1)", query)]
+
+        assert await ask("select id from shops order by id") == ['{"id": 1}', '{"id": 2}']
+        assert await ask("select current_user::text as who") == [f'{{"who": "{roles.prefix}query"}}']
+        for query in [
+            "select * from leasehold.jobs",
+            "select hash from leasehold.api_tokens",
+            "select set_config('role', 'none', true) as x, query_to_xml('select * from leasehold.jobs', true, true, '') as y",
+            "select set_config('session_authorization', 'postgres', true) as x",
+            "select pg_read_file('/etc/passwd') as x",
+            "with gone as (delete from shops returning id) select * from gone",
+            "select 1) q; delete from shops; select (1",
+            "select leasehold.cancel_job(1) as x",
+        ]:
+            with pytest.raises(LeaseholdError):
+                await ask(query)
+        assert len(await ask("select id from shops")) == 2
+
+
+async def test_migrating_again_keeps_the_roles_in_force(roles: Roles, psql: Psql) -> None:
+    """Replacing a function takes the rights of its owner away; the migration gives them again, as a plain owner."""
+    psql(roles.owner_dsn, "update leasehold.schema_repeatables set checksum = 'old'")
+    report = await migrate(roles.dsn("owner"))
+    assert "enqueue_job" in report.functions
+    state = await grants_state(roles.owner_dsn)
+    assert (state.prefix, state.differing) == (roles.prefix, ())
+
+
+async def test_the_roles_are_no_drift_of_the_schema(roles: Roles, database_url: str) -> None:
+    async with open_database(roles.owner_dsn) as with_roles, open_database(database_url) as without:
+        assert compare(await describe(without), await describe(with_roles)) == Drift()
+
+
+async def test_what_was_changed_by_hand_is_told_and_put_right(roles: Roles, psql: Psql) -> None:
+    psql(roles.owner_dsn, "alter function leasehold.claim_jobs security invoker")
+    psql(roles.owner_dsn, f"grant execute on function leasehold.cancel_job to {roles.prefix}producer")
+    psql(roles.owner_dsn, "grant execute on function leasehold.add_jobs to public")
+    psql(roles.owner_dsn, "alter function leasehold.read_schedule_rows security invoker")
+    told = (await grants_state(roles.owner_dsn)).differing
+    assert "claim_jobs runs with the rights of its caller" in told
+    assert f"{roles.prefix}producer can call cancel_job" in told
+    assert "everybody can call add_jobs" in told
+    assert "read_schedule_rows runs with the rights of its caller" in told
+    with pytest.raises(LeaseholdError, match="lost their role"):
+        async with open_database(roles.dsn("owner")) as database:
+            await database.fetch("select leasehold.read_schedule_rows('select 1 as x')")
+    assert (await apply_grants(roles.owner_dsn, roles.prefix)).differing == ()
+
+
+async def test_without_roles_there_is_nothing_to_compare(database_url: str) -> None:
+    state = await grants_state(database_url)
+    assert (state.prefix, state.differing) == (None, ())
+
+
+@pytest.mark.parametrize("prefix", ["", "Shop_", "a b", "x'; drop role y; --", "pg_x", "1a", "a" * 60])
+def test_a_prefix_is_the_head_of_a_name_and_nothing_else(prefix: str) -> None:
+    with pytest.raises(BadInput, match="cannot begin the name of a role"):
+        emit_grants(prefix)
+
+
+def test_the_script_is_the_same_every_time_and_names_its_roles() -> None:
+    script = emit_grants("shop_")
+    assert script == emit_grants("shop_")
+    assert "leasehold_owner" not in script
+    assert "@" not in script
+
+
+@pytest.mark.acceptance
+def test_our_own_processes_work_as_members_of_their_roles(
+    roles: Roles, psql: Psql, start_process: StartProcess
+) -> None:
+    """Three processes start here, which takes its seconds: what they say to the database is nowhere else said in full."""
+    processes = [
+        start_process(args, {"LEASEHOLD_DATABASE_URL": roles.dsn(role)})
+        for role, args in [
+            ("worker", ["run", "worker", "--queues", "at-work"]),
+            ("maintainer", ["run", "scheduler", "reaper"]),
+            ("operator", ["gateway", "--port", "0"]),
+        ]
+    ]
+    processes[2].wait_for_line("gateway serves")
+    processes[1].wait_for_line("running scheduler")
+    psql(roles.dsn("producer"), "select leasehold.enqueue_job('echo', queue => 'at-work', delay => '0.2 s')")
+    processes[0].wait_for_line("completed job")
+    assert [process.terminate() for process in processes] == [0, 0, 0]

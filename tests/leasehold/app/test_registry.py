@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import doctest
+import functools
+from typing import Any, cast
+
+import pytest
+
+from leasehold.app import App, FreeKind
+from leasehold.app import registry as app_module
+from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
+from leasehold.events import Event
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.retry import RetryPolicy
+from leasehold.jobs.kinds.kind import KindOptions
+
+
+async def greet(name: str) -> str:
+    return f"hello {name}"
+
+
+async def anything(job: Job, args: dict[str, Any]) -> dict[str, Any]:
+    return args
+
+
+def test_a_registered_handler_is_found_by_name_with_its_options() -> None:
+    app = App()
+    made = app.kind("welcome", queue="mail", timeout=3.0, retry=RetryPolicy(cap=1.0))(greet)
+    assert app.find("welcome") is made
+    assert (made.options.queue, made.options.timeout, made.options.retry.cap) == ("mail", 3.0, 1.0)
+    assert "welcome" in app
+    assert app.served_kinds == ["welcome"]
+
+
+def test_a_handler_without_a_name_gets_that_of_its_function() -> None:
+    app = App()
+    app.kind()(greet)
+    assert app.served_kinds == ["greet"]
+
+
+def test_a_name_is_given_once() -> None:
+    app = App()
+    app.kind()(greet)
+    with pytest.raises(DuplicateKind, match=r"'greet' has a handler already: .*greet"):
+        app.kind()(greet)
+
+
+def test_apps_are_merged_and_refuse_each_others_names() -> None:
+    one, two = App(), App()
+    one.kind("a")(greet)
+    two.kind("b")(greet)
+    one.merge(two)
+    assert one.served_kinds == ["a", "b"]
+    with pytest.raises(DuplicateKind):
+        one.merge(two)
+
+
+def test_an_unknown_kind_is_told_with_those_that_are_known() -> None:
+    app = App()
+    with pytest.raises(UnknownKind, match="there are: none"):
+        app.find("gret")
+    app.kind()(greet)
+    with pytest.raises(UnknownKind, match="'gret'; there are: greet"):
+        app.find("gret")
+
+
+def test_the_default_handler_has_every_kind_that_nobody_registered() -> None:
+    app = App()
+    app.kind()(greet)
+    app.default_handler(anything)
+    assert app.find("greet").function is greet
+    assert app.find("whatever").function is anything
+    assert app.served_kinds == []
+
+
+@pytest.mark.parametrize("encoded", ["{}", '{"a": [1, null]}', "[1]", "null", '"x"'])
+def test_a_free_kind_takes_any_json_as_it_is(encoded: str) -> None:
+    kind = FreeKind("echo", anything, None, KindOptions())
+    assert list(kind.decode_args(encoded)) == ["args"]
+
+
+@pytest.mark.parametrize("encoded", ["", "{", "[" * 100_000, "1e5000 "])
+def test_a_free_kind_refuses_what_it_cannot_decode(encoded: str) -> None:
+    with pytest.raises(InvalidArgs):
+        FreeKind("echo", anything, None, KindOptions()).decode_args(encoded)
+
+
+def test_the_examples_in_the_documentation_run() -> None:
+    assert doctest.testmod(app_module).failed == 0
+
+
+def test_a_kind_without_parentheses_is_registered_as_one_with_them() -> None:
+    app = App()
+
+    @app.kind
+    async def ping(job: Job, name: str) -> str:
+        return name
+
+    assert app.find("ping") is ping
+    assert ping.new(name="Ada").kind == "ping"
+
+
+@pytest.mark.parametrize("name", [5, "", "a\nb", "x" * 201])
+def test_a_name_that_is_none_is_refused(name: Any) -> None:
+    with pytest.raises(BadInput, match="the name of a kind must be text"):
+        App().kind(name)
+
+
+def test_what_is_no_function_is_no_handler_no_middleware_and_no_subscriber() -> None:
+    app, five = App(), cast("Any", 5)
+    subscribe = functools.partial(app.subscribe, Event)
+    registers: list[Any] = [app.kind(), app.middleware, app.enqueue_middleware, subscribe]
+    for register in registers:
+        with pytest.raises(BadInput, match="must be a function, not 5"):
+            register(five)
+    with pytest.raises(BadInput, match="a middleware must be a function, not 5"):
+        App(middlewares=[five])
+    with pytest.raises(BadInput, match="middlewares must be a list of functions, not 5"):
+        App(middlewares=five)
+    with pytest.raises(BadInput, match="version must be text, not 5"):
+        App(version=five)
+    assert app.served_kinds == []
+
+
+def test_a_middleware_that_yields_is_refused() -> None:
+    async def yielding(attempt: Any, call_next: Any) -> Any:
+        yield await call_next()
+
+    with pytest.raises(BadInput, match="is a generator; have it return what"):
+        App(middlewares=[cast("Any", yielding)])
+
+
+def test_a_handler_without_a_name_of_its_own_asks_for_one() -> None:
+    nameless: Any = functools.partial(greet, "Ada")
+    with pytest.raises(BadInput, match="has no name; give its kind one"):
+        App().kind()(nameless)

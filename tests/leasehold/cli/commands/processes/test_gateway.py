@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.app import App
+from leasehold.cli.shell.services import Services
+from leasehold.settings import Settings
+from tests.leasehold.cli.conftest import Cli
+
+
+class Recording(Services):
+    """Keeps what would have been served."""
+
+    def __init__(self) -> None:
+        self.settings = Settings()
+        self.app: App | None = None
+
+    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+        self.settings = settings
+        self.app = app
+        return 0
+
+
+def test_flags_become_settings(cli: Cli, database_url: str) -> None:
+    services = Recording()
+    assert cli("gateway", "--host", "::1", "--port", "9000", services=services).code == 0
+    assert services.settings == Settings(database_url=database_url, gateway_host="::1", gateway_port=9000)
+
+
+def test_only_with_the_flag_jobs_are_checked_against_an_app(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = Recording()
+    monkeypatch.setenv("LEASEHOLD_APP", "leasehold.app.builtin:builtin_app")  # for the workers
+    assert cli("gateway", services=services).code == 0
+    assert services.app is None
+    assert cli("gateway", "--app", "tests.support.working:no_app", services=services).code == 2
+    assert cli("gateway", "--app", "tests.support.process_app:app", services=services).code == 0
+    assert isinstance(services.app, App)
+
+
+def test_another_address_than_loopback_needs_a_token(cli: Cli) -> None:
+    done = cli("gateway", "--host", "0.0.0.0")
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert "token" in done.err
+
+
+def test_a_database_without_a_schema_is_refused_before_anything_is_served(
+    run_cli: Cli, empty_database_url: str
+) -> None:
+    done = run_cli("gateway", "--database-url", empty_database_url, "--port", "0")
+    assert done.code == 6
+    assert "leasehold migrate" in done.err

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from leasehold.app import App
+from leasehold.cli.shell.services import Services
+from leasehold.settings import Settings
+from tests.leasehold.cli.conftest import Cli
+
+
+class Recording(Services):
+    """Keeps what would have run."""
+
+    def __init__(self, exit_code: int = 0) -> None:
+        self._exit_code = exit_code
+        self.names: tuple[str, ...] = ()
+        self.settings = Settings()
+        self.app: App | None = None
+
+    async def run_actors(self, names: Sequence[str], settings: Settings, app: App | None) -> int:
+        self.names, self.settings, self.app = tuple(names), settings, app
+        return self._exit_code
+
+
+def test_flags_become_settings(cli: Cli, database_url: str) -> None:
+    services = Recording()
+    tokens = [
+        "--queues",
+        "crawl,parse",
+        "--slots",
+        "8",
+        "--worker-id",
+        "pod-1",
+        "--lease-seconds",
+        "9",
+        "--notify",
+        "off",
+    ]
+    assert cli("run", "worker", "reaper", *tokens, services=services).code == 0
+    assert services.names == ("worker", "reaper")
+    assert services.settings == Settings(
+        database_url=database_url,
+        queues=("crawl", "parse"),
+        slots=8,
+        worker_id="pod-1",
+        lease_seconds=9,
+        renew_seconds=3,
+        notify=False,
+    )
+
+
+def test_the_exit_code_of_the_actors_is_that_of_the_command(cli: Cli) -> None:
+    done = cli("run", "scheduler", services=Recording(1))
+    assert (done.code, done.out) == (1, "")
+
+
+def test_the_app_is_loaded_from_the_current_folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "shop_run.py").write_text("from leasehold import App\napp = App()\n")
+    services = Recording()
+    assert cli("run", "worker", "--app", "shop_run:app", services=services).code == 0
+    assert isinstance(services.app, App)
+
+
+def test_an_app_that_is_not_there_is_wrong_usage(cli: Cli) -> None:
+    done = cli("run", "worker", "--app", "shop_nowhere:app", services=Recording())
+    assert done.code == 2
+    assert done.err.startswith("error: app shop_nowhere:app: there is no module shop_nowhere in ")
+
+
+def test_a_database_without_a_schema_is_refused_before_anything_runs(run_cli: Cli, empty_database_url: str) -> None:
+    services = Recording()
+    assert run_cli("run", "worker", "--database-url", empty_database_url, services=services).code == 6
+    assert services.names == ()

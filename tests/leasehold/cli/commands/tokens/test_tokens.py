@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from leasehold.access.tokens import is_token
+from tests.conftest import Psql
+from tests.leasehold.cli.conftest import Cli, Transcript
+
+
+def secret_of(transcript: Transcript) -> str:
+    return cast("dict[str, Any]", transcript.json())["secret"]
+
+
+def test_a_token_is_printed_once_on_its_own_line(cli: Cli) -> None:
+    made = cli("tokens", "create", "shop", "--scope", "enqueue", "--output", "text")
+    lines = made.out.splitlines()
+    assert (made.code, made.err) == (0, "")
+    assert is_token(lines[0])
+    assert lines[1:] == ["", "token 1 of shop; it is shown this once", "use it as  Authorization: Bearer TOKEN"]
+    assert lines[0] not in cli("tokens", "list", "--output", "text").out
+
+
+def test_as_json_it_can_be_taken_on(cli: Cli) -> None:
+    made = cast("dict[str, Any]", cli("tokens", "create", "shop", "--scope", "enqueue,read", "--rate", "600/m").json())
+    assert is_token(made.pop("secret"))
+    assert made == {"token_id": 1, "name": "shop", "also_active": []}
+    [token] = cast("list[dict[str, Any]]", cli("tokens", "list").json())
+    assert (token["scopes"], token["rate"], token["burst"], token["state"]) == (["enqueue", "read"], 10.0, 10, "active")
+    assert set(token) >= {"prefix", "created_by", "expires_at", "last_used_at"}
+    assert "hash" not in token
+
+
+def test_the_list_for_people(cli: Cli) -> None:
+    assert cli("tokens", "list").json() == []
+    cli("tokens", "create", "shop", "--scope", "enqueue", "--scope", "read", "--expires-in", "90d")
+    [head, row] = cli("tokens", "list", "--output", "text", environ={"COLUMNS": "200"}).steady.splitlines()
+    assert head.split() == ["id", "name", "begins", "scopes", "state", "rate", "last", "used", "expires", "made", "by"]
+    assert re.fullmatch(r" *1\s+shop\s+lh_\w{6}…\s+enqueue,read\s+active\s+-\s+never\s+<instant>\s+\S+@\S+", row)
+
+
+def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
+    first = secret_of(cli("tokens", "create", "shop", "--scope", "read", "--rate", "5/s"))
+    rotated = cli("tokens", "rotate", "shop", "--output", "text")
+    second, *told = rotated.out.splitlines()
+    assert first != second
+    assert told[-1] == "still active: 1; end it with  leasehold tokens revoke 1"
+    third = cli("tokens", "rotate", "shop")
+    assert (third.code, "two tokens named shop are active already" in third.err) == (4, True)
+    revoked = cli("tokens", "revoke", "1", "--output", "text")
+    assert revoked.out == "shop: token 1 revoked; gateways refuse it within a second\n"
+    listed = cast("list[dict[str, Any]]", cli("tokens", "list", "--all").json())
+    assert [(each["token_id"], each["state"], each["rate"]) for each in listed] == [
+        (2, "active", 5.0),
+        (1, "revoked", 5.0),
+    ]
+
+
+def test_a_name_with_two_active_tokens_is_refused_with_both_of_them_unless_all_are_meant(cli: Cli) -> None:
+    cli("tokens", "create", "shop", "--scope", "read")
+    cli("tokens", "rotate", "shop")
+    refused = cli("tokens", "revoke", "shop")
+    assert (refused.code, refused.out) == (2, "")
+    assert re.search(
+        r"shop may be any of 2 active tokens: 1 \(shop, lh_\w{6}…, never used\); 2 \(shop, lh_\w{6}…, never used\)",
+        refused.err,
+    )
+    assert "leasehold tokens revoke 1, or all with --all" in refused.err
+    assert cli("tokens", "revoke", "shop", "--all").json() == {"name": "shop", "revoked": [1, 2]}
+    assert cli("tokens", "revoke", "shop", "--output", "text").out == "no token of shop was active\n"
+
+
+def test_what_was_done_with_tokens_can_be_read(cli: Cli) -> None:
+    assert cli("tokens", "log").json() == []
+    cli("tokens", "create", "shop", "--scope", "read")
+    cli("tokens", "revoke", "shop")
+    [_, revoked, created] = cli("tokens", "log", "--output", "text", environ={"COLUMNS": "250"}).steady.splitlines()
+    assert re.fullmatch(r'<instant>\s+\S+@\S+\s+revoke_token\s+\{"id":1,"name":"shop"\}\s+-\s+-', revoked)
+    assert "create_token" in created
+
+
+def test_a_name_that_is_not_there_is_met_with_the_one_that_may_have_been_meant(cli: Cli) -> None:
+    cli("tokens", "create", "crawler", "--scope", "read")
+    for command in ("revoke", "rotate"):
+        answer = cli("tokens", command, "crawlr")
+        assert (answer.code, answer.out) == (3, "")
+        assert "did you mean crawler?" in answer.err
+    assert "there is no token 7" in cli("tokens", "revoke", "7").err
+
+
+def test_a_token_is_revoked_by_its_beginning(cli: Cli) -> None:
+    secret = secret_of(cli("tokens", "create", "shop", "--scope", "read"))
+    cli("tokens", "rotate", "shop")
+    assert cli("tokens", "revoke", secret[:9]).json() == {"name": "shop", "revoked": [1]}
+    assert cli("tokens", "revoke", "shop").json() == {"name": "shop", "revoked": [2]}
+
+
+def test_what_is_no_scope_no_name_and_no_rate_is_refused_in_words(cli: Cli) -> None:
+    for tokens, complaint in [
+        (("shop", "--scope", "root"), "'root' is no scope; there are enqueue, read, operate, admin"),
+        (("shop", "--scope", ""), "at least one scope"),
+        (("a b", "--scope", "read"), "a name has 1 to 63 letters"),
+        (("shop", "--scope", "read", "--rate", "fast"), "is no rate"),
+        (("shop", "--scope", "read", "--expires-in", "soon"), "is no duration"),
+    ]:
+        answer = cli("tokens", "create", *tokens)
+        assert (answer.code, answer.out) == (2, "")
+        assert complaint in answer.err
+    assert cli("tokens", "create", "shop").code == 2
+
+
+def test_no_secret_is_in_the_log_the_database_or_what_debugging_shows(cli: Cli, psql: Psql, database_url: str) -> None:
+    made = cli("tokens", "create", "shop", "--scope", "read", "--log-level", "debug", "--verbose")
+    secret = secret_of(made)
+    assert secret not in made.err
+    assert made.out.count(secret) == 1
+    dump = psql(database_url, "select * from leasehold.api_tokens; select * from leasehold.audit_log")
+    assert secret not in dump
+    assert secret[9:] not in dump
+
+
+def test_help_has_examples(cli: Cli) -> None:
+    for command in ("create", "rotate", "list", "revoke", "log"):
+        assert f"leasehold tokens {command}" in cli("tokens", command, "--help").out

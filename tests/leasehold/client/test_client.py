@@ -1,0 +1,355 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import asyncpg
+import pytest
+
+from leasehold import App, Client, EnqueuedJob, NewJob, open_client
+from leasehold.database import Database, open_database
+from leasehold.errors import (
+    BadInput,
+    DatabaseUnavailable,
+    InvalidArgs,
+    LeaseholdError,
+    UnknownJob,
+    UnknownKind,
+    WrongState,
+)
+from leasehold.jobs.kinds.middleware import EnqueueNext
+from tests.support.flavours import in_flavour
+
+Work = Callable[[Client], Awaitable[None]]
+Under = Callable[[str, Work], None]
+
+
+def shop() -> App:
+    app = App()
+
+    @app.kind(queue="mail", priority=4)
+    async def greet(name: str) -> str:
+        return name
+
+    return app
+
+
+@pytest.fixture(params=["trio", "asyncio"])
+def under(request: pytest.FixtureRequest) -> Under:
+    """Run work with a client as a program of that flavour would."""
+
+    def run(dsn: str, work: Work, app: App | None = None) -> None:
+        async def main() -> None:
+            async with open_client(dsn, app=app) as client:
+                await work(client)
+
+        in_flavour(request.param, main)
+
+    return run
+
+
+def test_a_job_is_enqueued_looked_at_and_cancelled_in_either_flavour(database_url: str, under: Under) -> None:
+    async def work(client: Client) -> None:
+        at = datetime.now(UTC) + timedelta(hours=1)
+        job_id = await client.enqueue(
+            "greet", {"name": "Ada"}, queue="it's", priority=-2, run_at=at, key="ключ", max_attempts=3,
+            metadata={"by": "test"},
+        )  # fmt: skip
+        job = await client.get(job_id)
+        assert (job.state, job.kind, job.queue, job.priority, job.key) == ("scheduled", "greet", "it's", -2, "ключ")
+        assert (job.args, job.metadata, job.run_at, job.max_attempts) == ({"name": "Ada"}, {"by": "test"}, at, 3)
+        assert [(c.queue, c.state, c.jobs) for c in await client.counts()] == [("it's", "scheduled", 1)]
+        assert [each.id for each in await client.list(queue="it's", state="scheduled", kind="greet", key="ключ")] == [
+            job_id
+        ]
+        assert await client.list(queue="its") == []
+        assert await client.cancel(job_id, "not needed") == "scheduled"
+        assert (await client.get(job_id)).error["message"] == "not needed"
+        assert [entry.event for entry in await client.timeline(job_id)] == ["created", "cancelled"]
+        assert await client.retry(job_id) == "pending"
+
+    under(database_url, work)
+
+
+def test_a_delay_is_a_timedelta_or_seconds(database_url: str, under: Under) -> None:
+    async def work(client: Client) -> None:
+        for delay in (timedelta(minutes=1), 60, 60.0):
+            job = await client.get(await client.enqueue("greet", delay=delay))
+            assert 59 < (job.run_at - job.created_at).total_seconds() <= 60
+
+    under(database_url, work)
+
+
+def test_many_jobs_are_all_or_none_and_answered_in_their_order(database_url: str, under: Under) -> None:
+    async def work(client: Client) -> None:
+        made = await client.enqueue_many([NewJob(kind="greet", priority=n) for n in (1, 3, 2)])
+        assert [(await client.get(each.job_id)).priority for each in made] == [1, 3, 2]
+        with pytest.raises(BadInput, match="job 2"):
+            await client.enqueue_many([NewJob(kind="greet"), NewJob(kind="")])
+        assert len(await client.list()) == 3
+        assert await client.enqueue_many([]) == []
+
+    under(database_url, work)
+
+
+def test_an_idempotency_key_makes_one_job_however_often_it_is_used(database_url: str, under: Under) -> None:
+    async def work(client: Client) -> None:
+        job = NewJob(kind="greet", idempotency_key="order 7")
+        [first], [again] = await client.enqueue_many([job]), await client.enqueue_many([job])
+        assert (first, again) == (EnqueuedJob(1, True), EnqueuedJob(1, False, "existing"))
+        assert await client.enqueue("greet", idempotency_key="order 7") == 1
+
+    under(database_url, work)
+
+
+def test_with_an_app_wrong_kinds_and_args_are_refused_before_anything_is_written(database_url: str, under: Any) -> None:
+    app = shop()
+
+    async def work(client: Client) -> None:
+        with pytest.raises(UnknownKind, match="gret"):
+            await client.enqueue("gret", {"name": "Ada"})
+        for args in ({}, {"name": 1}, {"name": "Ada", "more": 1}):
+            with pytest.raises(InvalidArgs, match="greet"):
+                await client.enqueue("greet", args)
+            with pytest.raises(InvalidArgs, match="greet"):
+                await client.enqueue(NewJob(kind="greet", args=args))
+        assert await client.list() == []
+        job = await client.get(await client.enqueue(app.find("greet").new("Ada"), priority=9))
+        assert (job.queue, job.priority, job.args) == ("mail", 9, {"name": "Ada"})
+
+    under(database_url, work, app)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"run_at": datetime(2030, 1, 1)}, "time zone"),
+        ({"delay": -1}, "delay"),
+        ({"delay": float("nan")}, "delay"),
+        ({"delay": float("inf")}, "delay"),
+        ({"max_attempts": 0}, "max_attempts"),
+        ({"queue": ""}, "queue"),
+        ({"queue": "x" * 201}, "queue"),
+        ({"key": "a\x00b"}, "Unicode"),
+        ({"metadata": {"a": float("nan")}}, "metadata"),
+        ({"priority": 2**40}, "integer"),
+        ({"args": {"a": "\x00"}}, "u0000"),
+        ({"args": {"a": "x" * 1_100_000}}, "1048576"),
+        ({"args": [1]}, "object|mapping"),
+    ],
+)
+def test_fields_that_make_no_sense_are_refused_with_their_name(
+    database_url: str, fields: dict[str, Any], complaint: str
+) -> None:
+    async def main() -> None:
+        async with open_client(database_url) as client:
+            with pytest.raises(BadInput, match=complaint):
+                await client.enqueue_many([NewJob(kind="greet", **fields)])
+            assert await client.list() == []
+
+    in_flavour("asyncio", main)
+
+
+async def test_args_are_given_once(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        with pytest.raises(BadInput, match="has its own"):
+            await client.enqueue(NewJob(kind="greet"), {"name": "Ada"})
+
+
+def test_what_does_not_exist_or_cannot_be_done_says_so(database_url: str, under: Under) -> None:
+    async def work(client: Client) -> None:
+        for ask in (client.get, client.timeline, client.cancel, client.retry):
+            with pytest.raises(UnknownJob, match="7"):
+                await ask(7)
+        job_id = await client.enqueue("greet")
+        with pytest.raises(WrongState):
+            await client.retry(job_id)
+        with pytest.raises(BadInput):
+            await client.list(state="sleeping")
+        with pytest.raises(BadInput):
+            await client.recover_stale(0)
+
+    under(database_url, work)
+
+
+def test_queues_are_paused_and_resumed_once(database_url: str, under: Under) -> None:
+    async def work(client: Client) -> None:
+        assert await client.pause("mail", "flood") is True
+        assert await client.pause("mail") is False
+        assert await client.resume("mail") is True
+        assert await client.resume("mail") is False
+        await client.wake()
+        await client.wake("mail")
+        await client.ping()
+        assert await client.workers() == []
+        assert await client.recover_stale(1) == 0
+
+    under(database_url, work)
+
+
+async def test_pages_follow_one_another_from_the_newest(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        await client.enqueue_many([NewJob(kind="greet")] * 5)
+        first = await client.list(page_size=3)
+        second = await client.list(page_size=3, before_id=first[-1].id)
+        assert [job.id for job in [*first, *second]] == [5, 4, 3, 2, 1]
+
+
+async def test_inside_a_transaction_of_trio_the_job_exists_when_it_commits_and_not_otherwise(database_url: str) -> None:
+    async with open_client(database_url) as client, open_database(database_url) as database:
+        async with database.transaction() as transaction:
+            job_id = await client.enqueue("greet", connection=transaction)
+            with pytest.raises(UnknownJob):
+                await client.get(job_id)
+        assert (await client.get(job_id)).state == "pending"
+        with pytest.raises(ZeroDivisionError):
+            await enqueue_and_fail(client, database)
+        assert len(await client.list()) == 1
+
+
+async def enqueue_and_fail(client: Client, database: Any) -> None:
+    async with database.transaction() as transaction:
+        await client.enqueue("greet", connection=transaction)
+        raise ZeroDivisionError
+
+
+def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
+    async def main() -> None:
+        connection = await cast("Any", asyncpg).connect(database_url)
+        async with open_client(database_url) as client:
+            transaction = connection.transaction()
+            await transaction.start()
+            await client.enqueue("greet", connection=connection)
+            await transaction.rollback()
+            assert await client.list() == []
+            async with connection.transaction():
+                job_id = await client.enqueue("greet", connection=connection)
+            assert (await client.get(job_id)).state == "pending"
+        await connection.close()
+
+    in_flavour("asyncio", main)
+
+
+@pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+def test_errors_come_out_of_the_block_as_they_are(database_url: str, flavour: str) -> None:
+    async def main() -> None:
+        async with open_client(database_url) as client:
+            await client.get(7)
+
+    with pytest.raises(UnknownJob):
+        in_flavour(flavour, main)
+
+
+@pytest.mark.parametrize("flavour", ["trio", "asyncio"])
+def test_a_database_that_is_away_says_so_at_the_first_use(flavour: str) -> None:
+    async def main() -> None:
+        async with open_client("postgresql://nobody@127.0.0.1:1/none") as client:
+            await client.enqueue("greet")
+
+    with pytest.raises(DatabaseUnavailable):
+        in_flavour(flavour, main)
+
+
+async def test_args_that_somebody_wrote_by_sql_can_be_looked_at_whatever_they_are(database_url: str) -> None:
+    async with open_client(database_url) as client, open_database(database_url) as database:
+        await database.fetch(
+            "insert into leasehold.jobs (created_at, run_at, state, kind, queue, args) values"
+            " (now(), now(), 'pending', 'greet', 'default', '[1]'),"
+            " (now(), now(), 'pending', 'greet', 'default', '{\"n\": 1e5000}'),"
+            " (now(), now(), 'pending', 'greet', 'default', (repeat('[', 3000) || repeat(']', 3000))::jsonb)"
+        )
+        deep, large, plain = await client.list()
+        assert plain.args == [1]
+        assert str(large.args).startswith('{"n": 1000')
+        assert str(deep.args).startswith("[[[")
+
+
+async def test_a_job_by_name_gets_what_its_kind_declares_unless_it_says_otherwise(database: Database) -> None:
+    app = App()
+
+    @app.kind(queue="mail", priority=7, max_attempts=3)
+    async def send(to: str) -> None:
+        pass
+
+    client = Client(database, app=app)
+    declared = await client.get(await client.enqueue("send", {"to": "a"}))
+    assert (declared.queue, declared.priority, declared.max_attempts) == ("mail", 7, 3)
+    said = await client.get(await client.enqueue("send", {"to": "a"}, queue="other", priority=0))
+    assert (said.queue, said.priority, said.max_attempts) == ("other", 0, 3)
+
+
+async def test_a_kind_is_no_job(database: Database) -> None:
+    app = App()
+
+    @app.kind()
+    async def send() -> None:
+        pass
+
+    with pytest.raises(BadInput, match=r"kind\.new"):
+        await Client(database, app=app).enqueue(send)  # pyright: ignore[reportArgumentType]  what people forget
+
+
+async def test_a_kind_in_the_place_of_a_job_is_told_how_to_become_one(database: Database) -> None:
+    app = shop()
+    greet: Any = app.find("greet")
+    with pytest.raises(BadInput, match=r"did you mean greet\.new\(…\)\?"):
+        await Client(database, app=app).enqueue(greet, {"name": "Ada"})
+    with pytest.raises(BadInput, match=r"did you mean greet\.new\(…\)\?"):
+        await Client(database, app=app).enqueue_many([greet])
+
+
+async def test_many_jobs_are_a_list_of_jobs(database: Database) -> None:
+    client, job = Client(database), cast("Any", NewJob(kind="greet"))
+    wrong: list[Any] = [job, "greet", None, 5]
+    for jobs in wrong:
+        with pytest.raises(BadInput, match="give a list of jobs"):
+            await client.enqueue_many(jobs)
+    with pytest.raises(BadInput, match=r"enqueue_many takes jobs made by kind\.new\(\.\.\.\), not 'echo'"):
+        await client.enqueue_many([job, cast("Any", "echo")])
+    assert await client.list() == []
+
+
+async def test_a_deadline_in_seconds_counts_from_the_enqueue(database: Database) -> None:
+    client = Client(database)
+    await client.enqueue("greet", deadline=12)
+    rows = await database.fetch("select extract(epoch from deadline - created_at)::float8 as after from leasehold.jobs")
+    assert [row["after"] for row in rows] == [pytest.approx(12)]
+
+
+async def test_a_client_with_an_app_takes_the_kinds_that_every_worker_has(database: Database) -> None:
+    client = Client(database, app=shop())
+    echoed = await client.get(await client.enqueue("echo", {"whatever": [1]}))
+    assert (echoed.kind, echoed.args) == ("echo", {"whatever": [1]})
+    await client.enqueue("dummy", {"seconds": 0.5})
+    with pytest.raises(InvalidArgs, match="dummy"):
+        await client.enqueue("dummy", {"second": 1})
+    with pytest.raises(UnknownKind, match="gret"):
+        await client.enqueue("gret")
+
+
+async def test_without_a_dsn_the_settings_say_which_database(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+    async with open_client() as client:
+        with pytest.raises(DatabaseUnavailable):
+            await client.enqueue("greet")
+    monkeypatch.setenv("LEASEHOLD_DATABASE_URL", database_url)
+    async with open_client() as client:
+        assert (await client.get(await client.enqueue("greet"))).kind == "greet"
+
+
+async def test_an_enqueue_middleware_that_forgets_to_return_is_named(database: Database) -> None:
+    async def stamp(jobs: Sequence[NewJob], call_next: EnqueueNext) -> list[EnqueuedJob]:
+        return await call_next([job.but(metadata={"by": "web"}) for job in jobs])
+
+    async def forgetful(jobs: Sequence[NewJob], call_next: EnqueueNext) -> Any:
+        await call_next(jobs)
+
+    client = Client(database)
+    client.enqueue_middleware(stamp)
+    assert (await client.get(await client.enqueue("greet"))).metadata == {"by": "web"}
+    client.enqueue_middleware(forgetful)
+    with pytest.raises(LeaseholdError, match=r"enqueue middleware .*forgetful returned None; .* Have it return what"):
+        await client.enqueue("greet")

@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping
+
+import pytest
+import trio
+
+from leasehold.database import open_database
+from leasehold.database.migrations import Catalogue, MigrationReport, emit, expected_version, migrate, schema_state
+from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch
+from tests.support.servers import Server
+
+Psql = Callable[[str, str], str]
+
+MIGRATIONS = {
+    "0001_boxes": "create table leasehold.boxes (id int, label text);",
+    "0002_weights": "alter table leasehold.boxes add weight int;",
+}
+VIEWS = {"heavy_boxes": "create or replace view leasehold.heavy_boxes as select id, weight from leasehold.boxes"}
+FUNCTIONS = {
+    "list_boxes": "create or replace function leasehold.list_boxes() returns setof leasehold.heavy_boxes"
+    " language sql as $$ select * from leasehold.heavy_boxes where id > leasehold.first_box() $$;",
+    "first_box": "create or replace function leasehold.first_box(p int default 0) returns int"
+    " language sql as $$ select p $$;",
+}
+
+
+def catalogue(
+    migrations: Mapping[str, str] = MIGRATIONS,
+    views: Mapping[str, str] = VIEWS,
+    functions: Mapping[str, str] = FUNCTIONS,
+) -> Catalogue:
+    return Catalogue.of(migrations, views, functions)
+
+
+def dump(server: Server, dsn: str) -> str:
+    """The schema of a database as pg_dump writes it, and what is written down about it."""
+    program = server.psql.removesuffix("psql") + "pg_dump"
+    done = subprocess.run([program, "--schema-only", dsn], check=True, capture_output=True, text=True)
+    return "\n".join(line for line in done.stdout.splitlines() if not line.startswith(("\\restrict", "\\unrestrict")))
+
+
+RECORDS = """
+select version, name, checksum, breaking from leasehold.schema_migrations order by 1;
+select kind, name, checksum from leasehold.schema_repeatables order by 1, 2
+"""
+
+
+async def test_the_emitted_script_makes_the_same_schema_as_a_run(
+    postgres_server: Server, fresh_database_url: str, empty_database_url: str, psql: Psql
+) -> None:
+    psql(empty_database_url, emit())
+    assert dump(postgres_server, empty_database_url) == dump(postgres_server, fresh_database_url)
+    assert psql(empty_database_url, RECORDS) == psql(fresh_database_url, RECORDS)
+    assert (await migrate(empty_database_url)).is_empty
+
+
+async def test_a_second_run_changes_nothing(empty_database_url: str) -> None:
+    first = await migrate(empty_database_url)
+    assert (first.from_version, first.to_version, first.is_empty) == (0, expected_version(), False)
+    second = await migrate(empty_database_url)
+    assert second == MigrationReport(from_version=expected_version(), to_version=expected_version())
+
+
+def test_the_emitted_script_is_always_the_same_and_names_every_file() -> None:
+    script = emit()
+    assert script == emit()
+    titles = [m.title for m in Catalogue.read().migrations] + [item.title for item in Catalogue.read().repeatables]
+    assert all(f"\n-- {title}\n" in script for title in titles)
+
+
+async def test_a_dry_run_tells_what_a_run_would_do_and_does_nothing(empty_database_url: str, psql: Psql) -> None:
+    dry = await migrate(empty_database_url, dry_run=True, catalogue=catalogue())
+    assert psql(empty_database_url, "select to_regnamespace('leasehold')") == ""
+    real = await migrate(empty_database_url, catalogue=catalogue())
+    assert dry.dry_run
+    assert (dry.migrations, dry.views, dry.functions) == (real.migrations, real.views, real.functions)
+    assert real.migrations == ("0001_boxes", "0002_weights")
+    assert (real.views, sorted(real.functions)) == (("heavy_boxes",), ["first_box", "list_boxes"])
+    assert (await migrate(empty_database_url, dry_run=True, catalogue=catalogue())).is_empty
+
+
+async def test_a_run_may_stop_after_a_migration_and_go_on_later(empty_database_url: str, psql: Psql) -> None:
+    first = await migrate(empty_database_url, to=1, catalogue=catalogue())
+    assert (first.migrations, first.views, first.functions) == (("0001_boxes",), (), ())
+    assert (
+        psql(empty_database_url, "select count(*) from pg_proc where pronamespace = 'leasehold'::regnamespace") == "0"
+    )
+    rest = await migrate(empty_database_url, to=2, catalogue=catalogue())
+    assert (rest.from_version, rest.migrations, rest.views) == (1, ("0002_weights",), ("heavy_boxes",))
+
+
+async def test_a_target_that_is_unknown_or_behind_is_refused(empty_database_url: str) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    with pytest.raises(BadInput, match="no migration 3; the newest is 2"):
+        await migrate(empty_database_url, to=3, catalogue=catalogue())
+    with pytest.raises(BadInput, match="has migration 2 already; there is no way back to 1"):
+        await migrate(empty_database_url, to=1, catalogue=catalogue())
+
+
+async def test_two_runs_at_once_apply_everything_once(empty_database_url: str, psql: Psql) -> None:
+    reports: list[MigrationReport] = []
+
+    async def run() -> None:
+        reports.append(await migrate(empty_database_url))
+
+    async with open_database(empty_database_url) as database, database.transaction() as gate:
+        await gate.fetch("select pg_advisory_xact_lock(hashtextextended('leasehold.migrate', 0))")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            nursery.start_soon(run)
+            with trio.fail_after(20):
+                waiting = 0
+                while waiting < 2:
+                    rows = await database.fetch(
+                        "select count(*) from pg_locks where locktype = 'advisory' and not granted"
+                    )
+                    waiting = rows[0][0]
+            await gate.execute("commit; begin")
+    assert [report.is_empty for report in reports] == [False, True]
+    assert psql(empty_database_url, "select count(*) from leasehold.schema_migrations") == str(expected_version())
+
+
+async def test_a_database_newer_than_the_code_is_refused_with_advice(empty_database_url: str) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    older = catalogue({"0001_boxes": MIGRATIONS["0001_boxes"]})
+    for dry_run in (False, True):
+        with pytest.raises(SchemaMismatch, match="has migration 2 and this leasehold knows only 1: install the newer"):
+            await migrate(empty_database_url, dry_run=dry_run, catalogue=older)
+    state = await schema_state(empty_database_url, catalogue=older)
+    assert (state.status, state.version, state.expected, state.breaking) == ("newer", 2, 1, False)
+
+
+async def test_a_breaking_migration_is_seen_by_older_code(empty_database_url: str) -> None:
+    breaking = {**MIGRATIONS, "0002_weights": "-- breaking: weights are needed\n" + MIGRATIONS["0002_weights"]}
+    await migrate(empty_database_url, catalogue=catalogue(breaking))
+    older = catalogue({"0001_boxes": MIGRATIONS["0001_boxes"]})
+    assert (await schema_state(empty_database_url, catalogue=older)).breaking
+
+
+async def test_an_edited_migration_that_was_applied_is_refused(empty_database_url: str) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    edited = catalogue({**MIGRATIONS, "0001_boxes": "create table leasehold.boxes (id bigint);"})
+    with pytest.raises(SchemaMismatch, match="0001_boxes was applied with another text"):
+        await migrate(empty_database_url, catalogue=edited)
+
+
+@pytest.mark.parametrize(
+    "broken", ["select 1 / 0;", "select no_such_column;", "this is no SQL", "create table leasehold.boxes ();"]
+)
+async def test_a_migration_that_fails_is_named_and_nothing_is_changed(
+    empty_database_url: str, psql: Psql, broken: str
+) -> None:
+    files = {**MIGRATIONS, "0003_broken": "create table leasehold.half ();\n" + broken}
+    with pytest.raises(QueryRefused, match="0003_broken could not be applied, nothing was changed"):
+        await migrate(empty_database_url, catalogue=catalogue(files))
+    assert psql(empty_database_url, "select to_regnamespace('leasehold')") == ""
+
+
+async def test_a_table_that_others_keep_locked_ends_the_run_in_time(empty_database_url: str) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    impatient = {
+        **MIGRATIONS,
+        "0003_more": "set local lock_timeout = '20ms'; alter table leasehold.boxes add more int;",
+    }
+    async with open_database(empty_database_url) as database, database.transaction() as reader:
+        await reader.fetch("select * from leasehold.boxes")
+        with pytest.raises(DatabaseUnavailable, match="0003_more"):
+            await migrate(empty_database_url, catalogue=catalogue(impatient))
+    assert (await migrate(empty_database_url, catalogue=catalogue(impatient))).migrations == ("0003_more",)
+
+
+async def test_only_what_changed_is_made_again(empty_database_url: str) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    other = FUNCTIONS["first_box"].replace("select p", "select p + 1")
+    changed = catalogue(functions={**FUNCTIONS, "first_box": other})
+    assert (await schema_state(empty_database_url, catalogue=changed)).differing == ("function first_box",)
+    report = await migrate(empty_database_url, catalogue=changed)
+    assert (report.migrations, report.views, report.functions) == ((), (), ("first_box",))
+    assert (await schema_state(empty_database_url, catalogue=changed)).differing == ()
+
+
+async def test_what_somebody_dropped_is_made_again(empty_database_url: str, psql: Psql) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    psql(empty_database_url, "drop view leasehold.heavy_boxes cascade")
+    state = await schema_state(empty_database_url, catalogue=catalogue())
+    assert state.differing == ("view heavy_boxes", "function list_boxes")
+    report = await migrate(empty_database_url, catalogue=catalogue())
+    assert (report.views, report.functions) == (("heavy_boxes",), ("list_boxes",))
+
+
+async def test_a_function_may_get_another_return_type(empty_database_url: str, psql: Psql) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    other = FUNCTIONS["first_box"].replace("returns int", "returns bigint").replace("select p", "select p::bigint")
+    await migrate(empty_database_url, catalogue=catalogue(functions={**FUNCTIONS, "first_box": other}))
+    assert psql(empty_database_url, "select pg_typeof(leasehold.first_box())") == "bigint"
+
+
+async def test_a_function_with_other_parameters_leaves_no_former_self_behind(
+    empty_database_url: str, psql: Psql
+) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    other = FUNCTIONS["first_box"].replace("p int default 0", "p int default 0, q int default 0")
+    await migrate(empty_database_url, catalogue=catalogue(functions={**FUNCTIONS, "first_box": other}))
+    assert psql(empty_database_url, "select oid::regprocedure from pg_proc where proname = 'first_box'") == (
+        "leasehold.first_box(integer,integer)"
+    )
+
+
+async def test_a_view_may_get_other_columns_although_functions_return_it(empty_database_url: str, psql: Psql) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    views = {"heavy_boxes": VIEWS["heavy_boxes"].replace("id, weight", "id, label, weight")}
+    report = await migrate(empty_database_url, catalogue=catalogue(views=views))
+    assert (report.views, report.functions) == (("heavy_boxes",), ("list_boxes",))
+    psql(empty_database_url, "select id, label, weight from leasehold.list_boxes()")
+
+
+async def test_what_a_user_built_on_a_view_is_not_dropped_behind_their_back(
+    empty_database_url: str, psql: Psql
+) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    psql(empty_database_url, "create view public.my_report as select * from leasehold.heavy_boxes")
+    views = {"heavy_boxes": VIEWS["heavy_boxes"].replace("id, weight", "id, label, weight")}
+    with pytest.raises(
+        QueryRefused, match=r"dropping view heavy_boxes could not be applied.*other objects depend on it"
+    ):
+        await migrate(empty_database_url, catalogue=catalogue(views=views))
+    psql(empty_database_url, "select * from public.my_report, leasehold.list_boxes()")
+
+
+async def test_a_view_or_function_without_a_file_goes(empty_database_url: str, psql: Psql) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    report = await migrate(empty_database_url, catalogue=catalogue(views={}, functions={}))
+    assert sorted(report.removed) == ["function first_box", "function list_boxes", "view heavy_boxes"]
+    left = (
+        "select count(*) from pg_proc where pronamespace = 'leasehold'::regnamespace; select to_regclass('heavy_boxes')"
+    )
+    assert psql(empty_database_url, left) == "0\n"
+
+
+async def test_what_goes_may_have_been_needed_by_what_changes(empty_database_url: str, psql: Psql) -> None:
+    await migrate(empty_database_url, catalogue=catalogue())
+    other = FUNCTIONS["list_boxes"].replace("setof leasehold.heavy_boxes", "setof leasehold.boxes")
+    report = await migrate(
+        empty_database_url, catalogue=catalogue(views={}, functions={**FUNCTIONS, "list_boxes": other})
+    )
+    assert (report.removed, report.functions) == (("view heavy_boxes",), ("list_boxes",))
+
+
+async def test_the_state_of_a_schema_is_told(empty_database_url: str) -> None:
+    missing = await schema_state(empty_database_url, catalogue=catalogue())
+    assert (missing.status, missing.version, missing.pending) == ("missing", 0, ("0001_boxes", "0002_weights"))
+    await migrate(empty_database_url, to=1, catalogue=catalogue())
+    older = await schema_state(empty_database_url, catalogue=catalogue())
+    assert (older.status, older.version, older.expected, older.pending) == ("older", 1, 2, ("0002_weights",))
+    await migrate(empty_database_url, catalogue=catalogue())
+    same = await schema_state(empty_database_url, catalogue=catalogue())
+    assert (same.status, same.pending, same.differing) == ("same", (), ())
+
+
+async def test_an_owner_who_may_not_make_schemas_can_migrate(
+    postgres_server: Server, empty_database_url: str, psql: Psql
+) -> None:
+    psql(
+        empty_database_url,
+        "do $$ begin create role leasehold_owner; exception when duplicate_object then null; end $$;"
+        "create schema leasehold authorization leasehold_owner",
+    )
+    joiner = "&" if "?" in empty_database_url else "?"
+    await migrate(f"{empty_database_url}{joiner}options=-c%20role%3Dleasehold_owner")
+    owners = "select distinct pg_get_userbyid(relowner) from pg_class where relnamespace = 'leasehold'::regnamespace"
+    assert psql(empty_database_url, owners) == "leasehold_owner"

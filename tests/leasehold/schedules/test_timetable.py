@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from leasehold.errors import BadInput
+from leasehold.schedules.timetable import MICROSECOND, Timetable
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+def table(**fields: Any) -> Timetable:
+    return Timetable.of({"anchor": NOON, **fields} if "every" in fields else fields)
+
+
+def test_an_interval_keeps_to_its_anchor_however_late_one_asks() -> None:
+    each = table(every=90)
+    assert each.after(NOON) == NOON + timedelta(seconds=90)
+    assert each.after(NOON + timedelta(days=1000, seconds=1)) == NOON + timedelta(days=1000, seconds=90)
+    assert each.after(NOON - DAY) == NOON, "the anchor is the first"
+    assert table(every=1.000001).after(NOON) == NOON + timedelta(seconds=1, microseconds=1)
+
+
+def test_a_one_shot_comes_once() -> None:
+    once = table(at="2026-01-05T12:00:00Z")
+    assert once.after(NOON - MICROSECOND) == NOON
+    assert once.after(NOON) is None
+
+
+def test_ticks_begin_and_end() -> None:
+    bounded = table(cron="* * * * *", starts_at=NOON, ends_at=NOON + 3 * MINUTE)
+    assert bounded.between(NOON - DAY, NOON + DAY, 99) == [NOON, NOON + MINUTE, NOON + 2 * MINUTE]
+    assert bounded.after(NOON + 2 * MINUTE) is None
+
+
+def test_a_tick_in_a_blackout_is_none() -> None:
+    nights_off = table(cron="0 * * * *", blackouts=[{"from": "22:00", "to": "06:00"}])
+    assert nights_off.after(NOON + 9 * HOUR) == NOON + 18 * HOUR
+    assert len(nights_off.between(NOON, NOON + DAY, 99)) == 16
+
+
+def test_blackouts_that_touch_are_one() -> None:
+    off = table(cron="0 * * * *", blackouts=[{"from": "13:00", "to": "14:00"}, {"from": "14:00", "to": "16:00"}])
+    assert off.after(NOON) == NOON + 4 * HOUR
+
+
+def test_where_everything_is_blacked_out_there_is_no_tick() -> None:
+    assert table(cron="30 3 * * *", blackouts='[{"from": "03:00", "to": "04:00"}]').after(NOON) is None
+    assert table(every=1, blackouts=[{"from": "00:00", "to": "24:00"}]).after(NOON) is None
+
+
+def test_a_long_blackout_of_a_quick_schedule_is_jumped_over() -> None:
+    closed = [{"from": "2026-01-01", "to": "2036-01-01"}]
+    assert table(every=1, blackouts=closed).after(NOON) == datetime(2036, 1, 1, tzinfo=UTC)
+    assert table(cron="* * * * * *", blackouts=closed).after(NOON) == datetime(2036, 1, 1, tzinfo=UTC)
+
+
+def test_the_latest_ticks_of_a_long_time_are_found_without_counting_all_of_it() -> None:
+    latest, older = table(every=1).latest(NOON, NOON + 365 * DAY, 3)
+    assert latest == [NOON + 365 * DAY - timedelta(seconds=n) for n in (2, 1, 0)]
+    assert older is None
+    latest, older = table(every=60).latest(NOON, NOON + HOUR, 3)
+    assert (latest[-1], len(latest), older) == (NOON + HOUR, 3, 58)
+    assert table(every=60).latest(NOON, NOON, 3) == ([NOON], 0)
+
+
+def test_a_preview_shows_blackouts_and_changes_of_the_clock() -> None:
+    nightly = table(cron="30 2 * * *", zone="Europe/Berlin", blackouts=[{"from": "2026-03-30", "to": "2026-03-31"}])
+    lines = nightly.preview(datetime(2026, 3, 27, 12, tzinfo=UTC), 4)
+    assert [(f"{line.local:%d %H:%M}", line.is_blacked_out, line.clock_change) for line in lines] == [
+        ("28 02:30", False, 0), ("29 03:00", False, 3600), ("30 02:30", True, 0), ("31 02:30", False, 0),
+    ]  # fmt: skip
+    assert all(line.at == line.local and line.at.tzinfo is UTC for line in lines)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"cron": "x"},
+        {"cron": "* * * * *", "zone": "Mars"},
+        {"at": "soon"},
+        {"every": 1e30},
+        {"every": 5, "anchor": None},
+        {"every": 5, "blackouts": [3]},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_read_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        table(**fields)
+
+
+def test_an_interval_that_is_not_saved_yet_counts_from_now() -> None:
+    assert Timetable.of({"every": 60}, now=NOON).after(NOON) == NOON + MINUTE
+    assert Timetable.of({"every": 60, "starts_at": "2026-01-06T00:00:00Z"}, now=NOON).after(NOON) == NOON + 12 * HOUR
+
+
+# Around the days on which clocks change, in steps that hit whole and half hours often.
+CHANGES = [(2026, 3, 8), (2026, 3, 29), (2026, 10, 25), (2026, 11, 1), (2028, 2, 28)]
+
+
+@some.composite
+def moments(draw: some.DrawFn) -> datetime:
+    day = datetime(*draw(some.sampled_from(CHANGES)), tzinfo=UTC)
+    return day + timedelta(minutes=draw(some.integers(-24 * 60, 24 * 60)))
+
+
+EXPRESSIONS = some.sampled_from(
+    [
+        "30 2 * * *",
+        "0,30 2 * * *",
+        "*/15 * * * *",
+        "0 */2 * * *",
+        "15 1,2,3 * * *",
+        "0 0 * * *",
+        "0 0 29 2 *",
+        "30 30 2 * * *",
+        "*/20 59 1 * * *",
+    ]
+)
+WINDOWS = some.sampled_from(
+    [[], [{"from": "01:30", "to": "02:30"}], [{"from": "23:00", "to": "02:15", "days": ["sat", "sun"]}]]
+)
+ZONES = some.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"])
+
+
+@settings(max_examples=60)
+@given(expression=EXPRESSIONS, zone=ZONES, moment=moments(), windows=WINDOWS)
+def test_the_next_tick_is_the_same_from_wherever_one_asks(
+    expression: str, zone: str, moment: datetime, windows: list[Any]
+) -> None:
+    times = table(cron=expression, zone=zone, blackouts=windows)
+    tick = times.after(moment)
+    if tick is None:
+        assert windows, "every tick lies in one"
+        return
+    assert tick > moment
+    for asked in (moment + (tick - moment) / 2, tick - MICROSECOND, tick - timedelta(seconds=1)):
+        assert asked < moment or times.after(asked) == tick
+    assert times.blackout_end(tick) is None
+
+
+@settings(max_examples=60)
+@given(expression=EXPRESSIONS, zone=ZONES, moment=moments(), windows=WINDOWS)
+def test_walking_and_asking_one_by_one_give_the_same(
+    expression: str, zone: str, moment: datetime, windows: list[Any]
+) -> None:
+    times = table(cron=expression, zone=zone, blackouts=windows)
+    walked = times.between(moment, moment + 2 * DAY, 50)
+    asked: list[datetime] = []
+    at = times.after(moment)
+    while at is not None and at <= moment + 2 * DAY and len(asked) < 50:
+        asked.append(at)
+        at = times.after(at)
+    assert walked == asked == sorted(set(asked))
+
+
+@given(every=some.integers(1_000_000, 10**12), late=some.integers(0, 10**15), most=some.integers(1, 20))
+def test_the_latest_ticks_of_an_interval_are_the_ones_before_the_end(every: int, late: int, most: int) -> None:
+    times = Timetable.of({"every": every / 1e6}, now=NOON)
+    until = NOON + timedelta(microseconds=late)
+    latest, older = times.latest(NOON, until, most)
+    assert latest == sorted(latest)
+    assert latest[-1] <= until
+    following = times.after(latest[-1])
+    assert following is not None
+    assert following > until
+    assert older is None or older + len(latest) == late // every + 1

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+import pytest
+
+from leasehold.database import AsyncioDatabase, open_asyncio_database
+from leasehold.errors import DatabaseUnavailable
+from leasehold.notify import asyncio_listener as ears
+from leasehold.notify.asyncio_listener import Ear
+from tests.support.flavours import in_flavour
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ears, "SHORTEST_PAUSE", 0.01)
+
+
+def test_it_says_when_it_listens_hears_and_listens_anew_after_a_loss(database_url: str) -> None:
+    async def main() -> None:
+        heard: asyncio.Queue[str] = asyncio.Queue()
+        missed: asyncio.Queue[None] = asyncio.Queue()
+        async with asyncio.timeout(20), open_asyncio_database(database_url) as database:
+            ear = Ear(database, heard.put_nowait, lambda: missed.put_nowait(None))
+            ear.open()
+            ear.open()
+            await missed.get()
+            await database.fetch("select pg_notify('leasehold', 'closed:1')")
+            assert await heard.get() == "closed:1"
+            await database.fetch(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where datname = current_database() and application_name = 'leasehold listener'"
+            )
+            await missed.get()
+            await missed.get()
+            await database.fetch("select pg_notify('leasehold', 'closed:2')")
+            assert await heard.get() == "closed:2"
+            await ear.close()
+            await ear.close()
+            assert missed.empty()
+
+    in_flavour("asyncio", main)
+
+
+class Absent:
+    """A database that nobody can connect to, as often as one tries."""
+
+    def __init__(self) -> None:
+        self.tried: asyncio.Queue[None] = asyncio.Queue()
+
+    async def open_listening(self, *_: object) -> object:
+        self.tried.put_nowait(None)
+        raise DatabaseUnavailable
+
+
+def test_it_goes_on_trying_where_nobody_answers() -> None:
+    async def main() -> None:
+        absent = Absent()
+        ear = Ear(cast(AsyncioDatabase, absent), str, bool)
+        ear.open()
+        async with asyncio.timeout(20):
+            for _ in range(3):
+                await absent.tried.get()
+        await ear.close()
+
+    in_flavour("asyncio", main)
