@@ -8,14 +8,14 @@ from __future__ import annotations
 import statistics
 from functools import partial
 from time import perf_counter
-from uuid import uuid4
 
 import trio
 
 from leasehold import App
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.running.slot import Slot
+from leasehold.actors.running.slot import Slot, SlotContext
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.jobs.kinds.kind import Kind
 from tests.support.held import held_job
 
@@ -56,12 +56,16 @@ def job(kind: Kind[..., object], args: str) -> HeldJob:
     return held_job(kind=kind, args=args)
 
 
+def settled(_outcome: object) -> None:
+    """Outcomes are not kept."""
+
+
 async def main() -> None:
     """Print the table."""
     for _ in range(3):
         started = perf_counter()
         async with ProcessPool(1) as pool:
-            slot = Slot(uuid4(), "w1", trio.CapacityLimiter(1), lambda _outcome: None, processes=pool)
+            slot = Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), settled, processes=pool))
             await slot.run_job(job(app.find("nothing_in_a_process"), "{}"))
             first = perf_counter() - started
             run = partial(measure, slot)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
 from leasehold.actors.attempts.extras import extras_of
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Blocked, Committed, Completed, Continued, Failed, Released, Rescheduled
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Row
 from leasehold.events import (
     ChainCompleted,
@@ -51,13 +51,12 @@ class Made(msgspec.Struct):
 
 
 class Announcer:
-    """One worker's voice. Everything is called on the worker's trio loop, after the commit."""
+    """Emits the events of one worker. Every method is called on the worker's trio loop, after the commit."""
 
-    def __init__(self, observers: Observers, worker_id: str, incarnation: UUID) -> None:
+    def __init__(self, observers: Observers, identity: WorkerIdentity) -> None:
         self._emit = observers.emit
         self.heard = observers.heard
-        self._worker_id = worker_id
-        self._incarnation = incarnation
+        self._identity = identity
         self._told: set[HeldJob] = set()
 
     def worker(self, event_type: type[WorkerEvent]) -> None:
@@ -183,7 +182,7 @@ class Announcer:
             self._emit(LeaseLost(reason=held.lost, **self._facts(held)))
 
     def _who(self) -> dict[str, Any]:
-        return {"worker_id": self._worker_id, "incarnation": self._incarnation}
+        return {"worker_id": self._identity.worker_id, "incarnation": self._identity.incarnation}
 
     def _facts(self, held: HeldJob) -> dict[str, Any]:
         row = held.row
@@ -192,7 +191,7 @@ class Announcer:
             "attempt": held.attempt,
             "kind": row["kind"],
             "queue": row["queue"],
-            "worker_id": self._worker_id,
+            "worker_id": self._identity.worker_id,
         }
 
 
@@ -205,5 +204,5 @@ def _ran_for(held: HeldJob) -> float:
     return monotonic() - held.started if held.started is not None else 0.0
 
 
-SILENT = Announcer(Observers(), "", UUID(int=0))
+SILENT = Announcer(Observers(), WorkerIdentity(""))
 """For actors that nobody watches."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from time import monotonic
 from typing import Any
-from uuid import UUID
 
 import msgspec
 import trio
@@ -12,6 +11,7 @@ import trio
 from leasehold.actors.attempts.extras import extras_of
 from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
 from leasehold.actors.attempts.time_limits import RunClock
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.handling.job_host import Desk
@@ -92,7 +92,7 @@ class HeldJob:
             if self.scope is not None:
                 self.scope.cancel(reason)
 
-    def job(self, incarnation: UUID, worker_id: str, desk: Desk | None = None) -> Job:
+    def job(self, identity: WorkerIdentity, desk: Desk | None = None) -> Job:
         """What the handler sees. `desk` is what its methods ask; without one they say that there is no worker at hand."""
         row = self.row
         metadata = row["metadata"]
@@ -102,8 +102,8 @@ class HeldJob:
             queue=row["queue"],
             attempt=self.attempt,
             max_attempts=row["max_attempts"],
-            incarnation=incarnation,
-            worker_id=worker_id,
+            incarnation=identity.incarnation,
+            worker_id=identity.worker_id,
             key=row["key"],
             priority=row["priority"],
             metadata=None if metadata is None else msgspec.json.decode(metadata),

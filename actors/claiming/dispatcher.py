@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from time import monotonic
-from uuid import UUID
 
 import msgspec
 
@@ -14,6 +13,8 @@ from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.decisions import Rate, claim_size
+from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.waiting import PollDecay, wait_until_due
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
@@ -50,41 +51,38 @@ class DispatcherStatistics(msgspec.Struct, frozen=True):
     leaked: int
 
 
-class Claimer(msgspec.Struct, frozen=True):
-    """Who claims, and what."""
-
-    incarnation: UUID
-    worker_id: str
-    queues: tuple[str, ...]
-    slots: int
-    lease_seconds: float
-    renew_seconds: float
-
-
 class Dispatcher:
-    """Keeps the backlog filled.
+    """Keeps the backlog filled, as far as the worker's mode allows.
 
-    Modes: *running* claims and waits for a reason to claim again (a freed slot, a wake-up, the next due job, the decaying
-    poll); *held back*, for as long as `hold_for` says, claims nothing and hands back what has not started; *draining* does so
-    for good and closes the backlog.
+    A ready worker claims and waits for a reason to claim again: a freed slot, a wake-up, the next due job, the decaying poll.
+    For as long as `hold_for` says it claims nothing and hands back what has not started. A draining one does so for good and
+    closes the backlog.
 
     Attributes:
-        slots: how many jobs run at once, at the most.
         turned_at: when it last had a look at what to do.
     """
 
     name = "dispatcher"
 
     def __init__(
-        self, lane: Caller, claimer: Claimer, app: App, backlog: Backlog, holdings: Holdings, poll_seconds: float,
-        is_listening: Callable[[], bool], announcer: Announcer = SILENT, hold_for: Callable[[], float] = float,
-    ) -> None:  # fmt: skip
-        self.slots = claimer.slots
+        self,
+        lane: Caller,
+        identity: WorkerIdentity,
+        mode: WorkerMode,
+        app: App,
+        backlog: Backlog,
+        holdings: Holdings,
+        poll_seconds: float,
+        is_listening: Callable[[], bool],
+        announcer: Announcer = SILENT,
+        hold_for: Callable[[], float] = float,
+    ) -> None:
+        self._mode = mode
         self._hold_for = hold_for
         self._paused: set[str] = set()
         self._lane = lane
         self._announcer = announcer
-        self._claimer = claimer
+        self._identity = identity
         self._app = app
         self._backlog = backlog
         self._holdings = holdings
@@ -95,12 +93,12 @@ class Dispatcher:
         self._is_listening = is_listening
         self._unheard = False
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
-        self._draining = False
         self.turned_at = monotonic()
         self._endings = 0
         self._kind_leases = msgspec.json.encode(
             {kind.name: kind.options.lease for kind in app if kind.options.lease is not None}
         ).decode()
+        mode.subscribe(self._signal.set)
         self._counts = dict.fromkeys(DispatcherStatistics.__struct_fields__, 0)
 
     def wake(self) -> None:
@@ -121,23 +119,14 @@ class Dispatcher:
         self._paused.add(queue)
         self._signal.set()
 
-    def look_again(self) -> None:
-        """What `hold_for` says has changed, or `slots` has."""
-        self._signal.set()
-
-    def drain(self) -> None:
-        """Claim nothing more."""
-        self._draining = True
-        self._signal.set()
-
     async def warm_up(self) -> None:
         """Connect, so that the first claim does not wait for it. Raises DatabaseUnavailable."""
-        await self._lane.call("held_jobs", self._claimer.incarnation)
+        await self._lane.call("held_jobs", self._identity.incarnation)
 
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
         self._reconcile_at = 0.0
-        while not self._draining:
+        while not self._mode.is_draining:
             self.turned_at = monotonic()
             if monotonic() >= self._reconcile_at:
                 await self._reconcile()
@@ -172,29 +161,36 @@ class Dispatcher:
         if size == 0:
             await self._signal.wait(HAND_BACK_AFTER)
             await self._hand_back_stuck()
-        elif await self._claim(size) < size and not self._draining:
+        elif await self._claim(size) < size and not self._mode.is_draining:
             await self._wait()
 
     def _claim_size(self) -> int:
-        busy = self.slots - self._backlog.idle_slots
-        return claim_size(self.slots, busy, len(self._backlog), self._rate.at(monotonic()))
+        slots = self._mode.slots
+        busy = slots - self._backlog.idle_slots
+        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()))
 
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
-        claimer = self._claimer
+        identity = self._identity
         rows = await self._lane.call(
-            "claim_jobs", incarnation=claimer.incarnation, worker_id=claimer.worker_id, queues=list(claimer.queues),
-            kinds=self._app.served_kinds, batch=size, lease=timedelta(seconds=claimer.lease_seconds), kind_leases=self._kind_leases,
-        )  # fmt: skip
+            "claim_jobs",
+            incarnation=identity.incarnation,
+            worker_id=identity.worker_id,
+            queues=list(identity.queues),
+            kinds=self._app.served_kinds,
+            batch=size,
+            lease=timedelta(seconds=identity.lease_seconds),
+            kind_leases=self._kind_leases,
+        )
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
         self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
             self._poll.reset()
-            jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, claimer.renew_seconds) for row in rows]
+            jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds) for row in rows]
             for held in jobs:
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
@@ -206,7 +202,7 @@ class Dispatcher:
 
     async def _wait(self) -> None:
         """Until there is a reason to look again."""
-        next_due = await self._lane.call_value("next_look_in", list(self._claimer.queues))
+        next_due = await self._lane.call_value("next_look_in", list(self._identity.queues))
         poll = self._poll.wait()
         seconds = wait_until_due(next_due, poll, progress=False)
         if await self._signal.wait(seconds):
@@ -235,7 +231,7 @@ class Dispatcher:
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()
         ids, attempts = [i for i, _ in identities], [a for _, a in identities]
-        await self._lane.call("release_jobs", self._claimer.incarnation, ids, attempts)
+        await self._lane.call("release_jobs", self._identity.incarnation, ids, attempts)
 
     async def _reconcile(self) -> None:
         """Compare what the database says we hold with what we run.
@@ -244,7 +240,7 @@ class Dispatcher:
         it is handed back. A job that we run and the database does not know is lost.
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
-        rows = await self._lane.call("held_jobs", self._claimer.incarnation)
+        rows = await self._lane.call("held_jobs", self._identity.incarnation)
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
         if leaked:

@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
-from uuid import UUID
 
 import msgspec
 import trio
@@ -22,6 +21,7 @@ import trio
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.waiting import Backoff
 from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable
@@ -61,9 +61,8 @@ class Keeper:
 
     Args:
         dsn: the keeper connects by itself.
-        incarnation: of the worker.
+        identity: of the worker.
         holdings: of the worker, read only.
-        renew_seconds: between renewals of one job.
         lost: called in the worker's thread for each lease that is gone, with the reason.
         pulse: of the worker's event loop.
         announcer: of the worker, used in its thread.
@@ -73,14 +72,14 @@ class Keeper:
     name = "lease keeper"
 
     def __init__(
-        self, dsn: str, incarnation: UUID, holdings: Holdings, renew_seconds: float,
+        self, dsn: str, identity: WorkerIdentity, holdings: Holdings,
         lost: Callable[[HeldJob, str], object], pulse: Pulse, announcer: Announcer = SILENT,
         away: Callable[[str, BaseException], object] = _nobody,
     ) -> None:  # fmt: skip
         self._dsn = dsn
-        self._incarnation = incarnation
+        self._incarnation = identity.incarnation
         self._holdings = holdings
-        self._renew_seconds = renew_seconds
+        self._renew_seconds = identity.renew_seconds
         self._lost = lost
         self._pulse = pulse
         self._announcer = announcer

@@ -70,9 +70,14 @@ def actor_values(actors: Sequence[object]) -> Iterator[tuple[str, Values]]:
 
 
 def _worker_values(worker: Worker) -> Iterator[tuple[str, Values]]:
-    claims, settled, leases = worker.dispatcher.statistics(), worker.settler.statistics(), worker.keeper.statistics()
-    yield "leasehold_worker_slots_configured", single(worker.dispatcher.slots)
-    held = list(worker.holdings.values())
+    parts = worker.parts
+    claims, settled, leases = (
+        parts.dispatcher.statistics(),
+        parts.settler.statistics(),
+        parts.keeper.statistics(),
+    )
+    yield "leasehold_worker_slots_configured", single(parts.mode.slots)
+    held = list(parts.holdings.values())
     yield "leasehold_worker_slots_busy", single(sum(each.started is not None and not each.settling for each in held))
     found = claims.claims - claims.empty_claims
     yield "leasehold_worker_claims_total", {("found",): found, ("empty",): claims.empty_claims}

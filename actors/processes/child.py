@@ -30,6 +30,7 @@ from leasehold.actors.processes.wire import (
     encode,
 )
 from leasehold.actors.progress.log_handler import keeping_levels
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput
 from leasehold.jobs.handling import retry
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
@@ -40,7 +41,8 @@ from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import install_logging
 
 if TYPE_CHECKING:
-    from leasehold.database import Row
+    from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.database import Row
 
 OOM_SCORE = 500
 STACK_SIGNAL = signal.SIGUSR1
@@ -130,7 +132,7 @@ def _call(request: Request) -> Any:
 def _job(request: Request, kind: Kind[..., Any], speaker: OutputFileWriter) -> Job:
     """The job as the handler sees it: its data, a line to the worker, and no database behind it."""
     held = HeldJob(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
-    return held.job(request.incarnation, request.worker_id, ProcessDesk(speaker))
+    return held.job(WorkerIdentity(request.worker_id, request.incarnation), ProcessDesk(speaker))
 
 
 class ProcessDesk:

@@ -107,7 +107,7 @@ class ProcessPool:
             raise crashed(kind, error) from None
 
 
-class Listening:
+class ProcessOutputReader:
     """An actor that hears what processes say while they run."""
 
     name = "ear of the processes"

@@ -18,6 +18,7 @@ import trio
 
 from leasehold.actors.attempts.outcome import sanitized
 from leasehold.actors.progress.buffer import LONGEST_MESSAGE, Journal, Line, Said
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable, LeaseholdError
@@ -40,13 +41,13 @@ class ProgressWriterStatistics(msgspec.Struct, frozen=True):
 class ProgressWriter:
     """Writes what handlers say: soon where it has been silent, at once where a job has ended."""
 
-    name = "scribe"
+    name = "progress writer"
 
     def __init__(
-        self, caller: Caller, incarnation: UUID, journal: Journal, is_running: Callable[[int], object]
+        self, caller: Caller, identity: WorkerIdentity, journal: Journal, is_running: Callable[[int], object]
     ) -> None:
         self._caller = caller
-        self._incarnation = incarnation
+        self._incarnation = identity.incarnation
         self._journal = journal
         self._is_running = is_running
         self._arrived = Signal()

@@ -1,8 +1,6 @@
-"""The slots of a worker: tasks that each run one job after another. There may be more or fewer of them at any time."""
+"""The slots of a worker: tasks that each run one job after another. Their number may change at any time."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping
 
 import trio
 
@@ -10,58 +8,53 @@ from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.attempts.outcome import Released
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Dispatcher
-from leasehold.actors.running.slot import Slot
+from leasehold.actors.running.roster import Roster
+from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.settling.settler import Settler
+from leasehold.actors.shared.mode import WorkerMode
 
 JOBS_PER_TURN = 10
 
 
 class Crew:
-    """Has the jobs of the backlog run.
-
-    Attributes:
-        slots: those that there are now, and the task of each. begun: how many jobs they have taken since the start.
-        interrupted: jobs that have not begun are handed back instead of run.
-    """
+    """Runs the jobs of the backlog, in as many slots as the worker's mode says."""
 
     def __init__(
-        self, worker_id: str, make_slot: Callable[[], Slot], backlog: Backlog, dispatcher: Dispatcher, settler: Settler,
+        self,
+        context: SlotContext,
+        mode: WorkerMode,
+        roster: Roster,
+        backlog: Backlog,
+        dispatcher: Dispatcher,
+        settler: Settler,
         holdings: Holdings,
-    ) -> None:  # fmt: skip
-        self._worker_id = worker_id
-        self._make_slot = make_slot
+    ) -> None:
+        self._context = context
+        self._mode = mode
+        self._roster = roster
         self._backlog = backlog
         self._dispatcher = dispatcher
         self._settler = settler
         self._holdings = holdings
         self._numbered = 0
         self._nursery: trio.Nursery | None = None
-        self._slots: dict[Slot, trio.lowlevel.Task] = {}
-        self.interrupted = False
-        self.begun = 0
 
-    @property
-    def slots(self) -> Mapping[Slot, trio.lowlevel.Task]:
-        """Those that there are now."""
-        return self._slots
-
-    def running(self) -> Iterator[HeldJob]:
-        """The jobs whose handlers run."""
-        return (slot.held for slot in self._slots if slot.held is not None)
-
-    def begin(self, nursery: trio.Nursery, count: int) -> None:
-        """Start so many slots; they end when the backlog is closed and empty."""
+    def begin(self, nursery: trio.Nursery) -> None:
+        """Start the slots; they end when the backlog is closed and empty."""
         self._nursery = nursery
-        self._start(count)
+        self._start(self._mode.slots)
 
     def scale(self, count: int) -> int:
-        """Have so many slots; those that are too many end with the job that they run. Returns how many there were to be."""
-        was, self._dispatcher.slots = self._dispatcher.slots, count
+        """Have so many slots; surplus ones end with the job that they run. Returns how many there were to be."""
+        was = self._mode.slots
+        self._context.threads.total_tokens = count
+        if self._context.processes is not None:
+            self._context.processes.resize(count)
         if count < was:
             self._backlog.dismiss(was - count)
         else:
             self._start(count - was - self._backlog.recall(count - was))
-        self._dispatcher.look_again()
+        self._mode.scale(count)
         return was
 
     def _start(self, count: int) -> None:
@@ -69,7 +62,8 @@ class Crew:
         for _ in range(count):
             self._numbered += 1
             # Trio names threads after the task that started them: that is how stacks are found.
-            self._nursery.start_soon(self._serve, self._make_slot(), name=f"slot {self._numbered} of {self._worker_id}")
+            name = f"slot {self._numbered} of {self._context.identity.worker_id}"
+            self._nursery.start_soon(self._serve, Slot(self._context), name=name)
 
     async def _serve(self, slot: Slot) -> None:
         """Run jobs in a slot until the backlog is closed or lets it go. Lets the other tasks turn every few jobs."""
@@ -90,11 +84,11 @@ class Crew:
             last = await self._next_job()
             return last
 
-        self._slots[slot] = trio.lowlevel.current_task()
+        self._roster.slots[slot] = trio.lowlevel.current_task()
         try:
             await slot.run_jobs(take)
         finally:
-            del self._slots[slot]
+            del self._roster.slots[slot]
 
     async def _next_job(self) -> HeldJob | None:
         """A job to run, when there is room for its outcome; None when the backlog is closed, or lets the slot go."""
@@ -106,7 +100,7 @@ class Crew:
             held = await self._backlog.take()
             if held is None:
                 return None
-            if not self.interrupted:
-                self.begun += 1
+            if not self._mode.is_interrupted:
+                self._roster.begun += 1
                 return held
             self._settler.put(Released(held))

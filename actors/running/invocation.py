@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from functools import partial
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import msgspec
 import trio
@@ -14,6 +13,7 @@ from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import EncodedOutput
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.processes.wire import Answer, Continued, Raised, Request, Returned, Waits, decode_answer, encode
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database.border import run_asyncio
 from leasehold.errors import BadInput, HandlerFailed, tell
 from leasehold.jobs.handling.continuation import WaitFor
@@ -29,8 +29,7 @@ class Apart(NamedTuple):
 
     pool: ProcessPool | None
     held: HeldJob
-    incarnation: UUID
-    worker_id: str
+    identity: WorkerIdentity
     decodes: bool = False
 
 
@@ -64,9 +63,14 @@ async def _invoke_apart(kind: Kind[..., Any], apart: Apart | None) -> Any:
     if apart is None or apart.pool is None:
         raise BadInput(f"kind {kind.name} runs in a process, and this worker has none")
     row = {name: value for name, value in apart.held.row.items() if name != "args"}
-    function = kind.function
+    function, who = kind.function, apart.identity
     request = Request(
-        function.__module__, function.__qualname__, row, apart.incarnation, apart.worker_id, apart.held.row["args"]
+        function.__module__,
+        function.__qualname__,
+        row,
+        who.incarnation,
+        who.worker_id,
+        apart.held.row["args"],
     )
     return _take(decode_answer(await apart.pool.run(kind, encode(request), apart.held.clock)), decodes=apart.decodes)
 

@@ -32,13 +32,13 @@ class WorkerJobHost:
         pool: connections of the handlers; set while the worker runs.
     """
 
-    def __init__(self, holdings: Holdings, app: App) -> None:
+    def __init__(self, holdings: Holdings | None = None, app: App | None = None) -> None:
         self.works: dict[tuple[int, int], WorkerAttemptSession] = {}
         self.journal = Journal()
         self.pool: Database | None = None
         self._thread = 0
-        self._holdings = holdings
-        self._app = app
+        self._holdings: Holdings = {} if holdings is None else holdings
+        self._app = app or App()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(None), ())
@@ -100,7 +100,3 @@ class WorkerJobHost:
     def check(self, job: NewJob[Any]) -> NewJob[Any]:
         """A new job as its kind wants it, where this worker knows its kind. Raises BadInput."""
         return check_job(job, self._app.find(job.kind) if job.kind in self._app else None)
-
-
-NO_DESK = WorkerJobHost({}, App())
-"""For slots whose handlers ask for nothing."""

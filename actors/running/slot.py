@@ -6,8 +6,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Any, cast
-from uuid import UUID
 
+import msgspec
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
@@ -16,8 +16,9 @@ from leasehold.actors.attempts.outcome import Failed, Outcome, Released, complet
 from leasehold.actors.attempts.time_limits import TOO_LATE
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
-from leasehold.actors.running.job_host import NO_DESK, WorkerJobHost
+from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.middleware_chain import NO_MIDDLEWARES, invoke_within
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.events import JobStarted
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.handling.job import Job
@@ -34,33 +35,44 @@ Take = Callable[[], Awaitable[HeldJob | None]]
 __all__ = ["SHUTDOWN", "Slot", "describe_slot"]
 
 
+class SlotContext(msgspec.Struct, frozen=True, eq=False):
+    """What all slots of a worker share.
+
+    Attributes:
+        identity: of the worker.
+        threads: limits the threads of sync handlers.
+        settle: takes the outcome; never waits.
+        middlewares: the chain of each kind.
+        announcer: of the worker.
+        processes: for handlers that run in one.
+        host: makes the transactions of handlers.
+    """
+
+    identity: WorkerIdentity
+    threads: trio.CapacityLimiter
+    settle: Callable[[Outcome], object]
+    middlewares: Mapping[Kind[..., Any], tuple[Middleware, ...]] = NO_MIDDLEWARES
+    announcer: Announcer = SILENT
+    processes: ProcessPool | None = None
+    host: WorkerJobHost = msgspec.field(default_factory=WorkerJobHost)
+
+
 class Slot:
     """Runs one job at a time.
 
-    Args:
-        incarnation, worker_id: of the worker.
-        threads: limits the threads of sync handlers.
-        settle: takes the outcome; never waits.
-        layers: the middlewares of each kind.
-        announcer: of the worker.
-        processes: for handlers that run in one.
-        desk: of the worker, for handlers that want a transaction.
+    Attributes:
+        held: the job whose handler runs now.
     """
 
-    def __init__(
-        self, incarnation: UUID, worker_id: str, threads: trio.CapacityLimiter, settle: Callable[[Outcome], None],
-        layers: Mapping[Kind[..., Any], tuple[Middleware, ...]] = NO_MIDDLEWARES, announcer: Announcer = SILENT,
-        processes: ProcessPool | None = None, desk: WorkerJobHost = NO_DESK,
-    ) -> None:  # fmt: skip
-        self._incarnation = incarnation
-        self._worker_id = worker_id
-        self._threads = threads
-        self._settle = settle
-        self._layers = layers
-        self._announcer = announcer
-        self._heard = announcer.heard
-        self._processes = processes
-        self._desk = desk
+    def __init__(self, context: SlotContext) -> None:
+        self._identity = context.identity
+        self._threads = context.threads
+        self._settle = context.settle
+        self._chains = context.middlewares
+        self._announcer = context.announcer
+        self._heard = context.announcer.heard
+        self._processes = context.processes
+        self._desk = context.host
         self.held: HeldJob | None = None
 
     async def run_job(self, held: HeldJob) -> None:
@@ -124,7 +136,7 @@ class Slot:
             return False
         self.held = held
         held.started = monotonic()
-        running_job.set((held.row, self._worker_id))
+        running_job.set((held.row, self._identity.worker_id))
         if JobStarted in self._heard:
             self._announcer.started(held)
         return True
@@ -155,9 +167,9 @@ class Slot:
             return Failed(held, TOO_LATE, discard=True)
         kind = held.kind
         try:
-            layers = self._layers[kind]
-            apart = self._apart(held, decodes=bool(layers)) if kind.runs == "process" else None
-            named = kind.decode_args(held.row["args"]) if apart is None or layers else {}
+            chain = self._chains[kind]
+            apart = self._apart(held, decodes=bool(chain)) if kind.runs == "process" else None
+            named = kind.decode_args(held.row["args"]) if apart is None or chain else {}
             args = (self._job(held),) if kind.takes_job else ()
         except Exception as error:
             return Failed(held, describe(error))
@@ -165,9 +177,9 @@ class Slot:
         try:
             if kind.is_atomic:
                 await self._desk.begin_atomic(args[0] if args else self._job(held), kind)
-            if layers:
+            if chain:
                 job = args[0] if args else self._job(held)
-                end = await invoke_within(layers, job, kind, named, self._threads, apart)
+                end = await invoke_within(chain, job, kind, named, self._threads, apart)
             else:
                 end = await invoke(kind, args, named, self._threads, apart)
             return self._missed(held, None) or await self._returned(held, end)
@@ -194,10 +206,10 @@ class Slot:
         return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
 
     def _job(self, held: HeldJob) -> Job:
-        return held.job(self._incarnation, self._worker_id, self._desk)
+        return held.job(self._identity, self._desk)
 
     def _apart(self, held: HeldJob, *, decodes: bool) -> Apart:
-        return Apart(self._processes, held, self._incarnation, self._worker_id, decodes)
+        return Apart(self._processes, held, self._identity, decodes)
 
     def _cancelled(self, held: HeldJob) -> Outcome | None:
         if held.lost == SHUTDOWN:

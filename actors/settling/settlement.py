@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from operator import attrgetter
 from time import monotonic
 from typing import Any, TypeVar
-from uuid import UUID
 
 import msgspec
 
@@ -26,6 +25,7 @@ from leasehold.actors.attempts.outcome import (
 from leasehold.actors.attempts.outcome_log import log_completions, log_failures
 from leasehold.actors.progress.buffer import Journal
 from leasehold.actors.progress.writer import report_progress
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Row
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, NotFound, QueryRefused
 
@@ -48,9 +48,9 @@ class Settlement:
         counts: since the start, by what became of the outcomes; and statements.
     """
 
-    def __init__(self, lane: Caller, incarnation: UUID, announcer: Announcer, journal: Journal) -> None:
+    def __init__(self, lane: Caller, identity: WorkerIdentity, announcer: Announcer, journal: Journal) -> None:
         self._lane = lane
-        self._incarnation = incarnation
+        self._incarnation = identity.incarnation
         self._announcer = announcer
         self._journal = journal
         self._unanswered: set[int] = set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from itertools import islice
-from uuid import UUID
 
 import msgspec
 import trio
@@ -15,6 +14,7 @@ from leasehold.actors.attempts.held_job import Holdings, drop
 from leasehold.actors.attempts.outcome import Outcome
 from leasehold.actors.progress.buffer import Journal
 from leasehold.actors.settling.settlement import Settlement
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 
@@ -50,10 +50,10 @@ class Settler:
     name = "settler"
 
     def __init__(
-        self, lane: Caller, incarnation: UUID, holdings: Holdings, settled: Callable[[int], object],
+        self, lane: Caller, identity: WorkerIdentity, holdings: Holdings, settled: Callable[[int], object],
         announcer: Announcer = SILENT, journal: Journal | None = None, suspect_ended: Callable[[], object] = bool,
     ) -> None:  # fmt: skip
-        self._settlement = Settlement(lane, incarnation, announcer, journal or Journal())
+        self._settlement = Settlement(lane, identity, announcer, journal or Journal())
         self._holdings = holdings
         self._settled = settled
         self._suspect_ended = suspect_ended

@@ -174,7 +174,7 @@ class Scheduler:
     def _timetable(self, row: Row) -> Timetable:
         revision, timetable = self._timetables.get(row["id"], (None, None))
         if timetable is None or revision != row["revision"]:
-            timetable = Timetable.of(row)
+            timetable = Timetable.of(dict(row))
             self._timetables[row["id"]] = row["revision"], timetable
         return timetable
 

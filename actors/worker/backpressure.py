@@ -11,11 +11,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from time import monotonic
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 import psutil
 
+from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.worker.resources import Load, Meter, Reading, describe_cpu, describe_load, find_strain
 
 log = logging.getLogger("leasehold.worker")
@@ -31,6 +32,20 @@ class Readable(Protocol):
         ...
 
 
+class Activity(Protocol):
+    """What the worker does."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any handler runs."""
+        ...
+
+    @property
+    def begun(self) -> int:
+        """Jobs that have begun since the start."""
+        ...
+
+
 class BackpressureLimits(msgspec.Struct, frozen=True):
     """Shares of memory and CPU above which nothing is claimed, 1 for never, and how long until the next look."""
 
@@ -39,14 +54,7 @@ class BackpressureLimits(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Work(NamedTuple):
-    """What the worker does: whether jobs run, and how many have begun since the start."""
-
-    is_running: bool
-    begun: int
-
-
-class Stand(msgspec.Struct, frozen=True):
+class Verdict(msgspec.Struct, frozen=True):
     """What was decided last.
 
     Modes: *free*; *held*; *excused*, once it was held for CPU alone and runs nothing: it claims until it has run something.
@@ -61,53 +69,60 @@ class Stand(msgspec.Struct, frozen=True):
     until: float = 0.0
 
 
-def decide(was: Stand, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Stand:
+def decide(was: Verdict, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Verdict:
     """Where the worker stands now. `is_idle`: it runs nothing, and has begun nothing since `was` was decided."""
     if now < was.until:
         return was
     if load is None or (reason := find_strain(load, limits.memory, limits.cpu)) is None:
-        return Stand()
+        return Verdict()
     is_cpu_alone = find_strain(load, limits.memory, 1.0) is None
     if is_cpu_alone and is_idle and was.mode != "free":
-        return Stand("excused")
-    return Stand("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
+        return Verdict("excused")
+    return Verdict("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
 
 
 class Backpressure:
     """Held while the worker is to claim nothing.
 
-    Modes: *free*; *paused* between `pause` and `resume`; *backing off* from the look that finds too much in use to one, every
-    `limits.seconds`, that does not, or that excuses an idle worker (see `decide`). Paused and backing off may come together.
+    It backs off from the look that finds too much in use to one, every `limits.seconds`, that does not, or that excuses an
+    idle worker (see `decide`). A paused worker may back off as well.
 
-    Attributes:
+    Args:
+        resources: what is looked at.
+        limits: above which it backs off.
+        mode: of the worker: a paused one claims nothing.
+        activity: what the worker does.
         changed: called when it begins or ends to back off.
+        clock: seconds.
     """
 
     def __init__(
         self,
         resources: Readable,
         limits: BackpressureLimits,
-        work: Callable[[], Work],
+        mode: WorkerMode,
+        activity: Activity,
+        changed: Callable[[], object] = bool,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._resources = resources
         self._limits = limits
-        self._work = work
+        self._mode = mode
+        self._activity = activity
+        self._changed = changed
         self._clock = clock
         self._meter = Meter()
         self._load: Load | None = None
         self._looked_at = self._judged_at = float("-inf")
-        self._stand = Stand()
+        self._verdict = Verdict()
         self._begun = 0
         self._is_blind = False
         self._is_off = limits.memory >= 1 and limits.cpu >= 1
-        self.paused = False
-        self.changed: Callable[[], object] = bool
 
     @property
     def reason(self) -> str | None:
         """Why it backs off, in words; None when it does not."""
-        return self._stand.reason
+        return self._verdict.reason
 
     def hold_for(self) -> float:
         """Seconds to claim nothing, then to ask again; 0: claim."""
@@ -115,11 +130,11 @@ class Backpressure:
         # Heartbeats look as well, and do not judge.
         if (
             not self._is_off
-            and now >= self._stand.until
+            and now >= self._verdict.until
             and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0)
         ):
             self._judge(now)
-        return float("inf") if self.paused else max(0.0, self._stand.until - now)
+        return float("inf") if self._mode.is_paused else max(0.0, self._verdict.until - now)
 
     def load(self) -> Load | None:
         """The load, not older than a second; None where the machine does not tell."""
@@ -130,7 +145,7 @@ class Backpressure:
 
     def seconds_left(self) -> float:
         """Until the next look, while it backs off."""
-        return max(0.0, self._stand.until - self._clock())
+        return max(0.0, self._verdict.until - self._clock())
 
     def _look(self, now: float) -> None:
         self._looked_at = now
@@ -144,18 +159,18 @@ class Backpressure:
 
     def _judge(self, now: float) -> None:
         self._judged_at = now
-        load, work, was = self.load(), self._work(), self._stand
+        load, was, begun = self.load(), self._verdict, self._activity.begun
         # Short jobs may all be between two looks. A paused worker claims nothing, excused or not.
-        is_idle = not (work.is_running or work.begun > self._begun or self.paused)
-        self._begun = work.begun
-        self._stand = decide(was, load, self._limits, now, is_idle=is_idle)
-        if self._stand.mode != was.mode:
+        is_idle = not (self._activity.is_busy or begun > self._begun or self._mode.is_paused)
+        self._begun = begun
+        self._verdict = decide(was, load, self._limits, now, is_idle=is_idle)
+        if self._verdict.mode != was.mode:
             self._log_change(was, load, now)
         if (self.reason is None) != (was.reason is None):
-            self.changed()
+            self._changed()
 
-    def _log_change(self, was: Stand, load: Load | None, now: float) -> None:
-        match was.mode, self._stand.mode:
+    def _log_change(self, was: Verdict, load: Load | None, now: float) -> None:
+        match was.mode, self._verdict.mode:
             case _, "held":
                 log.warning(
                     "backing off: %s, %g s", self.reason, self._limits.seconds,

@@ -8,13 +8,10 @@ from typing import Any
 
 import trio
 
-from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.claiming.dispatcher import Dispatcher
-from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.running.crew import Crew
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.running.stacks import stack_of
-from leasehold.actors.worker.backpressure import Backpressure
-from leasehold.actors.worker.presence import About, Command, State, Vitals
+from leasehold.actors.worker.parts import WorkerParts
+from leasehold.actors.worker.presence import About, Vitals, WorkerCommand
 from leasehold.app import App
 from leasehold.database import Caller
 from leasehold.errors import BadInput, NotFound, WrongState
@@ -22,28 +19,23 @@ from leasehold.settings import Settings
 
 
 class Controls:
-    """Carries commands out on the parts of a worker. `state` is what its row is to show."""
+    """Carries commands out on the parts of a worker, and tells heartbeats how it fares."""
 
-    def __init__(
-        self, worker_id: str, crew: Crew, brake: Backpressure, dispatcher: Dispatcher, holdings: Holdings,
-        threads: trio.CapacityLimiter, processes: ProcessPool | None, database: Caller, drain: Callable[[], object],
-        is_listening: Callable[[], bool],
-    ) -> None:  # fmt: skip
-        self._worker_id = worker_id
-        self._crew = crew
-        self._brake = brake
-        self._dispatcher = dispatcher
-        self._holdings = holdings
-        self._threads = threads
-        self._processes = processes
+    def __init__(self, parts: WorkerParts, database: Caller, is_listening: Callable[[], bool]) -> None:
+        self._worker_id = parts.identity.worker_id
+        self._mode = parts.mode
+        self._roster = parts.roster
+        self._crew = parts.crew
+        self._backpressure = parts.backpressure
+        self._dispatcher = parts.dispatcher
+        self._holdings = parts.holdings
+        self._processes = parts.processes
         self._database = database
-        self._drain = drain
         self._is_listening = is_listening
-        self.state: State = "ready"
 
     def about(self, settings: Settings, app: App) -> About:
         """What does not change."""
-        load = self._brake.load()
+        load = self._backpressure.load()
         return About(
             kinds=app.served_kinds, host=settings.host or socket.gethostname(), name=settings.worker_name,
             app_version=settings.app_version or app.version, memory_limit=load and load.memory_limit,
@@ -52,51 +44,46 @@ class Controls:
 
     def vitals(self) -> Vitals:
         """How it fares."""
-        load, reason = self._brake.load(), self._brake.reason
+        load, reason = self._backpressure.load(), self._backpressure.reason
         return Vitals(
-            state=self.state, active_jobs=len(self._running()), slots=self._dispatcher.slots,
+            state=self._mode.state, active_jobs=len(self._running()), slots=self._mode.slots,
             listening=self._is_listening(), memory=load and load.memory, cpu=load and load.cpu, backoff=reason,
-            backoff_for=self._brake.seconds_left() if reason else None,
+            backoff_for=self._backpressure.seconds_left() if reason else None,
             lost_wake_ups=self._dispatcher.statistics().lost_wake_ups,
         )  # fmt: skip
 
-    async def carry_out(self, command: Command) -> dict[str, Any]:
+    async def carry_out(self, command: WorkerCommand) -> dict[str, Any]:
         """Do it; returns the result.
 
         Raises NotFound: it has no such job. WrongState: it drains, or the job has not started. BadInput: a command of a later
         version.
         """
         match command:
-            case Command(command="decommission"):
+            case WorkerCommand(command="decommission"):
                 return self._decommission()
-            case Command(command="pause" | "resume" as wanted):
+            case WorkerCommand(command="pause" | "resume" as wanted):
                 return self._set_paused(wanted == "pause")
-            case Command(command="set_concurrency", args={"slots": int(slots)}):
+            case WorkerCommand(command="set_concurrency", args={"slots": int(slots)}):
                 return self._scale(slots)
-            case Command(command="cancel_job", args={"job_id": int(job_id)}):
+            case WorkerCommand(command="cancel_job", args={"job_id": int(job_id)}):
                 return await self._cancel_job(job_id)
-            case Command(command="dump_stacks", args=args):
+            case WorkerCommand(command="dump_stacks", args=args):
                 return await self._dump_stacks(args.get("job_id"))
             case _:
                 raise BadInput(f"this worker knows no command {command.command} with args {command.args}")
 
     def _decommission(self) -> dict[str, Any]:
         running = self._running()
-        self._drain()
+        self._mode.drain()
         return {"state": "draining", "running": running}
 
     def _set_paused(self, paused: bool) -> dict[str, Any]:
         self._refuse_while_draining()
-        self._brake.paused = paused
-        self.state = "paused" if paused else "ready"
-        self._dispatcher.look_again()
-        return {"state": self.state, "running": self._running()}
+        self._mode.set_paused(paused)
+        return {"state": self._mode.state, "running": self._running()}
 
     def _scale(self, slots: int) -> dict[str, Any]:
         self._refuse_while_draining()
-        self._threads.total_tokens = slots
-        if self._processes is not None:
-            self._processes.resize(slots)
         return {"was": self._crew.scale(slots), "slots": slots}
 
     async def _cancel_job(self, job_id: int) -> dict[str, Any]:
@@ -110,7 +97,7 @@ class Controls:
             self._held(job_id)
             raise WrongState(f"job {job_id} is claimed by worker {self._worker_id} and has not started")
         stacks: list[dict[str, Any]] = []
-        for slot, task in list(self._crew.slots.items()):
+        for slot, task in list(self._roster.slots.items()):
             held = slot.held
             if held is not None and job_id in (None, held.id):
                 stacks.append({"job_id": held.id, "kind": held.kind.name, "stack": await self._stack(held, task)})
@@ -122,7 +109,7 @@ class Controls:
         return stack_of(held, task)
 
     def _running(self) -> list[int]:
-        return [held.id for held in self._crew.running()]
+        return [held.id for held in self._roster.running()]
 
     def _held(self, job_id: int) -> HeldJob:
         held = self._holdings.get(job_id)
@@ -131,5 +118,5 @@ class Controls:
         return held
 
     def _refuse_while_draining(self) -> None:
-        if self.state == "draining":
+        if self._mode.is_draining:
             raise WrongState(f"worker {self._worker_id} is draining")

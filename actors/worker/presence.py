@@ -10,19 +10,19 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import trio
 
-from leasehold.actors.claiming.dispatcher import Claimer
+from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.shared.mode import State
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import LeaseholdError
 
 log = logging.getLogger("leasehold.worker")
 
-State = Literal["ready", "paused", "draining"]
 COMMAND_SECONDS = 20.0
 
 
@@ -51,7 +51,7 @@ class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     lost_wake_ups: int = 0
 
 
-class Command(msgspec.Struct, frozen=True):
+class WorkerCommand(msgspec.Struct, frozen=True):
     """What the worker is told to do."""
 
     id: int
@@ -59,18 +59,20 @@ class Command(msgspec.Struct, frozen=True):
     args: dict[str, Any]
 
 
-CarryOut = Callable[[Command], Awaitable[object]]
+CarryOut = Callable[[WorkerCommand], Awaitable[object]]
 """Does it and returns the result, or raises why not."""
 Answer = tuple[str | None, str | None]
 
 
-async def refuse(command: Command) -> object:
+async def refuse(command: WorkerCommand) -> object:
     """For a worker that takes no commands."""
     raise LeaseholdError(f"{command.command} cannot be carried out here")
 
 
 class Presence:
     """Keeps `leasehold.workers` true about this process.
+
+    A heartbeat comes every `seconds`, and at once when `news` is set.
 
     Attributes:
         worker_name: the friendly name; empty before `register`.
@@ -79,17 +81,17 @@ class Presence:
     name = "presence"
 
     def __init__(
-        self, caller: Caller, claimer: Claimer, about: About, seconds: float, vitals: Callable[[], Vitals],
-        carry_out: CarryOut = refuse,
+        self, caller: Caller, identity: WorkerIdentity, about: About, seconds: float, vitals: Callable[[], Vitals],
+        carry_out: CarryOut = refuse, news: Signal | None = None,
     ) -> None:  # fmt: skip
         self._caller = caller
-        self._claimer = claimer
+        self._identity = identity
         self._about = about
         self._seconds = seconds
         self._vitals = vitals
         self._carry_out = carry_out
         self._answers: dict[int, Answer] = {}
-        self._soon = Signal()
+        self._news = news or Signal()
         self.worker_name = ""
 
     async def register(self) -> None:
@@ -97,8 +99,8 @@ class Presence:
         about, vitals = self._about, self._vitals()
         self.worker_name = str(
             await self._caller.call_value(
-                "register_worker", self._claimer.incarnation, self._claimer.worker_id, about.host, os.getpid(),
-                package_version(), list(self._claimer.queues), about.kinds, vitals.slots, vitals.listening,
+                "register_worker", self._identity.incarnation, self._identity.worker_id, about.host, os.getpid(),
+                package_version(), list(self._identity.queues), about.kinds, vitals.slots, vitals.listening,
                 about.name, about.app_version, about.memory_limit, about.cpu_limit, self._seconds,
             )
         )  # fmt: skip
@@ -110,38 +112,38 @@ class Presence:
             if commands:
                 await self._obey(commands)
             else:
-                await self._soon.wait(self._seconds)
+                await self._news.wait(self._seconds)
 
-    async def beat(self) -> list[Command]:
+    async def beat(self) -> list[WorkerCommand]:
         """One heartbeat; registers again where the row is gone. Returns the commands that are not acknowledged."""
         now = self._vitals()
         [row] = await self._caller.call(
-            "heartbeat_worker", self._claimer.incarnation, now.active_jobs, now.state, now.listening, now.slots,
+            "heartbeat_worker", self._identity.incarnation, now.active_jobs, now.state, now.listening, now.slots,
             now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
         )  # fmt: skip
         if not row["is_known"]:
             await self.register()
             self.beat_soon()  # a new row says ready, whatever the worker is
-        return [] if row["commands"] is None else msgspec.json.decode(row["commands"], type=list[Command])
+        return [] if row["commands"] is None else msgspec.json.decode(row["commands"], type=list[WorkerCommand])
 
     def beat_soon(self) -> None:
         """Something that the row shows has changed, or there is a command."""
-        self._soon.set()
+        self._news.set()
 
     async def leave(self) -> None:
         """Show the worker as stopped. Raises DatabaseUnavailable."""
-        await self._caller.call("stop_worker", self._claimer.incarnation)
+        await self._caller.call("stop_worker", self._identity.incarnation)
 
-    async def _obey(self, commands: list[Command]) -> None:
+    async def _obey(self, commands: list[WorkerCommand]) -> None:
         for command in commands:
             if command.id not in self._answers:
                 self._answers[command.id] = await self._answer(command)
             result, error = self._answers[command.id]
-            await self._caller.call("acknowledge_command", self._claimer.incarnation, command.id, result, error)
+            await self._caller.call("acknowledge_command", self._identity.incarnation, command.id, result, error)
         # Everything up to here is acknowledged, and comes no more.
         self._answers.clear()
 
-    async def _answer(self, command: Command) -> Answer:
+    async def _answer(self, command: WorkerCommand) -> Answer:
         log.info("told to %s (command %d)", _describe(command), command.id, extra={"command_id": command.id})
         with trio.move_on_after(COMMAND_SECONDS):
             try:
@@ -155,7 +157,7 @@ class Presence:
         return None, f"not done after {COMMAND_SECONDS:g} s"
 
 
-def _describe(command: Command) -> str:
+def _describe(command: WorkerCommand) -> str:
     return " ".join([command.command.replace("_", " "), *(f"{name} {value}" for name, value in command.args.items())])
 
 

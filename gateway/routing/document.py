@@ -155,7 +155,7 @@ class _Describer:
         for name, given in schema.get("properties", {}).items():
             described = without_null(given)
             text = described.pop("description", None)
-            place = {"in": "path", "required": True} if name in in_path else {"in": "query"}
+            place: dict[str, Any] = {"in": "path", "required": True} if name in in_path else {"in": "query"}
             if place["in"] == "query" and name in schema.get("required", ()):
                 place["required"] = True
             if "contentMediaType" in described:

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from leasehold.actors.claiming import decisions
+from leasehold.actors.shared import waiting
 from leasehold.app.builtin import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Caller, Row
@@ -102,7 +102,7 @@ def test_a_failure_inside_the_block_comes_out_and_leaves_no_ringer_behind(flavou
 async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decisions, "FIRST_POLL_SECONDS", 600.0)  # the decaying poll must not be what finds it
+    monkeypatch.setattr(waiting, "FIRST_POLL_SECONDS", 600.0)  # the decaying poll must not be what finds it
     async with working(database_url, builtin_app(), poll_seconds=600) as running:
 
         async def listens() -> bool:
@@ -110,7 +110,7 @@ async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(
 
         await eventually(listens)
         async with open_client(database_url) as client:
-            before = running.worker.dispatcher.statistics().wake_ups
+            before = running.worker.parts.dispatcher.statistics().wake_ups
             job = await running.finished(await client.enqueue("echo"))
             assert job.state == "completed"
-            assert running.worker.dispatcher.statistics().wake_ups > before
+            assert running.worker.parts.dispatcher.statistics().wake_ups > before

@@ -59,7 +59,8 @@ class Working:
 
         async def is_idle() -> bool:
             rows = await self.database.fetch(
-                "select 1 from leasehold.workers where idle and incarnation = $1", self.worker.claimer.incarnation
+                "select 1 from leasehold.workers where idle and incarnation = $1",
+                self.worker.parts.identity.incarnation,
             )
             return bool(rows)
 

@@ -40,11 +40,7 @@ Field = Literal[
 JobView = msgspec.defstruct(
     "JobView",
     [
-        (
-            field.name,
-            field.type if field.name == "id" else field.type | UnsetType,
-            *(() if field.name == "id" else (UNSET,)),
-        )
+        (field.name, field.type) if field.name == "id" else (field.name, field.type | UnsetType, UNSET)
         for field in msgspec.structs.fields(JobRecord)
     ],
     frozen=True,
@@ -126,10 +122,13 @@ class RecoveredBody(msgspec.Struct, frozen=True):
     recovered: int
 
 
+ChainState = Literal["open", "completed", "failed", "cancelled"]
+
+
 class ResultBody(EnqueuedBody, frozen=True):
     """The job, and how the chain that it begins stands: `state` is open, completed, failed or cancelled."""
 
-    state: Literal["open", "completed", "failed", "cancelled"] = "open"
+    state: ChainState = "open"
     output: Any = None
     error: Any = None
 

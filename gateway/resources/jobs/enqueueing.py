@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import cast
 
 import msgspec
 
@@ -10,7 +11,7 @@ from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.bodies import EnqueuedBody, JobBody
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import refuse_field
-from leasehold.gateway.resources.jobs.bodies import KeysBody, ResultBody
+from leasehold.gateway.resources.jobs.bodies import ChainState, KeysBody, ResultBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
 from leasehold.gateway.resources.waiting import chain_within, preferred_wait
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
@@ -107,4 +108,6 @@ async def _result_within(services: Services, written: EnqueuedJob, seconds: int)
     # A job that was there already may stand anywhere in its chain.
     chain_id = written.job_id if written.is_new else (await services.client.get(written.job_id)).chain_id
     chain = await chain_within(services, chain_id, seconds)
-    return ResultBody(written.job_id, written.is_new, written.outcome, chain.state, chain.output, chain.error)
+    return ResultBody(
+        written.job_id, written.is_new, written.outcome, cast("ChainState", chain.state), chain.output, chain.error
+    )

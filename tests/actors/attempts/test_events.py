@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import trio
@@ -14,6 +13,7 @@ from leasehold.actors.attempts.announcer import Announcer
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Completed, Failed
 from leasehold.actors.settling.settler import Settler
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.app.builtin import builtin_app
 from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable
@@ -161,13 +161,13 @@ async def test_a_handler_that_waits_for_chains_is_told_as_blocked_and_as_unblock
 
 async def test_a_completion_whose_reply_was_lost_is_told_once(database: Database) -> None:
     heard = Heard(app := builtin_app(), JobCompleted)
-    client, holdings, incarnation = Client(database), dict[int, HeldJob](), uuid4()
+    client, holdings, identity = Client(database), dict[int, HeldJob](), WorkerIdentity("w1")
     await client.enqueue_many([NewJob(kind="echo")] * 2)
-    rows = await database.call("claim_jobs", incarnation, "w1", batch=2)
+    rows = await database.call("claim_jobs", identity.incarnation, "w1", batch=2)
     done, broken = (HeldJob(row, app.find("echo"), 0.0, 20.0) for row in rows)
     lane = FragileCaller(database)
     lane.lose_request = {"fail_jobs"}
-    settler = Settler(lane, incarnation, holdings, int, Announcer(app.observers, "w1", incarnation))
+    settler = Settler(lane, identity, holdings, int, Announcer(app.observers, identity))
     settler.put(Completed(done, None))
     settler.put(Failed(broken, {"type": "ValueError", "message": "no", "traceback": ""}))
     with pytest.raises(DatabaseUnavailable):
@@ -248,7 +248,7 @@ async def test_a_worker_tells_how_it_begins_and_ends(database_url: str) -> None:
     assert heard.types() == [WorkerStarted, WorkerReady, WorkerStopping, WorkerStopped]
     started = heard.one(WorkerStarted)
     assert (started.worker_id, started.queues, started.kinds, started.slots) == ("w1", ("mail",), ("dummy", "echo"), 3)
-    assert started.incarnation == running.worker.claimer.incarnation
+    assert started.incarnation == running.worker.parts.identity.incarnation
 
 
 async def test_an_actor_that_loses_the_database_is_told_of(database_url: str) -> None:
@@ -266,7 +266,7 @@ async def test_an_actor_that_loses_the_database_is_told_of(database_url: str) ->
                 )
                 return bool(rows)
 
-            running.worker.dispatcher.wake()
+            running.worker.parts.dispatcher.wake()
             await eventually(is_cut_off)
             await until(lambda: bool(heard))
         assert (await running.run("echo")).state == "completed"

@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from leasehold.actors.attempts.held_job import Holdings, drop
+from leasehold.actors.shared.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 
 INCARNATION = UUID(int=7)
@@ -55,6 +56,6 @@ def test_dropping_an_old_attempt_leaves_a_newer_one_of_the_same_job_alone() -> N
 
 def test_the_handler_sees_the_job_with_its_fencing_token() -> None:
     held = held_job(42, attempt=3, metadata='{"from": "here"}', key="customer 7", priority=5)
-    job = held.job(INCARNATION, "w1")
+    job = held.job(WorkerIdentity("w1", INCARNATION))
     assert (job.id, job.attempt, job.incarnation, job.worker_id) == (42, 3, INCARNATION, "w1")
     assert (job.metadata, job.key, job.priority, job.created_at) == ({"from": "here"}, "customer 7", 5, LONG_AGO)

@@ -12,10 +12,12 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.claiming import decisions
 from leasehold.actors.claiming import dispatcher as dispatcher_module
 from leasehold.actors.claiming.backlog import Backlog
-from leasehold.actors.claiming.dispatcher import Claimer, Dispatcher
+from leasehold.actors.claiming.dispatcher import Dispatcher
+from leasehold.actors.shared import waiting
+from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.app import App
 from leasehold.app.builtin import builtin_app
@@ -37,11 +39,11 @@ class Dispatching:
         self.database = database
         self.client = Client(database)
         self.lane = FragileCaller(database)
-        self.claimer = Claimer(uuid4(), "w1", (), slots, 60.0, 20.0)
+        self.identity, self.mode = WorkerIdentity("w1"), WorkerMode(slots)
         self.backlog = Backlog()
         self.holdings: Holdings = {}
         self.dispatcher = Dispatcher(
-            self.lane, self.claimer, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True,
+            self.lane, self.identity, self.mode, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True,
             hold_for=hold_for,
         )  # fmt: skip
         self.started: list[HeldJob] = []
@@ -54,7 +56,7 @@ class Dispatching:
 
     async def claim_by_sql(self, batch: int = 1) -> list[int]:
         """Claim under the dispatcher's identity without its knowledge."""
-        rows = await self.database.call("claim_jobs", self.claimer.incarnation, "w1", batch=batch)
+        rows = await self.database.call("claim_jobs", self.identity.incarnation, "w1", batch=batch)
         return [row["job_id"] for row in rows]
 
     async def states(self) -> list[str]:
@@ -69,7 +71,7 @@ async def dispatching(database: Database, **options: Any) -> AsyncGenerator[Disp
     """A running dispatcher with as many idle slots as it has."""
     bundle = Dispatching(database, **options)
     async with trio.open_nursery() as nursery:
-        for _ in range(bundle.claimer.slots):
+        for _ in range(bundle.mode.slots):
             nursery.start_soon(bundle.slot)
         await wait_all_tasks_blocked()
         nursery.start_soon(supervise, bundle.dispatcher)
@@ -80,7 +82,7 @@ async def dispatching(database: Database, **options: Any) -> AsyncGenerator[Disp
 @pytest.fixture
 def no_decay(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first poll takes as long as the last: what is found meanwhile was found for another reason."""
-    monkeypatch.setattr(decisions, "FIRST_POLL_SECONDS", 600.0)
+    monkeypatch.setattr(waiting, "FIRST_POLL_SECONDS", 600.0)
 
 
 async def test_free_slots_are_filled_in_one_claim(database: Database) -> None:
@@ -144,7 +146,7 @@ async def test_a_slot_of_a_limit_that_gets_free_elsewhere_is_used_at_the_wake_up
     holder = uuid4()
     await database.call("claim_jobs", holder, "w2")
     async with dispatching(database, poll_seconds=600) as bundle, database.listen("leasehold") as listening:
-        await database.call("register_worker", bundle.claimer.incarnation, "w1", "host", 1, "0", [], [], 3, True)
+        await database.call("register_worker", bundle.identity.incarnation, "w1", "host", 1, "0", [], [], 3, True)
         bundle.dispatcher.wake()  # so that it is shown as idle
         await until(lambda: bundle.lane.calls.count("next_look_in") >= 2)
         await database.call("complete_jobs", holder, [first.job_id], [1], [None], [0.0])
@@ -243,7 +245,7 @@ async def test_draining_hands_back_what_has_not_started_and_closes_the_backlog(
 ) -> None:
     async with fetched_ahead(database) as bundle:
         bundle.lane.lose_request = {"release_jobs"} if broken else set()
-        bundle.dispatcher.drain()
+        bundle.mode.drain()
         await until(lambda: bundle.backlog.closed)
 
 
@@ -262,7 +264,7 @@ async def test_a_claim_that_comes_back_after_draining_began_is_handed_back_unsta
     await bundle.client.enqueue("echo")
     gate = bundle.lane.held_up["claim_jobs"] = trio.Event()
     async with trio.open_nursery() as nursery:
-        for _ in range(bundle.claimer.slots):
+        for _ in range(bundle.mode.slots):
             nursery.start_soon(bundle.slot)
         await wait_all_tasks_blocked()
         nursery.start_soon(supervise, bundle.dispatcher)
@@ -271,7 +273,7 @@ async def test_a_claim_that_comes_back_after_draining_began_is_handed_back_unsta
             return await bundle.states() == ["claimed"]
 
         await eventually(is_claimed)
-        bundle.dispatcher.drain()
+        bundle.mode.drain()
         gate.set()
     assert bundle.started == []
     assert await bundle.states() == ["pending"]
@@ -302,7 +304,7 @@ async def test_while_it_is_held_back_nothing_is_claimed(database: Database) -> N
         assert bundle.lane.calls.count("claim_jobs") <= claims + 1, "one may have been on its way"
         assert len(bundle.started) == 2
         held_back[0] = 0.0
-        bundle.dispatcher.look_again()
+        bundle.dispatcher.slot_freed()
         await until(lambda: len(bundle.started) == 3)
 
 
@@ -313,7 +315,7 @@ async def test_what_had_not_begun_goes_back_when_it_is_held_back(database: Datab
         await until(lambda: len(bundle.started) == 1)
         held_back[0] = float("inf")
         bundle.backlog.extend([held_job(number) for number in await bundle.claim_by_sql(2)])
-        bundle.dispatcher.look_again()
+        bundle.dispatcher.slot_freed()
         await until(lambda: bundle.dispatcher.statistics().handed_back == 2)
         assert await bundle.states() == ["pending", "pending", "claimed"]
 
@@ -324,7 +326,7 @@ async def test_of_a_paused_queue_goes_back_what_had_not_begun_and_of_no_other(da
         await client.enqueue_many([NewJob(kind="echo", queue=queue) for queue in ("a", "a", "b", "b")])
         bundle.dispatcher.wake()
         await until(lambda: len(bundle.started) == 1)
-        rows = await database.call("claim_jobs", bundle.claimer.incarnation, "w1", batch=3)
+        rows = await database.call("claim_jobs", bundle.identity.incarnation, "w1", batch=3)
         bundle.backlog.extend([held_job(row["job_id"], queue=row["queue"]) for row in rows])
         bundle.dispatcher.pause_queue("b")
         await until(lambda: bundle.dispatcher.statistics().handed_back == 2)

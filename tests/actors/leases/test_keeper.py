@@ -13,6 +13,7 @@ import trio
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.leases import keeper as keeper_module
 from leasehold.actors.leases.keeper import Keeper, Pulse
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
@@ -28,10 +29,11 @@ class Keeping:
     def __init__(self, database: Database, renew_seconds: float = 0.3) -> None:
         self.database = database
         self.client = Client(database)
-        self.incarnation = uuid4()
+        self.identity = WorkerIdentity("w1", renew_seconds=renew_seconds)
+        self.incarnation = self.identity.incarnation
         self.holdings: Holdings = {}
         self.pulse = Pulse()
-        self.keeper = Keeper(database.dsn, self.incarnation, self.holdings, renew_seconds, HeldJob.lose, self.pulse)
+        self.keeper = Keeper(database.dsn, self.identity, self.holdings, HeldJob.lose, self.pulse)
 
     async def claim(self, count: int = 1, lease: str = "60 seconds", *, started: bool = True) -> list[HeldJob]:
         """Jobs of the database, claimed and due for renewal."""
@@ -220,7 +222,7 @@ async def test_a_cancelled_keeper_leaves_neither_thread_nor_connection(database:
 
 async def test_a_keeper_that_cannot_do_its_work_ends_the_worker(empty_database_url: str) -> None:
     holdings: Holdings = {}
-    keeper = Keeper(empty_database_url, uuid4(), holdings, 0.1, HeldJob.lose, Pulse())
+    keeper = Keeper(empty_database_url, WorkerIdentity("w1", renew_seconds=0.1), holdings, HeldJob.lose, Pulse())
     from tests.support.held import held_job
 
     holdings[1] = held_job(1, claimed_at=0.0)

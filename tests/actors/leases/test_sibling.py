@@ -117,4 +117,4 @@ async def test_a_worker_that_cannot_reach_its_database_cancels_its_handlers_befo
         assert state == "running"
         assert 0 < left < 2  # a renewal that was carried out and not answered for counts as none
         proxy.resume()
-        await until(lambda: not running.worker.holdings)
+        await until(lambda: not running.worker.parts.holdings)

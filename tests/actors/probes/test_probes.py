@@ -67,7 +67,7 @@ async def test_metrics_tell_what_the_worker_did_by_kind(database_url: str, datab
         for kind in ("echo", "echo"):
             await running.run(kind)
         await running.run("bad", max_attempts=1)
-        await until(lambda: not running.worker.holdings)
+        await until(lambda: not running.worker.parts.holdings)
         with served(probes.health, probes) as asking:
             _, text = await ask(asking, "/metrics")
     lines = set(text.splitlines())

@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 import psutil
@@ -22,7 +21,8 @@ from leasehold.actors.processes import child
 from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.progress.buffer import Journal
-from leasehold.actors.running.slot import SHUTDOWN, Slot
+from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext
+from leasehold.actors.shared.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 from tests.support.process_app import MEBIBYTE, answer_as_another, app, die_at_once
 from tests.support.waiting import until
@@ -36,7 +36,9 @@ class Running:
         self.settled: list[Outcome] = []
 
     def slot(self) -> Slot:
-        return Slot(uuid4(), "w1", trio.CapacityLimiter(1), self.settled.append, processes=self.pool)
+        return Slot(
+            SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), self.settled.append, processes=self.pool)
+        )
 
     async def run(self, kind: str, **args: Any) -> Outcome:
         """The outcome of one job."""

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import trio
@@ -14,6 +13,7 @@ import trio
 from leasehold import App, Job
 from leasehold.actors.progress.buffer import Journal
 from leasehold.actors.progress.writer import ProgressWriter
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Database, Row, open_database
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused
 from leasehold.jobs.handling.retry import Retry
@@ -43,14 +43,14 @@ class Recorder(Caller):
         return [name for name, _ in self.calls]
 
 
-def a_scribe(caller: Caller) -> tuple[ProgressWriter, Journal]:
+def a_writer(caller: Caller) -> tuple[ProgressWriter, Journal]:
     journal = Journal()
-    return ProgressWriter(caller, uuid4(), journal, lambda _job_id: None), journal
+    return ProgressWriter(caller, WorkerIdentity("w1"), journal, lambda _job_id: None), journal
 
 
 async def test_all_jobs_go_into_one_statement_of_each_sort() -> None:
     recorder = Recorder()
-    scribe, journal = a_scribe(recorder)
+    scribe, journal = a_writer(recorder)
     for job_id in (3, 1, 2):
         journal.progress(job_id, 1, job_id / 10, "at\x00work")
         journal.line(job_id, 1, "info", "x")
@@ -65,7 +65,7 @@ async def test_all_jobs_go_into_one_statement_of_each_sort() -> None:
 
 async def test_it_writes_twice_a_second_at_the_most_and_at_once_when_a_job_has_ended(autojump_clock: object) -> None:
     recorder = Recorder()
-    scribe, journal = a_scribe(recorder)
+    scribe, journal = a_writer(recorder)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(scribe.run)
         for number in range(20):
@@ -85,7 +85,7 @@ async def test_what_postgres_refuses_is_given_up_and_spoils_nothing(
     function: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     recorder = Recorder(QueryRefused("no"))
-    scribe, journal = a_scribe(recorder)
+    scribe, journal = a_writer(recorder)
     if function == "progress":
         journal.progress(1, 1, 0.5)
     else:
@@ -97,7 +97,7 @@ async def test_what_postgres_refuses_is_given_up_and_spoils_nothing(
 
 async def test_while_the_database_is_away_everything_is_kept() -> None:
     recorder = Recorder(DatabaseUnavailable("gone"), None, DatabaseUnavailable("gone again"))
-    scribe, journal = a_scribe(recorder)
+    scribe, journal = a_writer(recorder)
     journal.progress(1, 1, 0.5)
     journal.line(1, 1, "info", "a")
     with pytest.raises(DatabaseUnavailable):
@@ -113,7 +113,7 @@ async def test_while_the_database_is_away_everything_is_kept() -> None:
 
 async def test_many_lines_are_written_in_portions() -> None:
     recorder = Recorder()
-    scribe, journal = a_scribe(recorder)
+    scribe, journal = a_writer(recorder)
     for number in range(5000):
         journal.line(number, 1, "info", "x")
     await scribe.write()
@@ -122,7 +122,7 @@ async def test_many_lines_are_written_in_portions() -> None:
 
 async def test_two_writers_write_each_line_once() -> None:
     recorder = Recorder()
-    scribe, journal = a_scribe(recorder)
+    scribe, journal = a_writer(recorder)
     for number in range(3000):
         journal.line(number, 1, "info", str(number))
     async with trio.open_nursery() as nursery:
@@ -266,9 +266,11 @@ async def test_it_can_be_seen_while_the_handler_runs(running: Working) -> None:
 
 async def test_what_a_cancelled_job_said_hurts_nobody(running: Working) -> None:
     job_id = await running.client.enqueue("holds")
-    await until(lambda: job_id in running.worker.holdings and running.worker.holdings[job_id].started is not None)
+    await until(
+        lambda: job_id in running.worker.parts.holdings and running.worker.parts.holdings[job_id].started is not None
+    )
     await running.client.cancel(job_id)
-    await until(lambda: job_id not in running.worker.holdings)
+    await until(lambda: job_id not in running.worker.parts.holdings)
     assert (await running.run("trio")).state == "completed"
     assert await logged(running, job_id, 1) == [(1, "info", "holding")]
 
@@ -322,7 +324,7 @@ async def test_what_is_left_is_written_before_the_worker_has_ended(database_url:
 async def test_a_job_without_a_worker_says_so(database: Database) -> None:
     from tests.support.held import held_job
 
-    job = held_job().job(uuid4(), "w1")
+    job = held_job().job(WorkerIdentity("w1"))
     with pytest.raises(BadInput, match="no worker at hand"):
         job.progress(0.5)
     with pytest.raises(BadInput, match="no worker at hand"):

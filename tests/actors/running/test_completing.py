@@ -70,9 +70,9 @@ async def test_the_users_rows_the_output_and_the_next_jobs_commit_together(datab
         timeline = [entry.event for entry in await running.client.timeline(job.id)]
         assert timeline == ["created", "claimed", "started", "completed"]
         assert await running.database.fetch("select 1 from leasehold.finished_jobs") == [(1,)]
-        await until(lambda: not running.worker.holdings)
-        assert running.worker.settler.statistics().completed == 1
-        assert running.worker.settler.statistics().refused == 0
+        await until(lambda: not running.worker.parts.holdings)
+        assert running.worker.parts.settler.statistics().completed == 1
+        assert running.worker.parts.settler.statistics().refused == 0
 
 
 async def test_a_handler_in_a_thread_has_the_same_without_await(database_url: str) -> None:
@@ -356,7 +356,7 @@ async def test_jobs_that_a_handler_leaves_behind_cannot_complete_later(database_
 
     async with paying(database_url, an_app(pay)) as running:
         await running.run("pay")
-        await eventually(lambda: _false_if(running.worker.holdings))
+        await eventually(lambda: _false_if(running.worker.parts.holdings))
         with pytest.raises(LeaseLost, match="has ended"):
             await left[0].complete().__aenter__()
 
@@ -417,7 +417,7 @@ async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_un
     app = an_app(pay, runs, retry=RetryPolicy(initial=0))
     async with paying(database_url, app, queues=["default"]) as running:
         job = await running.run("pay", {"n": 1})
-        await eventually(lambda: _false_if(running.worker.holdings))
+        await eventually(lambda: _false_if(running.worker.parts.holdings))
         assert (job.state, job.attempt) == ("completed", 2)
         assert happened == [(1, "prepared"), (2, "prepared"), (2, "completed")]
         assert len(await running.client.list(kind="mail")) == 1
@@ -465,7 +465,7 @@ async def test_a_job_cancelled_amid_its_completion_is_cancelled_and_keeps_nothin
         await reached.wait()
         await running.client.cancel(job_id)
         assert ((await running.finished(job_id)).state, await paid(running)) == ("cancelled", [])
-        await eventually(lambda: _false_if(running.worker.holdings))
+        await eventually(lambda: _false_if(running.worker.parts.holdings))
         await nobody_is_in_a_transaction(running)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
 
 import asyncpg
 import msgspec
@@ -18,6 +17,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from leasehold import App, CompletionValues, ContinueWith, Job
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput, InvalidArgs
 from tests.support.held import held_job
 from tests.support.working import without_renewals, working
@@ -124,7 +124,7 @@ async def test_an_output_is_committed_with_the_users_row_and_returned_as_by_any_
         await running.stopped()
         assert len(await running.database.fetch("select from public.paid")) == 1
         assert [row[1:3] for row in await jobs_of(running)] == [("part", "parts")]
-        assert running.worker.settler.statistics().refused == 0
+        assert running.worker.parts.settler.statistics().refused == 0
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
@@ -162,7 +162,7 @@ async def test_a_continuation_is_what_job_complete_would_have_written(
         assert all(row[9] for row in made if row[1] == "part")
         blockers = await running.client.blockers(next(row[0] for row in made if row[1] == "ship"))
         assert [each.chain_id for each in blockers] == [made[0][0], 1]
-        assert running.worker.settler.statistics().refused == 0
+        assert running.worker.parts.settler.statistics().refused == 0
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
@@ -222,4 +222,4 @@ async def test_there_is_one_completion_only(database_url: str) -> None:
 
 def test_a_job_without_a_worker_at_hand_says_so() -> None:
     with pytest.raises(BadInput, match="no worker at hand"):
-        held_job(7).job(uuid4(), "w1").completion()
+        held_job(7).job(WorkerIdentity("w1")).completion()

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from leasehold import App, ContinueWith, Discard, Job, NewJob, ended
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput
 from leasehold.jobs.handling.job import Token
 from tests.support.held import held_job
@@ -97,7 +98,7 @@ async def test_a_chain_goes_on_until_a_handler_returns_an_output(database_url: s
             ("ship", "completed", '"shipped 7"'),
         ]
         assert seen == [(job_id, 0), (job_id, 1), (job_id, 2)]
-        await until(lambda: running.worker.settler.statistics().completed == 3)
+        await until(lambda: running.worker.parts.settler.statistics().completed == 3)
 
 
 async def test_a_chain_may_loop_and_branch(database_url: str) -> None:
@@ -257,7 +258,7 @@ async def test_ten_thousand_next_jobs_are_one_statement(database_url: str) -> No
             "select max(slot) from leasehold.job_blockers where job_id = $1", join.id
         )
         assert slots[0] == 10_000
-        assert running.worker.settler.statistics().statements <= 3
+        assert running.worker.parts.settler.statistics().statements <= 3
 
 
 async def test_a_continuation_that_is_not_returned_fails_the_job_rather_than_end_its_chain(database_url: str) -> None:
@@ -309,7 +310,7 @@ async def test_a_continuation_that_cannot_be_written_fails_the_job_for_good(
 
 
 async def test_a_job_that_no_worker_made_says_what_it_cannot_do() -> None:
-    job = held_job(3).job(UUID(int=1), "w1")
+    job = held_job(3).job(WorkerIdentity("w1", UUID(int=1)))
     assert job.token == Token(3, 1, "00000000-0000-0000-0000-000000000001")
     assert job.continue_with(NewJob(kind="next")) == ContinueWith(NewJob(kind="next"))
     with pytest.raises(BadInput, match="no worker at hand"):

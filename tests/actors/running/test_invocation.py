@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from functools import partial
 from threading import current_thread, main_thread
 from typing import Any, cast
-from uuid import uuid4
 
 import msgspec
 import pytest
@@ -13,6 +12,7 @@ import trio
 from leasehold.actors.attempts.outcome import EncodedOutput
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput, HandlerFailed, told_of
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.kinds.kind import Kind, KindOptions
@@ -28,7 +28,7 @@ async def call(kind: Kind[..., Any], *args: Any, apart: Apart | None = None, **n
 async def call_apart(pool: ProcessPool | None, name: str, *, decodes: bool = False, **args: Any) -> Any:
     kind = app.find(name)
     held = held_job(kind=kind, args=msgspec.json.encode(args).decode())
-    return await call(kind, apart=Apart(pool, held, uuid4(), "w1", decodes))
+    return await call(kind, apart=Apart(pool, held, WorkerIdentity("w1"), decodes))
 
 
 @pytest.fixture

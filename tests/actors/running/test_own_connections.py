@@ -89,7 +89,7 @@ async def test_the_users_row_and_the_completion_are_one_commit_and_the_handler_j
         running.worker.drain()
         await running.stopped()
         assert len(await running.client.list(kind="mail")) == (1 if then else 0)
-        assert running.worker.settler.statistics().refused == 0
+        assert running.worker.parts.settler.statistics().refused == 0
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import trio
@@ -11,7 +10,8 @@ from trio.testing import MockClock
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.time_limits import DEADLINE_PASSED, TOO_LATE
-from leasehold.actors.running.slot import SHUTDOWN, Slot, Take, describe_slot
+from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext, Take, describe_slot
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.jobs.handling.continuation import WaitFor
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
@@ -25,7 +25,7 @@ class Running:
 
     def __init__(self) -> None:
         self.settled: list[Outcome] = []
-        self.slot = Slot(uuid4(), "w1", trio.CapacityLimiter(1), self.settled.append)
+        self.slot = Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), self.settled.append))
 
     def held(self) -> HeldJob:
         """The job that runs."""

@@ -23,6 +23,7 @@ from leasehold.actors.attempts.outcome import (
 from leasehold.actors.settling import settlement
 from leasehold.actors.settling import settler as settler_module
 from leasehold.actors.settling.settler import Settler
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
@@ -44,11 +45,12 @@ class Settling:
     def __init__(self, database: Database, lane: Caller | None = None) -> None:
         self.database = database
         self.client = Client(database)
-        self.incarnation = uuid4()
+        self.identity = WorkerIdentity("w1")
+        self.incarnation = self.identity.incarnation
         self.holdings: Holdings = {}
         self.settled = 0
         self.lane = FragileCaller(lane or database)
-        self.settler = Settler(self.lane, self.incarnation, self.holdings, self._count)
+        self.settler = Settler(self.lane, self.identity, self.holdings, self._count)
 
     def _count(self, count: int) -> None:
         self.settled += count

@@ -5,32 +5,33 @@ from typing import Literal
 
 import pytest
 
-from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Stand, Work, decide
+from leasehold.actors.shared.mode import WorkerMode
+from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable, Verdict, decide
 from leasehold.actors.worker.resources import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
 LIMITS = BackpressureLimits(memory=0.85, cpu=0.90, seconds=10.0)
 
 
-class Braking:
-    """A brake and all that acts on it."""
+class Loaded:
+    """The backpressure of a worker, and all that acts on it."""
 
-    def __init__(self, limits: BackpressureLimits = LIMITS) -> None:
+    def __init__(self, limits: BackpressureLimits = LIMITS, resources: Readable | None = None) -> None:
         self.resources = FakeResources()
         self.clock = FakeClock()
-        self.is_running = False
+        self.is_busy = False
         self.begun = 0
-        self.brake = Backpressure(self.resources, limits, lambda: Work(self.is_running, self.begun), self.clock)
         self.changes = 0
-        self.brake.changed = self.changed
+        self.mode = WorkerMode(1)
+        self.backpressure = Backpressure(resources or self.resources, limits, self.mode, self, self.changed, self.clock)
 
     def changed(self) -> None:
         self.changes += 1
 
     def after(self, seconds: float) -> float:
-        """What the brake says so much later."""
+        """What it says so much later."""
         self.clock.now += seconds
-        return self.brake.hold_for()
+        return self.backpressure.hold_for()
 
     def after_busy(self, seconds: float) -> float:
         """The same, while the machine used all of its CPU."""
@@ -38,7 +39,7 @@ class Braking:
         return self.after(seconds)
 
     def until_held(self) -> float:
-        """What the brake says when the CPU has been busy for long enough."""
+        """What it says when the CPU has been busy for long enough."""
         self.after(0)
         while not (held := self.after_busy(1.0)):
             pass
@@ -46,34 +47,34 @@ class Braking:
 
 
 @pytest.fixture
-def braking() -> Braking:
-    return Braking()
+def loaded() -> Loaded:
+    return Loaded()
 
 
-def test_with_enough_memory_and_cpu_nothing_is_held_back(braking: Braking) -> None:
-    assert braking.after(0) == 0.0
-    assert braking.brake.reason is None
+def test_with_enough_memory_and_cpu_nothing_is_held_back(loaded: Loaded) -> None:
+    assert loaded.after(0) == 0.0
+    assert loaded.backpressure.reason is None
 
 
-def test_the_machine_is_looked_at_once_a_second_at_the_most(braking: Braking) -> None:
+def test_the_machine_is_looked_at_once_a_second_at_the_most(loaded: Loaded) -> None:
     for _ in range(100):
-        braking.after(0.02)
-    assert braking.resources.looks <= 3
+        loaded.after(0.02)
+    assert loaded.resources.looks <= 3
 
 
 def test_above_the_limit_the_next_look_holds_for_as_long_as_is_set_and_the_one_after_may_let_go(
-    braking: Braking, caplog: pytest.LogCaptureFixture
+    loaded: Loaded, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    braking.after(0)
-    braking.resources.memory = 0.87
-    assert braking.after(1.0) == 10.0
-    assert braking.brake.reason == "memory 87 % of 2.0 GiB (limit 85 %)"
-    braking.resources.memory = 0.5
-    assert braking.after(9.0) == 1.0, "not before the time is up"
-    assert braking.after(1.0) == 0.0
-    assert braking.brake.reason is None
-    assert braking.changes == 2
+    loaded.after(0)
+    loaded.resources.memory = 0.87
+    assert loaded.after(1.0) == 10.0
+    assert loaded.backpressure.reason == "memory 87 % of 2.0 GiB (limit 85 %)"
+    loaded.resources.memory = 0.5
+    assert loaded.after(9.0) == 1.0, "not before the time is up"
+    assert loaded.after(1.0) == 0.0
+    assert loaded.backpressure.reason is None
+    assert loaded.changes == 2
     assert [record.getMessage() for record in caplog.records] == [
         "backing off: memory 87 % of 2.0 GiB (limit 85 %), 10 s",
         "resuming after 10 s: memory 50 % of 2.0 GiB, CPU 0 % of 2 CPUs",
@@ -81,61 +82,61 @@ def test_above_the_limit_the_next_look_holds_for_as_long_as_is_set_and_the_one_a
     assert caplog.records[0].levelno == logging.WARNING
 
 
-def test_what_lasts_is_said_once(braking: Braking, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_lasts_is_said_once(loaded: Loaded, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    braking.resources.memory = 0.99
-    assert braking.after(0) == 10.0
-    braking.resources.memory = 0.97
-    assert braking.after(10.0) == 10.0
-    assert braking.brake.reason == "memory 97 % of 2.0 GiB (limit 85 %)", "the row shows the last measurement"
-    assert (len(caplog.records), braking.changes) == (1, 1)
+    loaded.resources.memory = 0.99
+    assert loaded.after(0) == 10.0
+    loaded.resources.memory = 0.97
+    assert loaded.after(10.0) == 10.0
+    assert loaded.backpressure.reason == "memory 97 % of 2.0 GiB (limit 85 %)", "the row shows the last measurement"
+    assert (len(caplog.records), loaded.changes) == (1, 1)
 
 
-def test_cpu_has_to_be_short_for_a_while(braking: Braking) -> None:
-    braking.after(0)
+def test_cpu_has_to_be_short_for_a_while(loaded: Loaded) -> None:
+    loaded.after(0)
     held: list[bool] = []
     for _ in range(40):
-        braking.resources.cpu_seconds += 2.0
-        held.append(braking.after(1.0) > 0)
+        loaded.resources.cpu_seconds += 2.0
+        held.append(loaded.after(1.0) > 0)
     assert not any(held[:20])
     assert any(held[20:30])
 
 
 def test_a_limit_of_one_never_holds_back() -> None:
-    braking = Braking(BackpressureLimits(memory=1.0, cpu=1.0, seconds=10.0))
-    braking.resources.memory = 1.0
-    assert braking.after(0) == 0.0
+    loaded = Loaded(BackpressureLimits(memory=1.0, cpu=1.0, seconds=10.0))
+    loaded.resources.memory = 1.0
+    assert loaded.after(0) == 0.0
 
 
-def test_a_paused_worker_is_held_until_it_is_resumed_whatever_the_memory(braking: Braking) -> None:
-    braking.brake.paused = True
-    assert braking.after(0) == float("inf")
-    braking.resources.memory = 0.9
-    assert braking.after(100.0) == float("inf")
-    assert braking.brake.reason is not None
-    braking.brake.paused = False
-    assert braking.after(1.0) == 9.0
+def test_a_paused_worker_is_held_until_it_is_resumed_whatever_the_memory(loaded: Loaded) -> None:
+    loaded.mode.set_paused(True)
+    assert loaded.after(0) == float("inf")
+    loaded.resources.memory = 0.9
+    assert loaded.after(100.0) == float("inf")
+    assert loaded.backpressure.reason is not None
+    loaded.mode.set_paused(False)
+    assert loaded.after(1.0) == 9.0
 
 
-def test_a_heartbeat_reads_anew_what_is_older_than_a_second(braking: Braking) -> None:
-    first = braking.brake.load()
-    braking.resources.memory = 0.6
-    assert braking.brake.load() is first
-    braking.clock.now += 1.0
-    later = braking.brake.load()
+def test_a_heartbeat_reads_anew_what_is_older_than_a_second(loaded: Loaded) -> None:
+    first = loaded.backpressure.load()
+    loaded.resources.memory = 0.6
+    assert loaded.backpressure.load() is first
+    loaded.clock.now += 1.0
+    later = loaded.backpressure.load()
     assert later is not None
     assert later.memory == pytest.approx(0.6)
-    assert braking.brake.reason is None
+    assert loaded.backpressure.reason is None
 
 
-def test_heartbeats_do_not_keep_the_brake_from_looking(braking: Braking) -> None:
-    braking.after(0)
-    braking.resources.memory = 0.87
+def test_heartbeats_do_not_keep_it_from_judging(loaded: Loaded) -> None:
+    loaded.after(0)
+    loaded.resources.memory = 0.87
     held: list[float] = []
     for _ in range(6):
-        braking.clock.now += 0.3
-        braking.brake.load()
-        held.append(braking.after(0.2))
+        loaded.clock.now += 0.3
+        loaded.backpressure.load()
+        held.append(loaded.after(0.2))
     assert held[-1] > 0
 
 
@@ -144,81 +145,80 @@ def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptur
         def read(self) -> Reading:
             raise OSError("no /proc")
 
-    clock = FakeClock()
-    brake = Backpressure(Broken(), LIMITS, lambda: Work(False, 0), clock)
+    loaded = Loaded(resources=Broken())
     for _ in range(3):
-        assert brake.hold_for() == 0.0
-        assert brake.load() is None
-        clock.now += 5
+        assert loaded.backpressure.hold_for() == 0.0
+        assert loaded.backpressure.load() is None
+        loaded.clock.now += 5
     assert [record.getMessage() for record in caplog.records] == [
         "memory and CPU cannot be read, so nothing backs off: no /proc"
     ]
 
 
 def test_cpu_alone_holds_an_idle_worker_for_one_back_off_and_no_longer(
-    braking: Braking, caplog: pytest.LogCaptureFixture
+    loaded: Loaded, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    assert braking.until_held() == 10.0
-    assert braking.after_busy(9.0) == 1.0
-    assert [braking.after_busy(1.0) for _ in range(60)] == [0.0] * 60
-    assert (braking.brake.reason, braking.changes) == (None, 2)
+    assert loaded.until_held() == 10.0
+    assert loaded.after_busy(9.0) == 1.0
+    assert [loaded.after_busy(1.0) for _ in range(60)] == [0.0] * 60
+    assert (loaded.backpressure.reason, loaded.changes) == (None, 2)
     assert [record.getMessage() for record in caplog.records] == [
         "backing off: CPU 91 % of 2 CPUs (limit 90 %), 10 s",
         "claiming all the same: CPU 97 % of 2 CPUs, but this worker runs nothing",
     ]
 
 
-def test_once_it_runs_jobs_again_busy_cpu_holds_it_again_and_after_their_end_it_goes_on(braking: Braking) -> None:
-    braking.until_held()
+def test_once_it_runs_jobs_again_busy_cpu_holds_it_again_and_after_their_end_it_goes_on(loaded: Loaded) -> None:
+    loaded.until_held()
     for _ in range(3):
-        assert braking.after_busy(10.0) == 0.0
-        braking.begun, braking.is_running = braking.begun + 1, True
-        assert braking.after_busy(0.5) == 0.0, "the machine is looked at once a second at the most"
-        assert braking.after_busy(0.5) == 10.0
-        assert braking.after_busy(10.0) == 10.0, "it still runs what it has begun"
-        braking.is_running = False
+        assert loaded.after_busy(10.0) == 0.0
+        loaded.begun, loaded.is_busy = loaded.begun + 1, True
+        assert loaded.after_busy(0.5) == 0.0, "the machine is looked at once a second at the most"
+        assert loaded.after_busy(0.5) == 10.0
+        assert loaded.after_busy(10.0) == 10.0, "it still runs what it has begun"
+        loaded.is_busy = False
 
 
-def test_jobs_that_ran_between_two_looks_count(braking: Braking) -> None:
-    braking.until_held()
-    assert braking.after_busy(10.0) == 0.0
-    braking.begun += 1
-    assert braking.after_busy(1.5) == 10.0
-    assert braking.after_busy(10.0) == 0.0
+def test_jobs_that_ran_between_two_looks_count(loaded: Loaded) -> None:
+    loaded.until_held()
+    assert loaded.after_busy(10.0) == 0.0
+    loaded.begun += 1
+    assert loaded.after_busy(1.5) == 10.0
+    assert loaded.after_busy(10.0) == 0.0
 
 
-def test_a_worker_whose_jobs_keep_running_is_held_for_as_long_as_the_cpu_is_busy(braking: Braking) -> None:
-    braking.begun, braking.is_running = 1, True
-    braking.until_held()
-    assert [braking.after_busy(10.0) for _ in range(6)] == [10.0] * 6
+def test_a_worker_whose_jobs_keep_running_is_held_for_as_long_as_the_cpu_is_busy(loaded: Loaded) -> None:
+    loaded.begun, loaded.is_busy = 1, True
+    loaded.until_held()
+    assert [loaded.after_busy(10.0) for _ in range(6)] == [10.0] * 6
 
 
-def test_memory_holds_an_idle_worker_for_as_long_as_it_is_short_and_so_do_memory_and_cpu(braking: Braking) -> None:
-    braking.until_held()
-    braking.resources.memory = 0.9
-    assert [braking.after_busy(10.0) for _ in range(6)] == [10.0] * 6
-    assert braking.brake.reason == "memory 90 % of 2.0 GiB (limit 85 %), CPU 100 % of 2 CPUs (limit 90 %)"
-    braking.resources.memory = 0.5
-    assert braking.after_busy(10.0) == 0.0, "CPU alone has held it for long enough"
-    braking.resources.memory = 0.9
-    assert braking.after_busy(1.0) == 10.0
+def test_memory_holds_an_idle_worker_for_as_long_as_it_is_short_and_so_do_memory_and_cpu(loaded: Loaded) -> None:
+    loaded.until_held()
+    loaded.resources.memory = 0.9
+    assert [loaded.after_busy(10.0) for _ in range(6)] == [10.0] * 6
+    assert loaded.backpressure.reason == "memory 90 % of 2.0 GiB (limit 85 %), CPU 100 % of 2 CPUs (limit 90 %)"
+    loaded.resources.memory = 0.5
+    assert loaded.after_busy(10.0) == 0.0, "CPU alone has held it for long enough"
+    loaded.resources.memory = 0.9
+    assert loaded.after_busy(1.0) == 10.0
 
 
-def test_a_worker_that_was_excused_is_held_anew_when_the_cpu_has_been_free_in_between(braking: Braking) -> None:
-    braking.until_held()
-    assert braking.after_busy(10.0) == 0.0
-    assert braking.after(60.0) == 0.0
-    assert braking.until_held() == 10.0
+def test_a_worker_that_was_excused_is_held_anew_when_the_cpu_has_been_free_in_between(loaded: Loaded) -> None:
+    loaded.until_held()
+    assert loaded.after_busy(10.0) == 0.0
+    assert loaded.after(60.0) == 0.0
+    assert loaded.until_held() == 10.0
 
 
-def test_a_paused_worker_is_not_excused_before_it_is_resumed(braking: Braking) -> None:
-    braking.until_held()
-    braking.brake.paused = True
-    assert braking.after_busy(10.0) == float("inf")
-    assert braking.brake.reason is not None
-    braking.brake.paused = False
-    assert braking.after_busy(10.0) == 0.0
+def test_a_paused_worker_is_not_excused_before_it_is_resumed(loaded: Loaded) -> None:
+    loaded.until_held()
+    loaded.mode.set_paused(True)
+    assert loaded.after_busy(10.0) == float("inf")
+    assert loaded.backpressure.reason is not None
+    loaded.mode.set_paused(False)
+    assert loaded.after_busy(10.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided
     was: Literal["free", "held", "excused"], memory: float, cpu: float, is_idle: bool, mode: str
 ) -> None:
     load = Load(memory=memory, memory_limit=2**31, cpu=cpu, cpu_limit=2.0)
-    before = Stand(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
+    before = Verdict(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
     now = decide(before, load, LIMITS, 100.0, is_idle=is_idle)
     assert now.mode == mode
     assert (now.reason is not None, now.until) == ((True, 110.0) if mode == "held" else (False, 0.0))
@@ -250,4 +250,4 @@ def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided
 
 
 def test_a_reading_that_fails_lets_go_of_a_worker_that_is_held() -> None:
-    assert decide(Stand("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Stand()
+    assert decide(Verdict("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Verdict()

@@ -113,7 +113,7 @@ async def test_slots_come_and_go(database_url: str, stage: Stage) -> None:
         stage.go.set()
         for job in jobs:
             assert (await running.finished(job)).state == "completed"
-        await until(lambda: len(running.worker.crew.slots) == 1)
+        await until(lambda: len(running.worker.parts.roster.slots) == 1)
         stage.go = trio.Event()
         jobs = [await running.client.enqueue("act") for _ in range(3)]
         await until(lambda: len(stage.running) == 1)
@@ -271,16 +271,16 @@ async def test_a_paused_queue_is_left_by_every_worker_and_what_had_not_begun_is_
             await each.ready()
             await until(lambda each=each: each.switchboard.listening)
         for each in fleet:
-            each.worker.dispatcher.job_ended(1000)  # as if jobs were fast: it fetches ahead
+            each.worker.parts.dispatcher.job_ended(1000)  # as if jobs were fast: it fetches ahead
         jobs = [await one.client.enqueue("act", queue="crawl") for _ in range(30)]
-        await until(lambda: all(len(each.worker.holdings) > 1 for each in fleet))
+        await until(lambda: all(len(each.worker.parts.holdings) > 1 for each in fleet))
         await one.client.pause("crawl")
-        await until(lambda: all(len(each.worker.holdings) == 1 for each in fleet))
+        await until(lambda: all(len(each.worker.parts.holdings) == 1 for each in fleet))
         assert len(stage.running) == 2
         for job in set(jobs) - stage.running:
             await one.in_state(job, "pending")
         stage.go.set()
-        await until(lambda: not any(each.worker.holdings for each in fleet))
+        await until(lambda: not any(each.worker.parts.holdings for each in fleet))
         assert {count.state: count.jobs for count in await one.client.counts()} == {"pending": 28, "completed": 2}
         stage.go = trio.Event()
         await one.client.resume("crawl")

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from uuid import uuid4
 
 import msgspec
 import trio
 
-from leasehold.actors.claiming.dispatcher import Claimer
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
-from leasehold.actors.worker.presence import About, Command, Presence, Vitals, package_version
+from leasehold.actors.worker.presence import About, Presence, Vitals, WorkerCommand, package_version
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.records.workers import WorkerRecord
@@ -19,23 +18,23 @@ READY = Vitals(state="ready", active_jobs=2, slots=4, listening=True, memory=0.5
 DRAINING = msgspec.structs.replace(READY, state="draining")
 
 
-def presence_of(database: Database, claimer: Claimer, vitals: Callable[[], Vitals] = lambda: READY) -> Presence:
-    return Presence(database, claimer, About(kinds=["echo"], host="here"), 60.0, vitals)
+def presence_of(database: Database, identity: WorkerIdentity, vitals: Callable[[], Vitals] = lambda: READY) -> Presence:
+    return Presence(database, identity, About(kinds=["echo"], host="here"), 60.0, vitals)
 
 
-def a_claimer() -> Claimer:
-    return Claimer(uuid4(), "w1", ("mail",), 3, 60.0, 20.0)
+def an_identity() -> WorkerIdentity:
+    return WorkerIdentity("w1", queues=("mail",))
 
 
 async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -> None:
-    client, claimer = Client(database), a_claimer()
+    client, identity = Client(database), an_identity()
     shows = [READY]
-    presence = presence_of(database, claimer, lambda: shows[-1])
+    presence = presence_of(database, identity, lambda: shows[-1])
     await presence.register()
     [shown] = await client.workers()
     assert (shown.worker_id, shown.incarnation, shown.queues, shown.kinds) == (
         "w1",
-        claimer.incarnation,
+        identity.incarnation,
         ["mail"],
         ["echo"],
     )
@@ -62,17 +61,17 @@ async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -
 
 
 async def test_a_worker_whose_row_was_deleted_registers_again(database: Database) -> None:
-    client, claimer = Client(database), a_claimer()
-    presence = presence_of(database, claimer)
+    client, identity = Client(database), an_identity()
+    presence = presence_of(database, identity)
     await presence.register()
     await database.fetch("delete from leasehold.workers")
     await presence.beat()
-    assert [worker.incarnation for worker in await client.workers()] == [claimer.incarnation]
+    assert [worker.incarnation for worker in await client.workers()] == [identity.incarnation]
 
 
 async def test_a_draining_worker_that_registers_again_is_soon_shown_as_draining(database: Database) -> None:
     client = Client(database)
-    presence = presence_of(database, a_claimer(), lambda: DRAINING)
+    presence = presence_of(database, an_identity(), lambda: DRAINING)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, presence)
 
@@ -84,7 +83,7 @@ async def test_a_draining_worker_that_registers_again_is_soon_shown_as_draining(
 
 
 async def test_a_worker_says_how_often_it_beats_and_how_many_wake_ups_it_has_lost(database: Database) -> None:
-    presence = presence_of(database, a_claimer(), lambda: msgspec.structs.replace(READY, lost_wake_ups=4))
+    presence = presence_of(database, an_identity(), lambda: msgspec.structs.replace(READY, lost_wake_ups=4))
     await presence.register()
     await presence.beat()
     [row] = await database.fetch("select heartbeat_seconds, lost_wake_ups from leasehold.workers")
@@ -93,24 +92,24 @@ async def test_a_worker_says_how_often_it_beats_and_how_many_wake_ups_it_has_los
 
 async def test_two_starts_under_one_name_are_two_workers(database: Database) -> None:
     for _ in range(2):
-        await presence_of(database, a_claimer()).register()
+        await presence_of(database, an_identity()).register()
     shown = await Client(database).workers()
     assert [worker.worker_id for worker in shown] == ["w1", "w1"]
     assert len({worker.incarnation for worker in shown}) == 2
 
 
 async def test_a_command_whose_acknowledgement_got_lost_is_carried_out_once(database: Database) -> None:
-    client, claimer = Client(database), a_claimer()
+    client, identity = Client(database), an_identity()
     caller = FragileCaller(database)
     done: list[int] = []
 
-    async def carry_out(command: Command) -> object:
+    async def carry_out(command: WorkerCommand) -> object:
         done.append(command.id)
         if command.command == "resume":
             raise ZeroDivisionError("by nothing")
         return {"n": len(done)}
 
-    presence = Presence(caller, claimer, About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
+    presence = Presence(caller, identity, About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
     await presence.register()
     numbers = [await client.command_worker("w1", name) for name in ("pause", "resume")]
     caller.lose_request.add("acknowledge_command")

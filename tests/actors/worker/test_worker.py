@@ -27,7 +27,7 @@ async def test_an_idle_worker_runs_a_job_from_enqueue_to_output(database_url: st
         assert job.started_at is not None
         assert job.claimed_at is not None
         assert job.created_at <= job.claimed_at <= job.started_at
-        await until(lambda: not running.worker.holdings)
+        await until(lambda: not running.worker.parts.holdings)
 
 
 async def test_handlers_of_all_three_flavours_run_and_see_their_job(database_url: str) -> None:
@@ -350,7 +350,7 @@ async def test_without_notifications_jobs_are_found_by_polling(database_url: str
     async with working(database_url, builtin_app(), notify=False, poll_seconds=0.2) as running:
         await running.ready()
         assert (await running.run("echo")).state == "completed"
-        assert running.worker.dispatcher.statistics().wake_ups == 0
+        assert running.worker.parts.dispatcher.statistics().wake_ups == 0
 
 
 async def test_cancelling_a_running_job_cancels_its_handler_in_every_flavour(
@@ -393,8 +393,8 @@ async def test_cancelling_a_running_job_cancels_its_handler_in_every_flavour(
             await running.client.cancel(job_id)
             await until(lambda: events == ["started", "cancelled"])
             assert (await running.client.get(job_id)).state == "cancelled"
-        await until(lambda: not running.worker.holdings)
-        assert running.worker.settler.statistics().refused == 0
+        await until(lambda: not running.worker.parts.holdings)
+        assert running.worker.parts.settler.statistics().refused == 0
     assert caplog.text.count("lease lost (cancelled), the handler was cancelled") == 3
 
 
@@ -411,7 +411,7 @@ async def test_without_notifications_a_cancelled_job_is_noticed_at_its_next_rene
         job_id = await running.client.enqueue("endless")
         await running.in_state(job_id, "running")
         await running.client.cancel(job_id)
-        await until(lambda: not running.worker.holdings)
+        await until(lambda: not running.worker.parts.holdings)
     assert "lease lost (cancelled), the handler was cancelled" in caplog.text
 
 
@@ -488,4 +488,4 @@ async def test_a_worker_that_dies_unheard_is_replaced_by_another_through_the_rea
         job = await running.finished(job_id)
         assert (job.state, job.output, job.attempt) == ("completed", "done", 2)
         assert attempts == [1, 2]
-        await until(lambda: not running.worker.holdings)
+        await until(lambda: not running.worker.parts.holdings)

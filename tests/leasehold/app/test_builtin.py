@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-from uuid import uuid4
-
 import pytest
 import trio
 from trio.testing import MockClock
 
 from leasehold import App
+from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.app.builtin import builtin_app, dummy, echo, find_kind, with_builtins
 from tests.support.held import held_job
 
 
 def a_job(attempt: int = 1):
-    return held_job(7, attempt=attempt).job(uuid4(), "w1")
+    return held_job(7, attempt=attempt).job(WorkerIdentity("w1"))
 
 
 def test_a_fresh_worker_serves_echo_and_dummy() -> None:

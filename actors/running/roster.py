@@ -1,0 +1,32 @@
+"""The slots that a worker has, and what each of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import trio
+
+from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.running.slot import Slot
+
+
+class Roster:
+    """Written by the crew; read by whoever wants to know what runs.
+
+    Attributes:
+        slots: those that there are now, and the task of each.
+        begun: how many jobs they have taken since the start.
+    """
+
+    def __init__(self) -> None:
+        self.slots: dict[Slot, trio.lowlevel.Task] = {}
+        self.begun = 0
+
+    def running(self) -> Iterator[HeldJob]:
+        """The jobs whose handlers run."""
+        return (slot.held for slot in self.slots if slot.held is not None)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any handler runs."""
+        return any(True for _ in self.running())

@@ -1,0 +1,121 @@
+"""The parts of a worker, and how they are put together.
+
+listener -- wake-ups --> dispatcher --> backlog --> slots --> settler
+                             |                        |          |
+                             +-------- holdings ------+----------+
+                                          ^ the watcher starts a sibling for each long job
+                                          ^ the lease keeper, in its own thread, renews
+
+Each part gets what it needs when it is made. What changes while the worker lives is in the mode, the roster and the
+holdings, which several parts share.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import trio
+
+from leasehold.actors.attempts.announcer import Announcer
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
+from leasehold.actors.claiming.backlog import Backlog
+from leasehold.actors.claiming.dispatcher import Dispatcher
+from leasehold.actors.leases.keeper import Keeper, Pulse
+from leasehold.actors.processes.pool import ProcessPool, pool_for
+from leasehold.actors.progress.writer import ProgressWriter
+from leasehold.actors.running.crew import Crew
+from leasehold.actors.running.job_host import WorkerJobHost
+from leasehold.actors.running.middleware_chain import MiddlewareChains
+from leasehold.actors.running.roster import Roster
+from leasehold.actors.running.slot import SlotContext
+from leasehold.actors.settling.settler import Settler
+from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.shared.mode import WorkerMode
+from leasehold.actors.shared.outage import Outage
+from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable
+from leasehold.actors.worker.resources import Resources
+from leasehold.app import App
+from leasehold.concurrency.signal import Signal
+from leasehold.database import Database, Lane
+from leasehold.notify.switchboard import Switchboard
+from leasehold.settings import Settings
+
+
+class WorkerParts(msgspec.Struct, frozen=True, eq=False):
+    """Everything that one worker is made of. `news` is set when its row has something new to show."""
+
+    identity: WorkerIdentity
+    mode: WorkerMode
+    holdings: Holdings
+    roster: Roster
+    news: Signal
+    announcer: Announcer
+    backpressure: Backpressure
+    backlog: Backlog
+    dispatcher: Dispatcher
+    host: WorkerJobHost
+    progress: ProgressWriter
+    settler: Settler
+    pulse: Pulse
+    keeper: Keeper
+    processes: ProcessPool | None
+    crew: Crew
+
+
+def assemble(
+    database: Database,
+    lanes: tuple[Lane, Lane],
+    settings: Settings,
+    app: App,
+    switchboard: Switchboard,
+    worker_id: str,
+    resources: Readable | None = None,
+    outage: Outage | None = None,
+) -> WorkerParts:
+    """Make the parts of a worker; nothing runs yet.
+
+    Args:
+        database: of the process.
+        lanes: reserved connections, for claims and for outcomes.
+        settings: of the process.
+        app: its kinds.
+        switchboard: where notices arrive.
+        worker_id: of the worker.
+        resources: memory and CPU; those of this machine by default.
+        outage: of the process, told when the keeper cannot reach the database.
+    """
+    claims, outcomes = lanes
+    identity = WorkerIdentity(
+        worker_id,
+        queues=settings.queues,
+        lease_seconds=settings.lease_seconds,
+        renew_seconds=settings.renew_seconds,
+    )
+    holdings: Holdings = {}
+    mode, roster, news, backlog = WorkerMode(settings.slots), Roster(), Signal(), Backlog()
+    announcer = Announcer(app.observers, identity)
+    limits = BackpressureLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
+    backpressure = Backpressure(resources or Resources(), limits, mode, roster, news.set)
+    dispatcher = Dispatcher(
+        claims, identity, mode, app, backlog, holdings, settings.poll_seconds, lambda: switchboard.listening,
+        announcer, backpressure.hold_for,
+    )  # fmt: skip
+    host = WorkerJobHost(holdings, app)
+    progress = ProgressWriter(database, identity, host.journal, holdings.get)
+
+    def jobs_settled(count: int) -> None:
+        dispatcher.job_ended(count)
+        progress.hurry()
+
+    settler = Settler(outcomes, identity, holdings, jobs_settled, announcer, host.journal, dispatcher.wake)
+    pulse = Pulse()
+    keeper = Keeper(database.dsn, identity, holdings, HeldJob.lose, pulse, announcer, (outage or Outage()).lost)
+    processes = pool_for(app, settings.slots, host.journal)
+    context = SlotContext(
+        identity, trio.CapacityLimiter(settings.slots), settler.put, MiddlewareChains(app), announcer, processes, host
+    )
+    crew = Crew(context, mode, roster, backlog, dispatcher, settler, holdings)
+    mode.subscribe(news.set)
+    return WorkerParts(
+        identity, mode, holdings, roster, news, announcer, backpressure, backlog, dispatcher, host, progress, settler,
+        pulse, keeper, processes, crew,
+    )  # fmt: skip
