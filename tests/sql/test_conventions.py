@@ -29,7 +29,7 @@ QUESTIONS = {
     "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock", "workers_needed",
 }  # fmt: skip
 VERBS = (
-    "acknowledge|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"
+    "acknowledge|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|demote|describe|delete|drop|edit|"
     "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
     "create|declare|disable|enable|fire|generate|orphan|plan|read|reset|run|update|"
