@@ -9,9 +9,10 @@ declare
     v_batch integer;
     v_total integer := 0;
 begin
-    if minutes is null or minutes <= 0 or minutes > 52596000 then -- NaN is more than any number
+    if minutes is null or minutes <= 0 or minutes > leasehold.longest_time() / 60 then -- NaN is more than any number
         raise exception using errcode = 'LH001', message = format(
-            'minutes must be more than 0 and at most 52596000 (100 years), not %s', coalesce(left(minutes::text, 40), 'null'));
+            'minutes must be more than 0 and at most %s (100 years), not %s',
+            leasehold.longest_time() / 60, coalesce(left(minutes::text, 40), 'null'));
     end if;
     loop
         select count(*) into v_batch from leasehold.reap_jobs(1000, make_interval(secs => (minutes * 60)::double precision));

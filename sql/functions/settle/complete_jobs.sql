@@ -33,7 +33,7 @@ begin
                priority, attempt, spared_attempts, max_attempts, state, kind, queue, key, worker_id, args, metadata, error, output,
                chain_id, chain_position, key_group, timeout, deadline, traceparent, crashes)
         select id, created_at, run_at, claimed_at,
-               coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => least(greatest(0, ran_for), 3155760000)))), heartbeat_at, v_now, incarnation,
+               coalesce(started_at, greatest(claimed_at, v_now - make_interval(secs => least(greatest(0, ran_for), leasehold.longest_time())))), heartbeat_at, v_now, incarnation,
                priority, attempt, spared_attempts, max_attempts, 'completed', kind, queue, key, worker_id, args, metadata, null, output,
                chain_id, chain_position, key_group, timeout, deadline, traceparent, crashes
           from ended

@@ -38,7 +38,7 @@ begin
                coalesce(f.discard, false) or j.attempt - j.spared_attempts >= j.max_attempts
                or coalesce(c.crashes >= leasehold.most_crashes(), false) as is_last,
                v_now + make_interval(secs => least(greatest(0, coalesce(f.retry_in,
-                   leasehold.retry_delay(j.attempt - j.spared_attempts, f.initial, f.multiplier, f.cap))), 3155760000)) as run_at
+                   leasehold.retry_delay(j.attempt - j.spared_attempts, f.initial, f.multiplier, f.cap))), leasehold.longest_time())) as run_at
           from (select * from unnest(fail_jobs.job_ids, fail_jobs.attempts, fail_jobs.errors, fail_jobs.ran_for, fail_jobs.discard,
                                      fail_jobs.retry_in, fail_jobs.initial, fail_jobs.multiplier, fail_jobs.cap)
                        f(id, attempt, error, ran_for, discard, retry_in, initial, multiplier, cap) order by f.id) f
@@ -49,7 +49,8 @@ begin
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
         select j.id, v_now, 'attempt_failed', j.attempt, j.claimed_at,
-               coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, v.ran_for), 3155760000)))), j.worker_id, v.error ->> 'message', v.error
+               coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, v.ran_for), leasehold.longest_time())))),
+               j.worker_id, v.error ->> 'message', v.error
           from verdict v join leasehold.jobs j on j.id = v.id and j.id = any (fail_jobs.job_ids)
          where not v.is_last
     ), again as (

@@ -31,7 +31,7 @@ begin
                chain_id, chain_position, key_group, timeout, deadline, traceparent, crashes, succeeded_by)
         select (job).id, (job).created_at, (job).run_at, (job).claimed_at,
                case when finish_jobs.ran_for is null or (job).claimed_at is null then (job).started_at
-                    else coalesce((job).started_at, greatest((job).claimed_at, finish_jobs.at - make_interval(secs => least(greatest(0, ran_for), 3155760000)))) end,
+                    else coalesce((job).started_at, greatest((job).claimed_at, finish_jobs.at - make_interval(secs => least(greatest(0, ran_for), leasehold.longest_time())))) end,
                (job).heartbeat_at, finish_jobs.at, (job).incarnation,
                (job).priority, (job).attempt, (job).spared_attempts, (job).max_attempts, finish_jobs.state, (job).kind, (job).queue,
                (job).key, (job).worker_id, (job).args, (job).metadata, error, output,

@@ -17,7 +17,7 @@ declare
     v_past   record;
 begin
     with chosen as materialized (
-        select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason, v_now + make_interval(secs => least(greatest(0, r.delay), 3155760000)) as run_at,
+        select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason, v_now + make_interval(secs => least(greatest(0, r.delay), leasehold.longest_time())) as run_at,
                coalesce(r.delay, 0) > 0 as is_later
           from (select * from unnest(return_jobs.job_ids, return_jobs.attempts, return_jobs.delays, return_jobs.reasons)
                        r(id, attempt, delay, reason) order by r.id) r

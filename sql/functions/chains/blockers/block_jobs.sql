@@ -45,7 +45,7 @@ begin
             v_made || v_job.id, array_fill(false, array[cardinality(v_made)]) || true, null,
             (select coalesce(max(b.slot), 0) from leasehold.job_blockers b where b.job_id = v_job.id),
             array_fill(0, array[cardinality(v_made)])::bigint[] || coalesce(v_job.chain_id, v_job.id));
-        v_until := v_now + make_interval(secs => least(greatest(0, (v_job.wait ->> 'delay')::double precision), 3155760000));
+        v_until := v_now + make_interval(secs => least(greatest(0, (v_job.wait ->> 'delay')::double precision), leasehold.longest_time()));
         v_state := case when v_open is not null then 'blocked' when v_until > v_now then 'scheduled'
                         when v_job.key is null then 'pending' else 'waiting' end;
         update leasehold.jobs j

@@ -28,10 +28,10 @@ select case
   when pg_column_size(metadata) > 65536 then 'metadata takes ' || pg_column_size(metadata) || ' bytes; 65536 is the most'
   when max_attempts not between 1 and 1000000 then 'max_attempts must be from 1 to 1000000, not ' || max_attempts
   when delay is not null and run_at is not null then 'give delay or run_at, not both'
-  when delay < 0 or delay > 3155760000 or delay = 'NaN' then 'delay must be from 0 seconds to 100 years, not ' || delay
+  when delay < 0 or delay > leasehold.longest_time() or delay = 'NaN' then 'delay must be from 0 seconds to 100 years, not ' || delay
   when octet_length(key_group) not between 1 and 500 then 'key_group must have 1 to 500 bytes, not ' || octet_length(key_group)
   when key_group = '*' then 'key_group must not be *, which means each group where limits are set'
-  when timeout <= 0 or timeout > 3155760000 or timeout = 'NaN' then 'timeout must be more than 0 seconds and at most 100 years, not ' || timeout
+  when timeout <= 0 or timeout > leasehold.longest_time() or timeout = 'NaN' then 'timeout must be more than 0 seconds and at most 100 years, not ' || timeout
   when not isfinite(deadline) or deadline >= '9000-01-01Z' then 'deadline must be a time before the year 9000, not ' || deadline
   when octet_length(traceparent) > 200 then 'traceparent must have at most 200 bytes, not ' || octet_length(traceparent)
   when not isfinite(run_at) or run_at >= '9000-01-01Z' then 'run_at must be a time before the year 9000, not ' || run_at

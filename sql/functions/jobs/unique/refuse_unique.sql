@@ -18,7 +18,7 @@ select case
   when jsonb_typeof(u -> 'states') <> 'array' then 'unique.states must be a list, not ' || jsonb_typeof(u -> 'states')
   when jsonb_typeof(u -> 'exclude') <> 'array' then 'unique.exclude must be a list of chain ids, not ' || jsonb_typeof(u -> 'exclude')
   when jsonb_typeof(u -> 'window') <> 'number' then 'unique.window must be a number of seconds, not ' || jsonb_typeof(u -> 'window')
-  when (u ->> 'window')::numeric <= 0 or (u ->> 'window')::numeric > 3155760000
+  when (u ->> 'window')::numeric <= 0 or (u ->> 'window')::numeric > leasehold.longest_time()
        then 'unique.window must be more than 0 seconds and at most 100 years, not ' || left(u ->> 'window', 100)
   when u -> 'scope' not in ('"job"', '"chain"') then 'unique.scope must be job or chain, not ' || left((u -> 'scope')::text, 100)
   when u -> 'on_conflict' not in ('"existing"', '"reject"', '"replace"', '"extend"', '"overwrite"')

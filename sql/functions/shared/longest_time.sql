@@ -1,0 +1,8 @@
+-- Purpose     The longest time that anybody may ask for, in seconds: a hundred years. Longer ones are refused, or cut to it.
+-- Parameters  none
+-- Returns     3155760000
+-- Errors      none
+-- Tables      none
+create or replace function leasehold.longest_time() returns bigint language sql immutable parallel safe as $$
+select 3155760000
+$$;
