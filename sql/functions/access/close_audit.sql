@@ -1,4 +1,4 @@
--- Purpose     Note how it ended.
+-- Purpose     Write the result of an action into its row of the audit log.
 -- Parameters  audit_id: the row, as write_audit returned it · status: the HTTP status of the answer
 -- Returns     whether it was open until now; nobody changes a row twice
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     Let a new bearer token in. The caller made the secret and keeps it; the database sees its hash alone. Two tokens of
---             a name may be active, so that one can take the place of the other while both work.
+-- Purpose     Add a bearer token. The caller made the secret and keeps it; the database gets its hash only. Two
+--             tokens of a name may be active, so that one can replace the other while both work.
 -- Parameters  name: of whoever gets it, as it stands in the audit log · hash: SHA-256 of the token · prefix: how it begins, for
 --             people · scopes: of enqueue, read, operate, admin · expires_in: seconds, null for never · rate, burst: requests a
 --             second on the long run, and at once; null for as many as it likes · created_by: null for the database user

@@ -1,4 +1,4 @@
--- Purpose     Who calls: the active token with this hash. Notes that it was used, at most once a minute.
+-- Purpose     Find the active token with this hash. Its use is noted, at most once a minute.
 -- Parameters  hash: SHA-256 of the token
 -- Returns     the token, with the seconds it has left (null: it does not expire); nothing where there is none that is active
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     What was done by whom, the newest first.
+-- Purpose     List who did what, newest first.
 -- Parameters  actor: only by this one · action: only what begins so · since: only from then on · before_id: only older rows than
 --             this one (the last of the page before) · page_size: how many at the most, 1 to 1000
 -- Returns     the rows

@@ -1,4 +1,4 @@
--- Purpose     Note what somebody is about to do.
+-- Purpose     Write into the audit log what somebody is about to do.
 -- Parameters  actor: who; null or empty for the database user · token_id: with which token · action: what, as METHOD /path, or the
 --             name of a function · detail: of what · address: where from · request_id: which request
 -- Returns     the id of the row

@@ -1,5 +1,5 @@
--- Purpose     Cancel the open job of a chain, whichever that is by now. A running handler is told, and whatever it still
---             writes is refused. Jobs that wait for the chain go on waiting.
+-- Purpose     Cancel the open job of a chain. A handler that runs it is told, and what it still writes is refused.
+--             Jobs that wait for the chain go on waiting.
 -- Parameters  chain_id: id of the first job · reason: for people
 -- Returns     the state that the job was in
 -- Errors      LH002 no such chain · LH004 it has ended

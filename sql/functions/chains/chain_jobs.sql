@@ -1,4 +1,4 @@
--- Purpose     The jobs of a chain, finished or not, as far as retention has left them.
+-- Purpose     List the jobs of a chain, finished or not, as far as retention has left them.
 -- Parameters  chain_id: id of the first job
 -- Returns     job_id and chain_position, in no order; nothing for what is no chain
 -- Errors      none

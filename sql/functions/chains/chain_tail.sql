@@ -1,5 +1,5 @@
--- Purpose     The last job of a chain: the open one, or, when none is open, the one that ended it. It alone tells how the
---             chain stands.
+-- Purpose     Find the last job of a chain: the open one, or the one that ended it. It alone tells how the chain
+--             stands.
 -- Parameters  chain_id: id of the first job
 -- Returns     one row with job_id, state (of that job), is_open, output and error, finished_at; none for what is no chain
 -- Errors      none

@@ -1,6 +1,7 @@
--- Purpose     What the end of chains means for others: who waits for one is notified at commit; where it completed, the
---             jobs that it blocked get its output, and those that nothing blocks any more become claimable. A chain that
---             failed or was cancelled goes on blocking, since a retry may still complete it, but not those who wait for any end.
+-- Purpose     Tell others that chains have ended. Clients that wait for one are notified at commit. If it completed,
+--             the jobs that it blocked get its output, and those that nothing else blocks become claimable. A chain
+--             that failed or was cancelled goes on blocking, because a retry may still complete it, except for jobs
+--             that wait for any end.
 -- Parameters  chain_ids: chains whose last job this transaction has moved to finished_jobs; ids of other jobs do no harm
 --             completed: whether they completed
 -- Returns     keys of unblocked jobs: the caller promotes them together with its own, in one call

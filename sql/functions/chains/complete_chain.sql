@@ -1,5 +1,5 @@
--- Purpose     Complete the open job of a chain from outside, without a worker and whatever state it is in: somebody approved,
---             a webhook came. A worker that runs it is told, and whatever it still writes is refused.
+-- Purpose     Complete the open job of a chain from outside, without a worker and in any state: somebody approved, or
+--             a webhook came. A worker that runs the job is told, and what it still writes is refused.
 -- Parameters  chain_id: id of the first job · output: of the chain, not kept where continuation has a next job
 --             continuation: as continue_jobs
 -- Returns     ids of the new jobs, the next one last

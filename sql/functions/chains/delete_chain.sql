@@ -1,8 +1,8 @@
--- Purpose     Remove a chain with all its jobs, finished or not, their edges, events, logs and progress; one event `deleted`
---             remains under its id. Workers that run a job of it are told not_found. With cascade also the chains that its
---             jobs are or were blocked by, and theirs, except those that an unfinished job outside still waits for: these
---             stay, with all that is below them. A job that is enqueued with this chain as a blocker at this very moment may
---             be left blocked by a chain that is not there any more; nobody is locked out for that.
+-- Purpose     Remove a chain with all its jobs, finished or not, and their edges, events, logs and progress; one
+--             event `deleted` remains under its id. Workers that run a job of it are told not_found. With cascade,
+--             the chains that block its jobs are removed too, and those below them, except chains that an unfinished
+--             job outside still waits for: these stay, with all below them. A job that is enqueued with this chain as
+--             a blocker at this very moment may stay blocked by a chain that is gone; no lock prevents that.
 -- Parameters  chain_id: id of the first job · cascade
 -- Returns     ids of the chains that were removed, ascending
 -- Errors      LH002 no such chain · LH004 a job outside waits for it (the message names the first)

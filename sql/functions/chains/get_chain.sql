@@ -1,4 +1,4 @@
--- Purpose     How one chain stands.
+-- Purpose     Show how one chain stands.
 -- Parameters  chain_id: id of the first job
 -- Returns     a row as get_chains, or none
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     How chains stand. There is no table of chains: the last job of each tells.
+-- Purpose     Show how chains stand. There is no table of chains: the last job of each tells.
 -- Parameters  chain_ids: ids of first jobs; what is no chain is left out
 -- Returns     rows of all_chains, in the order given: state (open, or that of the last job: completed, failed, cancelled);
 --             kind, queue and created_at of the first job (null once retention has forgotten it);

@@ -1,4 +1,4 @@
--- Purpose     A page of the jobs of one chain, in their order.
+-- Purpose     List a page of the jobs of one chain, in their order.
 -- Parameters  chain_id: id of the first job · after_position: only later ones (the last chain_position of the page before)
 --             page_size: 1 to 1000
 -- Returns     rows of all_jobs; none for what is no chain

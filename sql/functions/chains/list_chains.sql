@@ -1,4 +1,4 @@
--- Purpose     A page of chains, newest id first. Each index is walked in the order of the page, whatever the state asked for.
+-- Purpose     List a page of chains, newest id first. Each index is walked in the order of the page, for any state.
 -- Parameters  state: open, completed, failed, cancelled · kind, queue: of the first job, only such
 --             before_id: only older ones (the last id of the page before) · page_size: 1 to 1000
 -- Returns     rows as get_chains

@@ -1,5 +1,5 @@
--- Purpose     Hold chains still: their last jobs are locked, so that none of them can end, continue or be retried before this
---             transaction ends. A last job that went on while we waited for it is looked up again.
+-- Purpose     Lock the last jobs of chains, so that no chain ends, continues or is retried before this transaction
+--             ends. If a last job has gone on while we waited for it, the new last job is looked up.
 -- Parameters  chain_ids: ids of first jobs; what is no chain is left out
 -- Returns     for each its last job, and whether that is unfinished
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Raise the right error for a chain with which something cannot be done.
+-- Purpose     Raise the right error for a chain that an operation does not fit.
 -- Parameters  chain_id · wish: what was asked for, as a participle
 -- Returns     never
 -- Errors      LH002 no such chain · LH004 it has ended

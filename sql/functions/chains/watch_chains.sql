@@ -1,6 +1,6 @@
--- Purpose     Which of these chains are over. Whoever waits for the others is notified of their end with `closed:ID` for a
---             while. It registers first and looks afterwards; what completes between the look and this commit sees neither,
---             so look again soon after.
+-- Purpose     Tell which of these chains are over. For a while, a notification `closed:ID` announces the end of each
+--             of the others. It registers first and looks afterwards; a chain that completes between the look and
+--             this commit sees neither, so look again soon after.
 -- Parameters  chain_ids: ids of first jobs · seconds: how long to be notified; null or 0: only look
 -- Returns     for each that has ended a row as get_chains; for each that does not exist one with a null state
 -- Errors      none

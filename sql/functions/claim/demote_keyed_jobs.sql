@@ -1,6 +1,6 @@
--- Purpose     Tell which of the jobs with keys that a claim has locked it may take: the best one of each key that nobody holds.
---             The others are demoted to waiting, once, under the lock of the key; so they leave the claim index. A job whose
---             key is being settled right now is passed over, because its lock is only tried.
+-- Purpose     Tell which of the jobs with keys that a claim has locked it may take: of each key that nobody holds the
+--             best one. The others are demoted to waiting, under the lock of the key, and so leave the claim index. A
+--             job whose key is being settled right now is passed over, because its lock is only tried.
 -- Parameters  places, keys: the jobs and their keys, in one order; the caller has locked the jobs
 -- Returns     one row. free: places of the jobs that may be claimed · passed: places of those that are to be left out, null
 --             for none · demoted: how many were

@@ -1,6 +1,7 @@
--- Purpose     Keep jobs under which a process has died before apart from each other, so that the next crash tells which of
---             them is to blame: a worker holds one of them at the most. What the claim has demoted behind one that it leaves
---             must not wait for it in another lane, where nobody would find it: it is promoted again.
+-- Purpose     Keep jobs under which a process has died before (suspects) apart, so that the next crash tells which of
+--             them is to blame: a worker holds one of them at most. Jobs that the claim has demoted behind a suspect
+--             which it now leaves are promoted again, so that they do not wait for it in another lane, where nobody
+--             would find them.
 -- Parameters  incarnation: of the worker that is about to claim · places: what it would claim, locked by the caller
 -- Returns     those of the places that it has to leave, and where there are any, all others that it would have to leave, so
 --             that the claim need not come upon them one by one

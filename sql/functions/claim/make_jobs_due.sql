@@ -1,5 +1,6 @@
--- Purpose     Make scheduled jobs whose time has come claimable. A job with a key joins its key's line and is promoted
---             from there when the key is free; one whose key is being settled right now is left for the next call.
+-- Purpose     Make scheduled jobs claimable whose time has come. A job with a key joins the line of its key and is
+--             promoted from there when the key is free. A job whose key is being settled right now is left for the
+--             next call.
 -- Parameters  batch: how many at the most, 1000 different keys among them · notify: wake idle workers
 -- Returns     how many became due
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     When the next scheduled job comes due.
+-- Purpose     Tell when the next scheduled job comes due.
 -- Parameters  none
 -- Returns     seconds, below 0 when it is overdue, null when nothing is scheduled
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     When a worker that found too little should look again, if nobody wakes it before: the next scheduled job comes
---             due, or a rate limit lets a pending job start.
+-- Purpose     Tell when a worker that found too little should look again if nobody wakes it before: when the next
+--             scheduled job comes due, or a rate limit lets a pending job start.
 -- Parameters  queues: those it serves, null or empty for all
 -- Returns     seconds, below 0 when a scheduled job is overdue, null when there is nothing to expect
 -- Errors      none

@@ -1,4 +1,5 @@
--- Purpose     Divide a batch among lanes: how many of the best jobs of all of them each one has. Looks without locks.
+-- Purpose     Divide a batch among lanes: how many of the best jobs of all lanes each one has. It looks without
+--             locks.
 -- Parameters  queues, kinds, grouped, key_groups: the lanes, as limit_lanes returns them · counts: how many each may give at the
 --             most · batch: how many are wanted · passed: places to leave out
 -- Returns     the lanes that give something, with how many

@@ -1,5 +1,5 @@
--- Purpose     Show claimed jobs as running. A worker of leasehold does it with the first renewal or, for short jobs, not
---             at all (their started_at comes with the outcome); this is for other languages.
+-- Purpose     Show claimed jobs as running. A worker of leasehold does so with the first renewal or, for short jobs,
+--             not at all (their started_at comes with the outcome); this is for other languages.
 -- Parameters  incarnation, job_ids, attempts: the identities
 -- Returns     only the refused ones, with the reason
 -- Errors      none

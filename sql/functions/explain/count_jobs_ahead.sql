@@ -1,4 +1,5 @@
--- Purpose     How many pending jobs of a queue and kind are claimed before a job, be it theirs or not.
+-- Purpose     Count the pending jobs of a queue and kind that are claimed before a given job, which may be of another
+--             queue or kind.
 -- Parameters  queue, kind: which · job: which · most: stop counting there
 -- Returns     a number
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     The error of a job in one line for people.
+-- Purpose     Put the error of a job into one line for people.
 -- Parameters  error: as fail_jobs was given it, whatever it holds
 -- Returns     type: message, as much as there is; null where there is nothing
 -- Errors      none

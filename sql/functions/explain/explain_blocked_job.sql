@@ -1,5 +1,5 @@
--- Purpose     The part of explain_job for a job that chains block: one row for each open chain, ten at the most, those that
---             will not complete by themselves first.
+-- Purpose     Explain a job that chains block, for explain_job: one row for each open chain, ten at most, those first
+--             that will not complete by themselves.
 -- Parameters  job_id
 -- Returns     as explain_job
 -- Errors      none

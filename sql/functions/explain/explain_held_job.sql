@@ -1,4 +1,4 @@
--- Purpose     The part of explain_job for a job that a worker holds.
+-- Purpose     Explain a job that a worker holds, for explain_job.
 -- Parameters  job: the job
 -- Returns     as explain_job
 -- Errors      none

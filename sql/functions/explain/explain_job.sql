@@ -1,5 +1,6 @@
--- Purpose     Why a job is not running: every reason there is, with the facts, the weightiest first; and when it is expected
---             to start. Locks nothing and costs the same for a long queue as for a short one: it stops counting at 10,000.
+-- Purpose     Explain why a job is not running: every reason with its facts, the weightiest first, and when the job
+--             is expected to start. It locks nothing, and costs the same for a long queue as for a short one, because
+--             it stops counting at 10,000.
 -- Parameters  job_id
 -- Returns     reason: one of completed, failed, cancelled, running, claimed, stale, blocked, scheduled, stranded, paused,
 --                     unserved, key_held, key_line, limited, behind, busy, idle_worker, expected_start, suspect, deadline,

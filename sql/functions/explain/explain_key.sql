@@ -1,4 +1,4 @@
--- Purpose     The part of explain_job about the key of a job that nobody holds.
+-- Purpose     Explain how the key of a job that nobody holds delays it, for explain_job.
 -- Parameters  job: the job
 -- Returns     as explain_job; nothing where its key is not in its way
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     The part of explain_job about limits: of the queue as a whole, and of the job's key group.
+-- Purpose     Explain how limits delay a job, for explain_job: those of its queue, and of its key group.
 -- Parameters  job: the job
 -- Returns     as explain_job: a row for each limit that lets nothing start now; until: when its next token comes, where it
 --             lacks only that

@@ -1,5 +1,5 @@
--- Purpose     The part of explain_job for a job that could be claimed if its turn had come: what is before it, who serves it,
---             and when it is expected to start.
+-- Purpose     Explain a pending job, for explain_job: which jobs are before it, which workers serve it, and when it
+--             is expected to start.
 -- Parameters  job: the job · incarnations: of the workers that serve it, one at least · is_stopped: something else keeps it
 --             from starting · is_limited: a limit does, for now
 -- Returns     as explain_job

@@ -1,5 +1,5 @@
--- Purpose     The part of explain_job for a job that nobody holds: its time, its queue, the workers, its key, its limits,
---             and the jobs before it.
+-- Purpose     Explain a job that nobody holds, for explain_job: its time, its queue, the workers, its key, its
+--             limits, and the jobs before it.
 -- Parameters  job: the job
 -- Returns     as explain_job
 -- Errors      none

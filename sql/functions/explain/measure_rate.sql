@@ -1,5 +1,5 @@
--- Purpose     How many jobs of a queue and kind are finished per second just now: counted over the newest few thousand rows
---             of the current day's partition, which lie at its end, so that no index is needed and no big table is read.
+-- Purpose     Tell how many jobs of a queue and kind finish per second now. It counts the newest few thousand rows of
+--             today's partition, which lie at its end, so it needs no index and reads no big table.
 -- Parameters  queue, kind: which
 -- Returns     jobs per second, over the last 10 s where ten or more were finished in them, else over the last minute in the
 --             same way, else over five; null where fewer than two were finished

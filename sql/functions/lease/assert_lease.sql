@@ -1,6 +1,6 @@
--- Purpose     Use the fencing token in your own SQL: inside a transaction, before your own writes. Succeeds only for the
---             present holder and locks the job's row until the transaction ends, so that nobody takes the job in between;
---             a former holder's transaction fails as a whole.
+-- Purpose     Check the fencing token in your own transaction, before your own writes. It succeeds only for the
+--             present holder and locks the job's row until the transaction ends, so nobody takes the job in between.
+--             A former holder's transaction fails as a whole.
 -- Parameters  job_id, attempt, incarnation: the identity that the handler was given
 -- Returns     nothing
 -- Errors      LH003 this attempt does not hold the job

@@ -1,8 +1,9 @@
--- Purpose     Judge who is to blame when the leases of these jobs ran out. A worker holds one suspect at the most (claim_jobs
---             sees to it), a suspect being a job under which a process has died before: if there is one, it alone is
---             charged. If there is none and a single job was held, that one is charged. Otherwise all become suspects and
---             nobody is charged; being claimed one to a worker from now on, the next crash tells them apart. Leases of one
---             dead worker that run out later belong to the same crash, unless it has claimed jobs since.
+-- Purpose     Judge which job is to blame when the leases of these jobs ran out. A job under which a process has died
+--             before is a suspect, and a worker holds one suspect at most (claim_jobs ensures it). If there is a
+--             suspect, it alone is charged. If there is none and a single job was held, that job is charged.
+--             Otherwise nobody is charged and all become suspects; from then on they are claimed one to a worker, so
+--             the next crash tells them apart. Leases of one dead worker that run out later belong to the same crash,
+--             unless it has claimed jobs since.
 -- Parameters  job_ids: jobs whose leases ran out, locked by the caller
 -- Returns     for each job whether the attempt counts, and the crashes that it has to its name now
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Fail jobs whose deadline has passed, in whatever state they are; a worker that runs one is told.
+-- Purpose     Fail jobs whose deadline has passed, in any state. A worker that runs one is told.
 -- Parameters  batch: how many at the most
 -- Returns     how many were failed
 -- Errors      none

@@ -1,4 +1,5 @@
--- Purpose     What the database says a worker holds, so that the worker can compare it with what it runs.
+-- Purpose     List the jobs that a worker holds according to the database, so that the worker can compare them with
+--             what it runs.
 -- Parameters  incarnation
 -- Returns     job_id and attempt of each
 -- Errors      none

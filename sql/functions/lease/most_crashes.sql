@@ -1,4 +1,5 @@
--- Purpose     How many processes may die under a job before it is put in quarantine: it fails, whatever attempts are left.
+-- Purpose     Tell how many processes may die under a job before it is put in quarantine. It then fails, whatever
+--             attempts are left.
 -- Parameters  none
 -- Returns     3
 -- Errors      none

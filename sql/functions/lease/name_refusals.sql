@@ -1,6 +1,7 @@
--- Purpose     Say why writes of a former owner were refused. A job that this very attempt has finished is left out: its
---             writer has been heard already, and asks again because it never learned the outcome of its commit. What the
---             reaper has failed was not finished by its attempt; the reaper's errors have no traceback, those of workers do.
+-- Purpose     Say why writes of a former owner were refused. A job that this very attempt has finished is left out:
+--             its writer was accepted before, and asks again because it never learned the outcome of its commit. Jobs
+--             that the reaper failed were not finished by their attempt; the reaper's errors have no traceback, those
+--             of workers do.
 -- Parameters  incarnation, job_ids, attempts: the refused identities
 -- Returns     job_id and reason: taken_by_another_worker, already_completed, cancelled, deadline, not_found
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     When the reaper has to look again.
+-- Purpose     Tell when the reaper has to look again.
 -- Parameters  none
 -- Returns     seconds until the earliest lease runs out or the earliest deadline passes (not below 0), null when there is none
 -- Errors      none

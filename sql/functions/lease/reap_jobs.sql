@@ -1,6 +1,7 @@
--- Purpose     Take back jobs whose lease has run out: pending again at once, or failed when their attempts are used up or
---             too many processes have died under them. Whose attempt counts is for blame_jobs to say; that of a job with a
---             single attempt always does. The former owners are told, idle workers are woken. Any number of reapers may run.
+-- Purpose     Take back jobs whose lease has run out. They are pending again at once, or failed if their attempts are
+--             used up or too many processes have died under them. blame_jobs says whose attempt counts; that of a job
+--             with a single attempt always does. The former owners are told, idle workers are woken. Any number of
+--             reapers may run.
 -- Parameters  batch: how many at the most · stale_after: take back also what has not been renewed for so long
 -- Returns     each job taken back, with the attempt and worker that lost it, and its new state (pending, waiting in the line
 --             of its key, failed)

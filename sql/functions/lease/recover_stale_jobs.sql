@@ -1,4 +1,4 @@
--- Purpose     By hand: take back every job whose lease has run out or whose owner has not renewed it for `minutes`.
+-- Purpose     Take back, by hand, every job whose lease has run out or whose owner has not renewed it for `minutes`.
 -- Parameters  minutes: more than none, up to 100 years
 -- Returns     how many were taken back
 -- Errors      LH001 minutes out of range

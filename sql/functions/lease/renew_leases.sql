@@ -1,6 +1,7 @@
--- Purpose     Renew leases, and show as running the jobs whose handler has started: one statement for all jobs of a
---             worker. Touches no indexed column of a running job, so the update is heap-only. A row that somebody has
---             locked to change it (the reaper, a settlement) is neither renewed nor refused; assert_lease hinders nobody.
+-- Purpose     Renew leases, and show as running the jobs whose handler has started, in one statement for all jobs of
+--             a worker. It touches no indexed column of a running job, so the update is heap-only. A row that
+--             somebody has locked to change it (the reaper, a settlement) is neither renewed nor refused;
+--             assert_lease does not get in the way.
 -- Parameters  incarnation, job_ids, attempts: the identities · leases: seconds from now
 --             ran_for: seconds since the handler started; null: it has not
 -- Returns     job_id and reason for each that was not renewed: as name_refusals, or busy where the row is locked

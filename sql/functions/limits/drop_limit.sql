@@ -1,4 +1,4 @@
--- Purpose     Take a limit away. In force for every claim after the commit.
+-- Purpose     Remove a limit. It is gone for every claim after the commit.
 -- Parameters  queue · key_group: as in set_limit
 -- Returns     whether there was one
 -- Errors      LH004 somebody claims from the queue in a transaction that does not end

@@ -1,6 +1,6 @@
--- Purpose     What claim_jobs may take from lanes of which at least one has limits: takes the locks of the limited queues,
---             so that nobody else claims from them until this transaction ends, and asks share_limit. A queue from which
---             somebody else claims right now is passed over.
+-- Purpose     Tell how much claim_jobs may take from lanes if one of them has limits. It takes the locks of the
+--             limited queues, so that nobody else claims from them until this transaction ends, and asks share_limit.
+--             A queue from which somebody else claims right now is passed over.
 -- Parameters  queues, kinds, grouped: the lanes (grouped: its jobs have key groups) · opened: for each whether we share the
 --             lock of its queue, as claims without limits do · batch: how many are wanted · passed: places to leave out
 -- Returns     lanes with the number of jobs that each may give at the most; key_group where it is the lane of one group,

@@ -1,4 +1,4 @@
--- Purpose     The limits, and how far each is used now.
+-- Purpose     List the limits, and how far each is used now.
 -- Parameters  queue: only of this one
 -- Returns     each limit: running: jobs held under it, of * those of the group (without a limit of its own) that holds most
 --             tokens: how many may start now, of * in the emptiest bucket; null without a rate · next_token_in: seconds

@@ -1,7 +1,8 @@
--- Purpose     The lanes of a queue whose groups have limits, in the order of their turns: one lane for each key group and
---             kind with pending jobs and room under its limit, and those of the jobs without a group. Skips through an
---             index from group to group, so a group costs the same whether it has one pending job or a million. A group
---             that is full is passed over; so many are looked at that another call goes on behind them.
+-- Purpose     List the lanes of a queue whose groups have limits, in the order of their turns: one lane for each key
+--             group and kind with pending jobs and room under its limit, and the lanes of the jobs without a group.
+--             It skips through an index from group to group, so a group costs the same with one pending job as with a
+--             million. Groups that are full are passed over. It looks at a limited number of groups; the next call
+--             goes on behind them.
 -- Parameters  queue · kinds, grouped: its lanes · wanted: how many jobs
 -- Returns     position: of the turn · kind, is_grouped, key_group: the lane, as in limit_lanes · held: jobs of the group that
 --             are held · room: how many more may be, and may start · last: of all groups looked at, for all rows the same;

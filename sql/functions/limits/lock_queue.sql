@@ -1,5 +1,5 @@
--- Purpose     Take the lock of a queue alone, between two claims. Waits 50 ms at a time, two seconds in all: while one waits
---             for a lock, nobody gets it who comes later, and claims must go on.
+-- Purpose     Take the lock of a queue alone, between two claims. It waits 50 ms at a time, two seconds in all: while
+--             one session waits for a lock, later ones do not get it, and claims must go on.
 -- Parameters  queue: name
 -- Returns     nothing
 -- Errors      LH004 somebody keeps it

@@ -1,7 +1,7 @@
--- Purpose     The number of the advisory lock that orders claims from a queue against changes of its limits. Claims share
---             it where the queue has no limits and have it alone where it has some (only ever tried, save by a claim that
---             would else come back with nothing, for 50 ms at the most); who changes limits or token buckets has it alone.
---             Claims take it in the order of the queues' names, and wait for nobody who waits for it.
+-- Purpose     Number the advisory lock that orders claims from a queue against changes of its limits. Claims share it
+--             if the queue has no limits and take it alone if it has some. They only try it; but a claim that would
+--             come back with nothing waits for it, 50 ms at most. Changes of limits or token buckets take it alone.
+--             Claims take the locks in the order of the queues' names, and wait for nobody who waits for them.
 -- Parameters  queue: name
 -- Returns     a bigint; two queues may share one, which only makes them take turns
 -- Errors      none

@@ -1,6 +1,6 @@
--- Purpose     Limit how many jobs of a queue, or of each key group of it, run at once and how many start in a second, over
---             all workers. In force for every claim after the commit; what is held already counts, and nothing is taken
---             back. A rate counts claims, each attempt again; a new bucket is full.
+-- Purpose     Limit how many jobs of a queue, or of each key group of it, run at once and how many start in a second,
+--             over all workers. The limit is in force for every claim after the commit; held jobs already count, and
+--             nothing is taken back. A rate counts claims, each attempt again; a new bucket is full.
 -- Parameters  queue · key_group: empty for the queue as a whole, * for each group of it, else one group, for which it takes
 --             the place of *; a job has to fit both its queue's limit and its group's · max_running: how many may be held
 --             at once, 0 for none · rate: starts a second on the long run · burst: how many at once after a pause, by

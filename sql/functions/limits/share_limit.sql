@@ -1,7 +1,8 @@
--- Purpose     How many jobs a claim may take from a queue with limits, and from which lanes. What is held is counted from
---             the rows themselves. Where groups have limits, they take turns: among jobs of one priority the group that
---             holds least is first, then the one whose turn is next. Looks at a few hundred groups at the most, from that
---             turn on; only where a queue has more of them with pending jobs does priority hold among fewer than all.
+-- Purpose     Tell how many jobs a claim may take from a queue with limits, and from which lanes. Held jobs are
+--             counted from the rows themselves. If groups have limits, they take turns: among jobs of one priority
+--             the group that holds least is first, then the one whose turn is next. It looks at a few hundred groups
+--             at most, from that turn on; only if more groups of a queue have pending jobs does priority hold among
+--             fewer than all.
 -- Parameters  queue · kinds, grouped: its lanes · batch: how many are wanted · passed: places to leave out
 -- Returns     as limit_lanes
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Take the lock of a queue alone, waiting 50 ms at the most, so that an open transaction stalls nobody.
+-- Purpose     Take the lock of a queue alone, waiting 50 ms at most, so that an open transaction stalls nobody.
 -- Parameters  queue: name
 -- Returns     whether we have it now, until the transaction ends
 -- Errors      none

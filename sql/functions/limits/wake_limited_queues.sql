@@ -1,4 +1,5 @@
--- Purpose     Jobs have ended: where that made room under a limit, wake idle workers for the pending jobs of the queue.
+-- Purpose     Wake idle workers for the pending jobs of queues where jobs have ended, if that made room under a
+--             limit.
 -- Parameters  queues: of the jobs
 -- Returns     how many wake-ups were sent
 -- Errors      none

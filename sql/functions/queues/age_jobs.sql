@@ -1,6 +1,7 @@
--- Purpose     Give one more priority to pending jobs for each span that they have waited, in queues that say so (set_ageing).
---             Never more than the highest priority that is pending in the queue: there they are the oldest, and next. Only the
---             oldest of a queue are raised, which are the ones that would starve; where all have one priority, nothing is written.
+-- Purpose     Raise the priority of pending jobs by one for each span that they have waited, in queues with ageing
+--             (set_ageing). No job gets more than the highest priority that is pending in its queue; there it is the
+--             oldest, and next. Only the oldest jobs of a queue are raised, because they are the ones that would
+--             starve. If all have one priority, nothing is written.
 -- Parameters  batch: how many jobs of a queue at the most
 -- Returns     how many were raised
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     How long the job has waited that might have started first, by queue.
+-- Purpose     Tell, by queue, how long the pending job has waited that could have started first.
 -- Parameters  none
 -- Returns     queue, oldest_run_at, waits_for (seconds)
 -- Errors      none

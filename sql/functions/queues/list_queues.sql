@@ -1,4 +1,4 @@
--- Purpose     The queues that anybody knows of: with jobs, workers, limits, or paused.
+-- Purpose     List the queues that are known: those with jobs, workers or limits, and those that are paused.
 -- Parameters  none
 -- Returns     queue · paused_at, pause_reason: null where it is not paused · counts: how many jobs it has in each state, as
 --             count_jobs says · workers: how many live ones serve it · limits: how many are set

@@ -1,5 +1,5 @@
--- Purpose     Which kinds have pending jobs in which queue, and since when. One look into the index for each queue, kind and priority
---             that has jobs, whatever their number.
+-- Purpose     List which kinds have pending jobs in each queue, and since when. It looks into the index once for each
+--             queue, kind and priority that has jobs, however many there are.
 -- Parameters  none
 -- Returns     queue, kind · oldest_run_at: when the first of them was due
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     The kinds that have pending jobs in a queue where nobody will claim them, those that wait longest first. A queue whose
---             workers are merely busy, held back or limited is not among them.
+-- Purpose     List the kinds with pending jobs that no worker will claim, those first that wait longest. A queue
+--             whose workers are merely busy, held back or limited is not among them.
 -- Parameters  most: count no more jobs of each than this
 -- Returns     queue, kind · reason: paused (the queue), paused_workers (all that serve it), unserved (no live worker has both the queue
 --             and the kind), as explain_job has them · jobs: pending, at the most `most`

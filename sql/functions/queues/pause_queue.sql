@@ -1,5 +1,6 @@
--- Purpose     Claim nothing more from a queue. Running jobs go on; jobs may still be enqueued. Every claim that begins from
---             then on sees it; workers are told at once, so that what they have claimed and not begun is handed back.
+-- Purpose     Stop claims from a queue. Running jobs go on, and jobs may still be enqueued. Every claim that begins
+--             afterwards sees it. Workers are told at once, so that they hand back what they have claimed and not
+--             begun.
 -- Parameters  queue · reason: for people
 -- Returns     whether this changed anything
 -- Errors      LH001 no name

@@ -1,4 +1,4 @@
--- Purpose     Claim from a paused queue again, at once.
+-- Purpose     Let workers claim from a paused queue again, at once.
 -- Parameters  queue
 -- Returns     whether this changed anything
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     Have the jobs of a queue gain priority while they wait, so that those of low priority start in the end, however
---             many of a higher one keep coming.
+-- Purpose     Let the jobs of a queue gain priority while they wait, so that those of low priority start in the end,
+--             however many of a higher one keep coming.
 -- Parameters  queue · every: a pending job gains one priority for each such span that it has waited; null: no more ageing
 -- Returns     whether this changed anything
 -- Errors      LH001 no name, or a span shorter than a second or longer than 30 days

@@ -1,4 +1,5 @@
--- Purpose     A definition with every field in it: what is missing or null gets its default, an interval becomes seconds.
+-- Purpose     Fill in the definition of a schedule: what is missing or null gets its default, and an interval becomes
+--             seconds.
 -- Parameters  definition: as create_schedule
 -- Returns     a JSON object, which refuse_schedule has still to look at
 -- Errors      LH001 it is no object

@@ -1,4 +1,4 @@
--- Purpose     Make a schedule. A scheduler plans its first tick at once, or when one runs.
+-- Purpose     Make a schedule. A scheduler plans its first tick at once, or as soon as one runs.
 -- Parameters  definition: JSON object with
 --             name, kind: required · description, enabled (true) · of the jobs: queue, args, priority, key, key_group, max_attempts,
 --             timeout (seconds), metadata · when: exactly one of every (seconds, or an interval such as PT5M), cron (five fields,

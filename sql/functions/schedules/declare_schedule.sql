@@ -1,6 +1,6 @@
--- Purpose     Make sure that there is a schedule as code wants it. Of one that is there already, fields that somebody changed since
---             (overridden) are left as they are; all others become what is declared, or their default. Any number of processes
---             may declare the same at once. One that another app declares is left as it is, unless it is orphaned.
+-- Purpose     Make or change a schedule as code declares it. Fields that somebody changed since (overridden) stay as
+--             they are; all others become what is declared, or their default. Any number of processes may declare the
+--             same schedule at once. A schedule that another app declares stays as it is, unless it is orphaned.
 -- Parameters  definition: as create_schedule · actor: who declares it; null: the session's user · app: whose it is, as
 --             module:attribute; null: of none, and then whose it was is neither asked nor changed
 -- Returns     its name, the outcome (created, updated, unchanged; foreign: nothing is done), and whose it is now

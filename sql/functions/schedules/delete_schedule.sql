@@ -1,5 +1,5 @@
--- Purpose     Forget a schedule and its ticks; the jobs that it made stay. Code that declares it makes it again: disable_schedule
---             is what lasts.
+-- Purpose     Remove a schedule and its ticks; the jobs that it made stay. Code that declares it makes it again; to
+--             stop such a schedule, use disable_schedule.
 -- Parameters  name: its name, or its id
 -- Returns     whether there was one
 -- Errors      none: the LH002 of find_schedule becomes false

@@ -1,4 +1,4 @@
--- Purpose     The definition of a schedule: what create_schedule and update_schedule take, with every field in it.
+-- Purpose     Show the definition of a schedule, with every field, as create_schedule and update_schedule take it.
 -- Parameters  schedule: a row of schedules
 -- Returns     a JSON object
 -- Errors      none

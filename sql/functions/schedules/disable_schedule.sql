@@ -1,4 +1,4 @@
--- Purpose     Keep a schedule from firing until it is enabled. It can still be triggered by hand.
+-- Purpose     Stop a schedule from firing until it is enabled. It can still be triggered by hand.
 -- Parameters  name: its name, or its id · actor: who does it; null: the session's user
 -- Returns     whether it was enabled
 -- Errors      LH002 there is none

@@ -1,4 +1,4 @@
--- Purpose     Let a schedule fire again. What it would have fired while it was disabled was not missed: there were no ticks.
+-- Purpose     Let a schedule fire again. The ticks of the time while it was disabled do not count as missed.
 -- Parameters  name: its name, or its id · actor: who does it; null: the session's user
 -- Returns     whether it was disabled
 -- Errors      LH002 there is none

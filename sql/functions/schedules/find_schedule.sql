@@ -1,4 +1,4 @@
--- Purpose     The schedule that somebody means.
+-- Purpose     Find a schedule by its name or id, or refuse.
 -- Parameters  name: its name, or its id where no schedule has that name · lock: for update
 -- Returns     the row
 -- Errors      LH002 there is none

@@ -1,4 +1,4 @@
--- Purpose     One schedule.
+-- Purpose     Show one schedule.
 -- Parameters  name: its name, or its id
 -- Returns     the row
 -- Errors      LH002 there is none

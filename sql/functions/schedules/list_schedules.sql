@@ -1,4 +1,4 @@
--- Purpose     A page of schedules, by name.
+-- Purpose     List a page of schedules, by name.
 -- Parameters  enabled, kind, queue: only such · after_name: the last name of the page before · page_size: 1 to 1000
 -- Returns     rows of schedules
 -- Errors      LH001 page_size out of range

@@ -1,5 +1,6 @@
--- Purpose     Note which schedules an app declares, and mark those that it declared before and does no more. These go on firing, until
---             somebody disables or deletes them, or another app declares them. Of what another app declares nothing is changed.
+-- Purpose     Note which schedules an app declares, and mark those that it declared before and declares no more.
+--             These go on firing until somebody disables or deletes them, or another app declares them. Schedules
+--             that another app declares do not change.
 -- Parameters  app: who declares, as module:attribute · names: all schedules that it declares now; {} gives up all
 --             that it has, which is how an app whose module has another name by now gets its schedules back
 -- Returns     the names of those that are marked by this

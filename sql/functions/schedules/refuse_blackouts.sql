@@ -1,4 +1,4 @@
--- Purpose     Say what is wrong with the blackouts of a schedule, or null when nothing is.
+-- Purpose     Say what is wrong with the blackouts of a schedule, or return null.
 -- Parameters  blackouts: JSON array of {"from": "22:00", "to": "06:00", "days": ["fri"]}, local times, "to" up to 24:00, on the next
 --             day where it is not after "from", days being those of "from", without them every day; and of
 --             {"from": time, "to": time} for one stretch

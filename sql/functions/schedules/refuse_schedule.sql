@@ -1,5 +1,5 @@
--- Purpose     Say what is wrong with a schedule, or null when nothing is. A cron expression is looked at only from afar: clients
---             check it, and a scheduler that cannot read it says so in last_error.
+-- Purpose     Say what is wrong with a schedule, or return null. Only the form of a cron expression is checked:
+--             clients check the rest, and a scheduler that cannot read it says so in last_error.
 -- Parameters  definition: from complete_schedule, with a name
 -- Returns     one sentence that names the field and the value, or null
 -- Errors      none; what is no time where a time belongs is refused by Postgres itself

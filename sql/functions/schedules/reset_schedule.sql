@@ -1,4 +1,4 @@
--- Purpose     Undo what was changed of a declared schedule: it is as code declared it last.
+-- Purpose     Undo what was changed of a declared schedule: it is again as code declared it last.
 -- Parameters  name: its name, or its id · actor: who does it; null: the session's user
 -- Returns     the row
 -- Errors      LH002 there is none · LH004 no code declared it

@@ -1,4 +1,4 @@
--- Purpose     Write a schedule down, new or changed, and have a scheduler plan it where its times changed. Where they did not, a
+-- Purpose     Write a new or changed schedule, and have a scheduler plan it if its times changed. If they did not, a
 --             tick that is due already still fires.
 -- Parameters  definition: from complete_schedule, with the name · declared, overridden: as the columns · actor: who changes it
 -- Returns     the row

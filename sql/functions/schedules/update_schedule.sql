@@ -1,5 +1,5 @@
--- Purpose     Change a schedule. New times hold from now on; other changes from the next tick on. What is changed of a declared
---             schedule stays changed when code declares it again.
+-- Purpose     Change a schedule. New times hold from now on; other changes from the next tick on. What is changed of
+--             a declared schedule stays changed when code declares it again.
 -- Parameters  name: its name, or its id · changes: the fields to change, as in create_schedule; null: the default; a new every,
 --             cron or at takes the place of the old one · revision: refuse if somebody changed it since it had this one
 --             actor: who changes it; null: the session's user

@@ -1,4 +1,4 @@
--- Purpose     End jobs as completed and make further jobs of them. The caller holds their row locks and has judged that it
+-- Purpose     Complete jobs and make further jobs of them. The caller holds their row locks and has checked that it
 --             may.
 -- Parameters  job_ids: which, ascending, each once · continuations, outputs: as continue_jobs · ran_for: as continue_jobs, or
 --             null

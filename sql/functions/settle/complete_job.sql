@@ -1,5 +1,5 @@
--- Purpose     Settle one attempt that ended well in the caller's own transaction: what the caller wrote, the output and the
---             further jobs commit together, exactly once, or not at all.
+-- Purpose     Complete one attempt in the caller's own transaction. What the caller wrote, the output and the further
+--             jobs commit together, exactly once, or not at all.
 -- Parameters  job_id, attempt, incarnation: the identity · output: JSON · continuation: as continue_jobs
 --             ran_for: seconds since the handler started
 -- Returns     ids of the new jobs, the next one last

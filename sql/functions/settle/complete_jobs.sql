@@ -1,4 +1,5 @@
--- Purpose     Settle attempts that ended well: the jobs move to finished_jobs with their outputs, and keys are given on.
+-- Purpose     Complete attempts that ended well. The jobs move to finished_jobs with their outputs, and their keys go
+--             to the next jobs.
 -- Parameters  incarnation, job_ids, attempts: the identities · outputs: JSON or null for each
 --             ran_for: seconds since the handler started, for each (null: not known); times are the database's
 -- Returns     only the refused ones, with the reason; a repeated call for the same attempts refuses nothing

@@ -1,5 +1,5 @@
--- Purpose     Settle attempts that ended well and make further jobs of them, in one statement: a job's next one, which
---             continues its chain, and any number of jobs that begin chains of their own and may block the next one.
+-- Purpose     Complete attempts and make further jobs of them, in one statement. A job's next one continues its
+--             chain; any number of others begin chains of their own and may block the next one.
 -- Parameters  incarnation, job_ids, attempts: the identities
 --             continuations: for each an object with next (a job as in enqueue_jobs, or none: the chain ends here with the
 --             output) and jobs (an array of such jobs); {"position": n} in blockers counts in jobs. next has the priority of

@@ -1,5 +1,5 @@
--- Purpose     Settle attempts that failed: each job is scheduled for its next attempt after a back-off, or, when its
---             attempts are used up or it is to be discarded, finished as failed. This is the one place that decides so.
+-- Purpose     Settle attempts that failed. A job is scheduled for its next attempt after a back-off; if its attempts
+--             are used up, or it is to be discarded, it is finished as failed. No other function decides this.
 -- Parameters  incarnation, job_ids, attempts: the identities · errors: JSON objects with type, message, traceback, and
 --             crash: true where a process of its own died under the handler: after most_crashes of those in a row the
 --             job is put in quarantine, whatever attempts are left (type Quarantined)

@@ -1,5 +1,5 @@
--- Purpose     Move jobs to finished_jobs, whatever state they are in. The caller has judged that they are to end, and calls
---             close_chains and promote_waiting_jobs afterwards; complete_jobs alone does the same by itself, for speed.
+-- Purpose     Move jobs to finished_jobs, in whatever state they are. The caller has decided that they end, and calls
+--             close_chains and promote_waiting_jobs afterwards. complete_jobs does the same by itself, for speed.
 -- Parameters  job_ids: which · state: completed, failed or cancelled · errors, outputs, successors: JSON, JSON and the id of
 --             the job that continues the chain, for each, or null · ran_for: seconds since the handler started, for each
 --             (null: it has only just), or null as a whole: started_at stays as it is · at: the time

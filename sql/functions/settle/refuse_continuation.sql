@@ -1,4 +1,4 @@
--- Purpose     Say what is wrong with a continuation, or null when nothing is. Its jobs are judged by add_jobs.
+-- Purpose     Say what is wrong with a continuation, or return null. add_jobs checks its jobs.
 -- Parameters  continuation: as continue_jobs
 -- Returns     a sentence or null
 -- Errors      none

@@ -1,4 +1,5 @@
--- Purpose     Hand back jobs that were claimed and never started: they are pending again and the attempt does not count.
+-- Purpose     Hand back jobs that were claimed and never started. They are pending again and the attempt does not
+--             count.
 -- Parameters  incarnation, job_ids, attempts: the identities
 -- Returns     only the refused ones, with the reason
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     Say how far running jobs have come; the last word of each counts. A call that was overtaken by a later one, of
---             this attempt or the next, changes nothing.
+-- Purpose     Report the progress of running jobs; the last report of each counts. A call that a later one has
+--             overtaken, of this attempt or the next, changes nothing.
 -- Parameters  incarnation, job_ids, attempts: the identities · fractions: 0 to 1 or null, for each · messages: for each
 -- Returns     only the refused ones, with the reason
 -- Errors      none; a fraction out of range is brought into it, a message is cut at 1000 characters

@@ -1,4 +1,4 @@
--- Purpose     Run held jobs again later without counting the attempt: the handler asked for it.
+-- Purpose     Run held jobs again later without counting the attempt, because the handler asked for it.
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now · reasons: one for each, or null
 -- Returns     only the refused ones, with the reason
 -- Errors      none

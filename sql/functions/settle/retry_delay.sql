@@ -1,5 +1,5 @@
--- Purpose     How long to wait before the next attempt: exponential back-off with full jitter, so that jobs which failed
---             together do not come back together.
+-- Purpose     Calculate how long to wait before the next attempt: exponential back-off with full jitter, so that jobs
+--             which failed together do not come back together.
 -- Parameters  attempt: the one that failed, counted from 1 without spared ones · initial, cap: seconds · multiplier
 -- Returns     seconds, evenly spread between 0 and min(cap, initial × multiplier^(attempt − 1))
 -- Errors      none

@@ -1,4 +1,5 @@
--- Purpose     Put held jobs back without counting the attempt: at once (release: it never started) or later (reschedule).
+-- Purpose     Put held jobs back without counting the attempt: at once (release: it never started) or later
+--             (reschedule).
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now, for each · event: released or
 --             rescheduled · reasons: one for each, or null
 -- Returns     only the refused ones, with the reason

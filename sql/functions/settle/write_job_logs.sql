@@ -1,5 +1,5 @@
--- Purpose     Keep lines that handlers logged for their jobs. A job keeps a thousand of them; the last one says that there
---             were more.
+-- Purpose     Keep lines that handlers logged for their jobs. A job keeps a thousand of them; the last one says that
+--             there were more.
 -- Parameters  job_ids, attempts, ats, levels, messages: one of each for every line, in the order in which they were logged
 -- Returns     how many lines were kept
 -- Errors      none; a message is cut at 4000 characters

@@ -1,6 +1,6 @@
--- Purpose     What time it is. Every other function asks here, so that a test can freeze or move time for its session:
---             set leasehold.frozen_clock = '2026-01-01 00:00:00+00'. Functions that run with the rights of their owner
---             (see `leasehold grants`) do not let their callers move it.
+-- Purpose     Tell the time. Every other function asks here, so that a test can freeze or move time for its session:
+--             set leasehold.frozen_clock = '2026-01-01 00:00:00+00'. Functions that run with the rights of their
+--             owner (see `leasehold grants`) do not let their callers move it.
 -- Parameters  none
 -- Returns     the frozen time where the setting is set, else the wall clock of the database
 -- Errors      none

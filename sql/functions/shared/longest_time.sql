@@ -1,4 +1,5 @@
--- Purpose     The longest time that anybody may ask for, in seconds: a hundred years. Longer ones are refused, or cut to it.
+-- Purpose     Tell the longest time that anybody may ask for, in seconds: a hundred years. Longer times are refused,
+--             or cut to it.
 -- Parameters  none
 -- Returns     3155760000
 -- Errors      none

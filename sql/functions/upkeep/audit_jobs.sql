@@ -1,7 +1,7 @@
--- Purpose     Look for what should never be, or should not be for long: each fault explained and, if wished, repaired. Every
---             repair is one that an actor would make by itself; that there was something to find means that this actor
---             does not run, or that somebody changed rows by hand. Looking locks nothing. Repairing holds the locks of all
---             repairs until the transaction ends; `leasehold audit --repair` makes each in a transaction of its own.
+-- Purpose     Look for inconsistent jobs and for jobs that are stuck; explain each finding and, if asked, repair it.
+--             A repair is what an actor would do by itself; so a finding means that this actor does not run, or that
+--             somebody changed rows by hand. Looking locks nothing. Repairing holds the locks of all repairs until
+--             the transaction ends; `leasehold audit --repair` makes each in a transaction of its own.
 -- Parameters  repair: do it, and write it to the events of the jobs · grace: how long a thing may be overdue
 -- Returns     finding: these can be repaired: held_by_nobody, overdue, deadline_missed, waiting_for_nobody,
 --                      blocked_by_nothing, edge_of_nobody, partition_missing, rows_in_default_partition; these are for

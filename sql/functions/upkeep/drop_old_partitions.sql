@@ -1,7 +1,7 @@
--- Purpose     Forget finished jobs, events and logs that are older than `keep_days`, a whole day at a time; and idempotency
---             keys, unique keys, progress, edges, stopped workers and their commands of the same age. What somebody else has in use, or is doing already, is left for
---             the next call, so that nobody queues up behind this one.
---             The audit log is kept 90 days at the least.
+-- Purpose     Remove finished jobs, events and logs that are older than `keep_days`, a whole day at a time; and
+--             idempotency keys, unique keys, progress, edges, stopped workers and their commands of the same age. The
+--             audit log is kept 90 days at least. What somebody else uses, or already removes, is left for the next
+--             call, so that nobody queues up behind this one.
 -- Parameters  keep_days: at least 1
 -- Returns     how many partitions were dropped
 -- Errors      LH001 keep_days out of range

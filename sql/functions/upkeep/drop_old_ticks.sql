@@ -1,4 +1,4 @@
--- Purpose     Forget ticks that were dealt with more than `keep_days` ago.
+-- Purpose     Remove ticks that were dealt with more than `keep_days` ago.
 -- Parameters  keep_days: at least 1 · batch: how many at the most
 -- Returns     how many were forgotten
 -- Errors      LH001 keep_days out of range

@@ -1,6 +1,7 @@
--- Purpose     Make the daily partitions of finished_jobs, job_events and job_logs from today to `days_ahead`. Rows that fell into
---             the default partition because nobody made the day's partition in time are moved. What somebody else has in
---             use, or is doing already, is left for the next call, so that nobody queues up behind this one.
+-- Purpose     Make the daily partitions of finished_jobs, job_events and job_logs from today to `days_ahead`. Rows
+--             that fell into the default partition, because the partition of their day was not made in time, are
+--             moved. What somebody else uses, or already makes, is left for the next call, so that nobody queues up
+--             behind this one.
 -- Parameters  days_ahead: 0 to 400
 -- Returns     how many partitions were made
 -- Errors      LH001 days_ahead out of range

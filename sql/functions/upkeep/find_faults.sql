@@ -1,5 +1,5 @@
--- Purpose     Look for what should never be, or should not be for long. Reads all of jobs, of the edges and of the links in
---             finished_jobs, and locks nothing: for people and for a round now and then, not for every second.
+-- Purpose     Find inconsistent jobs, and jobs that are stuck. Reads all of jobs, of the edges and of the links in
+--             finished_jobs, and locks nothing. Call it now and then, not every second.
 -- Parameters  grace: how long a thing may be overdue before it is a fault
 -- Returns     finding, subject, explanation as audit_jobs; job_id where it is about one
 -- Errors      none

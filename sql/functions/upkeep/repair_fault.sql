@@ -1,5 +1,5 @@
--- Purpose     Repair one finding of find_faults, with the function that an actor would have called, and write so to the events
---             of the job. Where many are to be repaired on a busy database, each belongs in a transaction of its own.
+-- Purpose     Repair one finding of find_faults, with the function that an actor would have called, and write that
+--             into the events of the job. To repair many on a busy database, use a transaction for each.
 -- Parameters  finding, job_id, subject, explanation: as find_faults has them
 -- Returns     whether it is gone now; false for what only people can decide, or what somebody else has locked
 -- Errors      none

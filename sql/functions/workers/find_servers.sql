@@ -1,4 +1,4 @@
--- Purpose     Which live workers could take a job of this queue and kind.
+-- Purpose     Find the live workers that could take a job of this queue and kind.
 -- Parameters  queue, kind: of the job
 -- Returns     one row: alive: workers that are ready or paused and live (is_alive) · of_queue, of_kind: those of them with the
 --             queue, with the kind · serving: those with both that are not paused · incarnations: of these

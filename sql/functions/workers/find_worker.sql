@@ -1,5 +1,5 @@
--- Purpose     Which worker somebody means who gives its id, its friendly name or its incarnation, or the beginning of one of them.
---             A whole name goes before a beginning, then the living before the dead.
+-- Purpose     Find a worker by its id, its friendly name or its incarnation, or the beginning of one of them. A whole
+--             name goes before a beginning, then the living before the dead.
 -- Parameters  worker: id, name, incarnation, or a beginning that only one has
 -- Returns     the incarnation; of several dead ones the last
 -- Errors      LH001 no name, or several living workers are meant · LH002 there is no such worker

@@ -1,4 +1,4 @@
--- Purpose     One worker, alive or not.
+-- Purpose     Show one worker, alive or not.
 -- Parameters  worker: as find_worker
 -- Returns     a row of all_workers
 -- Errors      as find_worker

@@ -1,4 +1,5 @@
--- Purpose     Say that a worker is alive and how it fares, in one narrow heap-only update, and hear what it is told to do.
+-- Purpose     Report that a worker is alive and how it fares, in one narrow heap-only update, and return the commands
+--             for it.
 -- Parameters  incarnation · active_jobs: how many it runs · state: ready, paused or draining · listening
 --             slots: null leaves them as they are · memory, cpu: shares of its limits in use, 0 to 1
 --             backoff: why it claims nothing for now; null: it does · backoff_for: seconds until it looks again

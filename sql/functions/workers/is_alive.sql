@@ -1,6 +1,6 @@
--- Purpose     Whether a worker lives, as far as its rows tell: it has not said good-bye, it was heard of before two of its
---             heartbeats were missed (half of one is given as grace; three minutes where it never said how often it beats),
---             by a heartbeat or by a renewed lease, and since its last heartbeat no job was taken back from it.
+-- Purpose     Tell whether a worker lives, as far as its rows show. It lives if it has not stopped, if it was heard
+--             of, by a heartbeat or a renewed lease, within two and a half of its heartbeats (three minutes if it
+--             never said how often it beats), and if no job was taken back from it since its last heartbeat.
 -- Parameters  worker: its row · at: now
 -- Returns     true or false
 -- Errors      none

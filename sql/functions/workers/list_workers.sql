@@ -1,5 +1,5 @@
--- Purpose     The workers, those alive first. A worker that has gone silent (is_alive) is shown as stale, and for a day: nobody
---             says good-bye for one that was killed.
+-- Purpose     List the workers, those alive first. A worker that has gone silent (is_alive) is shown as stale, for a
+--             day.
 -- Parameters  stopped: show those that have ended, too, and all that were killed
 -- Returns     rows of all_workers: what the worker said of itself, and active_job_ids: jobs it holds, running ones first, no more
 --             than it has slots · state: ready, paused, draining, stale, stopped · backoff: why it claims nothing for now

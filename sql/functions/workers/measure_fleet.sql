@@ -1,4 +1,4 @@
--- Purpose     How the fleet fares, in one row: for metrics and for people who look every second.
+-- Purpose     Show how the fleet fares, in one row: for metrics, and for views that refresh every second.
 -- Parameters  none
 -- Returns     ready, paused, draining, stale: workers by state (as list_workers); backing_off: those that claim nothing for now
 --             deaf: alive without listening, so they poll · slots: of ready workers · held_jobs: claimed and running

@@ -1,5 +1,5 @@
--- Purpose     A name for a worker that people can say and remember: an adjective and a noun, always the same for the same id.
---             Two of 200 workers may have one name; then their ids tell them apart.
+-- Purpose     Make a name for a worker that people can say and remember: an adjective and a noun, always the same for
+--             the same id. Two of 200 workers may have one name; then their ids tell them apart.
 -- Parameters  worker_id
 -- Returns     the name, such as brave-otter
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Make a worker known, under an incarnation that is new for each start of the process.
+-- Purpose     Register a worker, under an incarnation that is new for each start of the process.
 -- Parameters  incarnation, worker_id, host, pid, version (of leasehold) · queues, kinds: what it serves, null or empty for all · slots
 --             listening: whether it hears notifications · name: friendly; made from worker_id where it is null
 --             app_version: of the code that has the handlers · memory_limit: bytes it may use · cpu_limit: CPUs it may use

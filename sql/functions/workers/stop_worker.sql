@@ -1,4 +1,4 @@
--- Purpose     Say that a worker has ended in good order.
+-- Purpose     Report that a worker has ended in good order.
 -- Parameters  incarnation
 -- Returns     nothing
 -- Errors      none

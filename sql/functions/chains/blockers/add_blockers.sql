@@ -1,6 +1,6 @@
--- Purpose     Write down which chains new jobs wait for. A chain that is over already gives its output at once and
---             blocks nobody; a chain that completes while this transaction is open does not see it, and the sweep
---             unblock_stranded_jobs mends that: so no producer's transaction ever holds up a completion.
+-- Purpose     Write down which chains new jobs wait for. A chain that is over gives its output at once and blocks
+--             nobody. A chain that completes while this transaction is open does not see the new edge;
+--             unblock_stranded_jobs finds such jobs later. So a producer's transaction never holds up a completion.
 -- Parameters  jobs, bases, chain_ids: as add_jobs · ids, is_new: of the jobs; those that are not new are left as they are
 --             slots_before: how many slots they have already
 -- Returns     ids of the jobs that have to wait, null where none has

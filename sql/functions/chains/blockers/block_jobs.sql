@@ -1,5 +1,5 @@
--- Purpose     Put held jobs back until chains have completed that the handler found out about: it runs again then, with
---             their outputs in further slots of its blockers, and the attempt does not count.
+-- Purpose     Put held jobs back until chains have completed that the handler asked for. The job then runs again,
+--             with the chains' outputs in further slots of its blockers, and the attempt does not count.
 -- Parameters  incarnation, job_ids, attempts: the identities
 --             waits: for each an object with jobs (an array of jobs as in enqueue_jobs, made in the same statement), blockers
 --             (as in enqueue_jobs; {"position": n} counts in jobs) and delay (seconds: not before, even when all are done)

@@ -1,4 +1,4 @@
--- Purpose     The chains that a job waits or waited for, in the order of its slots, with what each of them ended.
+-- Purpose     List the chains that a job waits or waited for, in the order of its slots, with the result of each.
 -- Parameters  job_id
 -- Returns     slot (from 1), chain_id, closed_at (null: still open), output, and how the chain stands: open, completed, failed,
 --             cancelled, or deleted; no row for a job that waited for nothing

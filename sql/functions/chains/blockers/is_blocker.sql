@@ -1,5 +1,6 @@
--- Purpose     Whether a JSON value can stand in blockers: the id of a job, or an object with chain (such an id) or position (of an
---             earlier job of the list), and perhaps with until: completed, or ended, which is however the chain ends.
+-- Purpose     Tell whether a JSON value can stand in blockers: the id of a job, or an object with chain (an id) or
+--             position (of an earlier job of the list), and optionally until: completed, or ended, which means any
+--             end of the chain.
 -- Parameters  item: the value · place: of the job that has the blocker, from 1
 -- Returns     true or false
 -- Errors      none

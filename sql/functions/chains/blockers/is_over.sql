@@ -1,4 +1,4 @@
--- Purpose     Whether a chain blocks nobody any more who waits for it.
+-- Purpose     Tell whether a chain no longer blocks the jobs that wait for it.
 -- Parameters  chain_id: id of the first job · until_ended: true for those who wait for any end, else for its completion
 -- Returns     true or false; false for what is no chain
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     A page of the jobs that wait for a chain now, by id. They are still there when the chain has failed or was
---             cancelled.
+-- Purpose     List a page of the jobs that wait for a chain now, by id. They still wait when the chain has failed or
+--             was cancelled.
 -- Parameters  chain_id: id of the first job · after_id: only later ones (the last id of the page before) · page_size: 1 to 1000
 -- Returns     rows of all_jobs
 -- Errors      LH001 page_size out of range

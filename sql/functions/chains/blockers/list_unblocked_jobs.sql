@@ -1,5 +1,5 @@
--- Purpose     Which of these claims took a job that chains had blocked until then; for workers of which somebody wants to
---             hear it.
+-- Purpose     Tell which of these claims took a job that chains had blocked until then, for workers where somebody
+--             listens for that.
 -- Parameters  job_ids, attempts: as claimed, each an array as long as the other
 -- Returns     their ids
 -- Errors      none

@@ -1,6 +1,6 @@
--- Purpose     Chains that wait for each other in a circle, so that none of them will ever go on by itself. A chain that only
---             waits for one of them is not among them; one that lies between two circles is. Reads every open edge; waits
---             more than a thousand chains deep are not followed to their end.
+-- Purpose     Find chains that wait for each other in a circle, so that none of them ever goes on by itself. A chain
+--             that only waits for one of them is left out; one that lies between two circles is included. It reads
+--             every open edge; waits more than a thousand chains deep are not followed to their end.
 -- Parameters  none
 -- Returns     the chain, its blocked job, and the chain of the circle that this job waits for
 -- Errors      none

@@ -1,4 +1,5 @@
--- Purpose     The chains that wait for a chain, themselves or by way of others. A chain that is among its own waits in a circle.
+-- Purpose     List the chains that wait for a chain, directly or by way of others. A chain that is among its own
+--             waits in a circle.
 -- Parameters  chain_id: the chain that they wait for
 -- Returns     their ids, in no order
 -- Errors      none

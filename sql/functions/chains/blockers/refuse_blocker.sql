@@ -1,4 +1,4 @@
--- Purpose     Say why nothing can wait for this chain, or null when something can.
+-- Purpose     Say why nothing can wait for this chain, or return null.
 -- Parameters  chain_id: what was given as one
 -- Returns     a sentence or null
 -- Errors      none

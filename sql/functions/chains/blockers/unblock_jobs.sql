@@ -1,7 +1,7 @@
--- Purpose     Make blocked jobs claimable that no chain blocks any more; they take their place behind what was due before.
---             The rows are locked first and judged in a statement of its own afterwards: of two chains that complete at
---             the same moment the later sees what the earlier wrote. An edge whose chain has ended unseen (it was
---             written while the chain ended) is closed here.
+-- Purpose     Make blocked jobs claimable that no chain blocks any more; they take their place behind what was due
+--             before. The rows are locked first and judged afterwards in a statement of its own: of two chains that
+--             complete at the same moment, the later sees what the earlier wrote. An edge whose chain has ended
+--             unnoticed (it was written while the chain ended) is closed here.
 -- Parameters  job_ids: which; those that are not blocked are left alone · skip_locked: leave those that somebody else has
 -- Returns     keys of unblocked jobs: the caller promotes them
 -- Errors      none

@@ -1,5 +1,6 @@
--- Purpose     Find blocked jobs whose chains have all completed, and unblock them. It happens when a job was enqueued while
---             its blocker completed: neither transaction could see the other. The reaper goes round all of them.
+-- Purpose     Find blocked jobs whose chains have all completed, and unblock them. It happens when a job was enqueued
+--             while its blocker completed: neither transaction could see the other. The reaper goes through all of
+--             them in turn.
 -- Parameters  after_id: go on behind this job; 0 to begin · batch: how many blocked jobs to look at, at the most
 -- Returns     how many were found, and the id to go on behind (null: that was the last)
 -- Errors      none

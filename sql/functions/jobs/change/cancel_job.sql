@@ -1,5 +1,5 @@
--- Purpose     Cancel a job that has not finished. It is cancelled at once in any state; a running handler is told, and
---             whatever it still writes is refused.
+-- Purpose     Cancel a job that has not finished. It is cancelled at once, in any state. A handler that runs it is
+--             told, and what it still writes is refused.
 -- Parameters  job_id · reason: for people
 -- Returns     the state it was in
 -- Errors      LH002 no such job · LH004 it has finished

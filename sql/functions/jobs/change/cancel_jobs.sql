@@ -1,5 +1,5 @@
--- Purpose     Cancel all unfinished jobs that match, oldest id first, as cancel_job does for one. A dry run does the same
---             and takes it back, so that what it answers is what would happen.
+-- Purpose     Cancel all unfinished jobs that match, oldest id first, as cancel_job does for one. A dry run does the
+--             same and rolls it back, so its answer is what would happen.
 -- Parameters  state: only in this one · queue, kind, key: only such · error_type: whose last attempt failed with such an error
 --             created_after, created_before: only what was enqueued from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)

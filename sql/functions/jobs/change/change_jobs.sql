@@ -1,4 +1,4 @@
--- Purpose     Give jobs that nobody holds other contents. The caller promotes the keys and wakes the queues.
+-- Purpose     Change the contents of jobs that nobody holds. The caller promotes the keys and wakes the queues.
 -- Parameters  job_ids: which, each once; args, metadata: JSON for each, or null to leave it · priorities, queues, max_attempts,
 --             run_ats: likewise; each an array as long as job_ids, or null
 -- Returns     the jobs as they are now; nothing for one that is held, finished or unknown

@@ -1,4 +1,5 @@
--- Purpose     Remove a job that nobody holds, with its events, logs and progress; one event `deleted` remains under its id.
+-- Purpose     Remove a job that nobody holds, with its events, logs and progress; one event `deleted` remains under
+--             its id.
 -- Parameters  job_id
 -- Returns     the state it was in
 -- Errors      LH002 no such job · LH004 a worker holds it (cancel it first), it is one of several jobs of a chain (delete the

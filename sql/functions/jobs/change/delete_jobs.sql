@@ -1,5 +1,5 @@
--- Purpose     Remove all jobs that match and that nobody holds, oldest id first, as delete_job does for one. A dry run does
---             the same and takes it back, so that what it answers is what would happen.
+-- Purpose     Remove all jobs that match and that nobody holds, oldest id first, as delete_job does for one. A dry
+--             run does the same and rolls it back, so its answer is what would happen.
 -- Parameters  state: only in this one · queue, kind, key: only such · error_type: whose last attempt failed with such an error
 --             created_before, finished_before: only what was enqueued, or has ended, before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)

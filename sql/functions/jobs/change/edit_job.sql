@@ -1,5 +1,5 @@
--- Purpose     Give a job other args, or another place in the line, before it runs (again). A failed or cancelled job is
---             edited first and retried then. What it claimed when it was enqueued (its unique key) stays.
+-- Purpose     Change the args of a job, or its place in the order, before it runs (again). Edit a failed or cancelled
+--             job first and retry it then. Its unique key stays what it was when the job was enqueued.
 -- Parameters  job_id · args, priority, queue, run_at, max_attempts, metadata: what is to be changed; null leaves it
 --             reason: for people, stands in the timeline beside the old and the new values
 -- Returns     the state it is in now

@@ -1,5 +1,6 @@
--- Purpose     Hold a job still: nobody claims, ends, edits or removes it before this transaction ends, so that it can be changed
---             only if it is as it was seen. One that its chain has gone on from cannot change any more and is not locked.
+-- Purpose     Lock a job: nobody claims, ends, edits or removes it before this transaction ends, so that it is
+--             changed only if it is as it was seen. A job that its chain has gone on from cannot change any more and
+--             is not locked.
 -- Parameters  job_id
 -- Returns     a row of all_jobs, or none
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     Run failed and cancelled jobs once more: their attempts go on, and where those are used up, one more is
---             allowed; a deadline does not count any more. The caller promotes the keys and wakes the queues.
+-- Purpose     Run failed and cancelled jobs once more. Their attempts go on, and if those are used up, one more is
+--             allowed; a deadline no longer counts. The caller promotes the keys and wakes the queues.
 -- Parameters  job_ids: which · note: for people, stands in the timeline
 -- Returns     the jobs as they are now; of those with a unique key that another job has, the id alone with `holder`; nothing
 --             for those that are in no such state

@@ -1,4 +1,4 @@
--- Purpose     Run a failed or cancelled job once more, or a scheduled one now. The attempt count goes on; where the
+-- Purpose     Run a failed or cancelled job once more, or a scheduled one now. The attempt count goes on; if the
 --             attempts are used up, one more is allowed.
 -- Parameters  job_id
 -- Returns     its new state: pending, waiting behind its key, or blocked

@@ -1,5 +1,5 @@
--- Purpose     Run all failed or cancelled jobs once more that match, oldest id first, as retry_job does for one. A dry run
---             does the same and takes it back, so that what it answers is what would happen.
+-- Purpose     Run all failed or cancelled jobs that match once more, oldest id first, as retry_job does for one. A
+--             dry run does the same and rolls it back, so its answer is what would happen.
 -- Parameters  state: failed or cancelled; null for both · queue, kind, key, error_type: only such
 --             finished_after, finished_before: only what ended from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)

@@ -1,5 +1,5 @@
--- Purpose     Run scheduled jobs now, all of them or none: those that wait for their time, and those that wait for their next
---             attempt.
+-- Purpose     Run scheduled jobs now, all of them or none: those that wait for their time, and those that wait for
+--             their next attempt.
 -- Parameters  job_ids
 -- Returns     for each its new state: pending, or waiting behind its key
 -- Errors      LH002 some do not exist · LH004 some are not scheduled; the message names them

@@ -1,5 +1,5 @@
--- Purpose     Run all scheduled jobs now that match, oldest id first, as trigger_jobs does for some by id. A dry run does the
---             same and takes it back, so that what it answers is what would happen.
+-- Purpose     Run all scheduled jobs that match now, oldest id first, as trigger_jobs does for some by id. A dry run
+--             does the same and rolls it back, so its answer is what would happen.
 -- Parameters  queue, kind, key: only such · error_type: whose last attempt failed with such an error
 --             run_after, run_before: only what is scheduled for then or later, or for earlier
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)

@@ -1,4 +1,5 @@
--- Purpose     Write new jobs: what enqueue_jobs promises, for producers and for completions that continue a chain alike.
+-- Purpose     Write new jobs. This is the common part of enqueue_jobs, for producers, and of completions that
+--             continue a chain.
 -- Parameters  jobs: as enqueue_jobs · ids: of the jobs, where the caller has drawn them already, else null
 --             chain_ids, chain_positions: for each the chain it continues and its place there, 0 for none; or null
 --             bases: for each how many jobs of the array come before the list that its {"position": n} counts in; or null

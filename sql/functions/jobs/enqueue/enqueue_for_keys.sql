@@ -1,4 +1,4 @@
--- Purpose     Enqueue one job for each subject: each key whose newest job, of those that match, is in the given state.
+-- Purpose     Enqueue one job for each key whose newest matching job is in the given state.
 -- Parameters  job: the job to make, as an element of enqueue_jobs without a key · queue, kind, metadata: which jobs to look
 --             at: of this queue, this kind, with this in their metadata (jsonb @>) · state: only keys whose newest job among
 --             these is in it · keys: only these · after_key: only later ones in byte order (the last one of the call before)

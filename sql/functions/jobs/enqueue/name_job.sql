@@ -1,4 +1,4 @@
--- Purpose     Begin a complaint about one job of an array: with its place, unless there is no other it could be.
+-- Purpose     Begin a complaint about one job of an array: with its position, unless the array has only one.
 -- Parameters  jobs: the array · place: of the job in it, from 1
 -- Returns     empty text for an array of one, else `job N: `
 -- Errors      none

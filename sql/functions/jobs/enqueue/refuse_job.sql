@@ -1,5 +1,5 @@
--- Purpose     Say what is wrong with a job somebody wants to enqueue, or null when nothing is. Bad input is refused at
---             this border, so nothing behind it has to doubt what it reads.
+-- Purpose     Say what is wrong with a job that somebody wants to enqueue, or return null. Bad input is refused here,
+--             so no function behind it has to doubt what it reads.
 -- Parameters  as enqueue_job; args and metadata as jsonb; unknown: names of fields nobody knows, or null
 -- Returns     one sentence that names the field and the value, or null
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     The number of the advisory lock that decides who may give a key away or demote a job of it. It is held by
---             claim_jobs (only ever tried) and by promote_waiting_jobs (waited for, in ascending order).
+-- Purpose     Number the advisory lock that decides who may give a key away or demote a job of it. claim_jobs only
+--             ever tries it; promote_waiting_jobs waits for it, in ascending order.
 -- Parameters  key: the key of a job
 -- Returns     a bigint; two keys may share one, which only makes them take turns
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     The jobs of a key that run or may run as soon as the key is free: the one that holds it first, then in the order
---             in which they will be claimed. Scheduled and blocked ones are left out.
+-- Purpose     List the jobs of a key that run, or may run as soon as the key is free: the holder first, then in the
+--             order in which they will be claimed. Scheduled and blocked jobs are left out.
 -- Parameters  key: which · page_size: 1 to 100
 -- Returns     rows of all_jobs
 -- Errors      LH001 page_size out of range

@@ -1,6 +1,6 @@
--- Purpose     Find keys whose jobs wait although nobody holds the key, and promote them. It happens when an enqueue saw a
---             holder that was gone before the enqueue committed; the next poll of any worker or the reaper mends it.
---             A key whose lock is taken is left to whoever has it.
+-- Purpose     Find keys whose jobs wait although nobody holds the key, and promote them. It happens when an enqueue
+--             saw a holder that was gone before the enqueue committed; the next poll of any worker or the reaper
+--             repairs it. A key whose lock is taken is left to its holder.
 -- Parameters  most_lanes: how many lanes (key, queue and kind) with open jobs to look at; at most 1000 keys are promoted in
 --             one call
 -- Returns     how many jobs were promoted

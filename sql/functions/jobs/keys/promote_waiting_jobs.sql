@@ -1,8 +1,9 @@
--- Purpose     For each of these keys that nobody holds, make the best waiting job of each queue and kind pending that has
---             no pending one. Of each queue and kind, because a job that nobody can claim now (its queue is paused, no
---             worker serves its kind) must not stall the key's other jobs. Whoever ends, reschedules or takes back a holder calls this in the same transaction. The key's advisory
---             lock orders it against claim_jobs, which demotes a job only while it holds the same lock, so no job is
---             left waiting behind nobody; the look at the table comes in a statement of its own, after the lock.
+-- Purpose     Give keys that nobody holds to their best waiting jobs: for each queue and kind without a pending job
+--             of the key, one becomes pending. For each queue and kind, because a job that nobody can claim now (its
+--             queue is paused, no worker serves its kind) must not stall the key's other jobs. Every function that
+--             ends, reschedules or takes back a holder calls this in the same transaction. The key's advisory lock
+--             orders it against claim_jobs, which demotes a job only while it holds the same lock, so no job is left
+--             waiting behind nobody; the look at the table comes in a statement of its own, after the lock.
 -- Parameters  keys: which · notify: wake idle workers
 -- Returns     how many were promoted
 -- Errors      none

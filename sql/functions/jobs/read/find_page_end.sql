@@ -1,4 +1,5 @@
--- Purpose     Where a look at so many jobs ends: a page that finds few matches among many jobs goes on there.
+-- Purpose     Find where a look at a given number of jobs ends. A page that finds few matches among many jobs goes on
+--             there.
 -- Parameters  state, key: count only such · before_id: only older ones · jobs: how many to look at, 1 to 1000000
 -- Returns     the id of the last job of the look; null where all there are can be looked at
 -- Errors      LH001 jobs out of range

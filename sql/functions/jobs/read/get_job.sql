@@ -1,4 +1,4 @@
--- Purpose     One job, finished or not.
+-- Purpose     Show one job, finished or not.
 -- Parameters  job_id
 -- Returns     a row of all_jobs, or none
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     With what each attempt of a job failed, oldest first; none is lost by a retry.
+-- Purpose     List the errors of the attempts of a job, oldest first; none is lost by a retry.
 -- Parameters  job_id
 -- Returns     attempt, at, worker_id, and type, message and traceback of the error
 -- Errors      LH002 no such job

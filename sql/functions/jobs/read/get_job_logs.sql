@@ -1,4 +1,4 @@
--- Purpose     The lines that a job's handlers logged, oldest first.
+-- Purpose     List the lines that a job's handlers logged, oldest first.
 -- Parameters  job_id · attempt: of one attempt only, null for all
 -- Returns     at, attempt, level, message
 -- Errors      none

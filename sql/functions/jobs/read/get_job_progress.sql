@@ -1,4 +1,4 @@
--- Purpose     How far a job has come, as its handler last said it.
+-- Purpose     Show the progress of a job, as its handler last reported it.
 -- Parameters  job_id
 -- Returns     attempt, fraction (0 to 1 or null), message, at; nothing where no handler said anything
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Everything that happened to one job, oldest first.
+-- Purpose     List everything that happened to one job, oldest first.
 -- Parameters  job_id
 -- Returns     rows of job_timeline
 -- Errors      none

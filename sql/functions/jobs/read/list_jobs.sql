@@ -1,4 +1,4 @@
--- Purpose     A page of jobs, newest id first.
+-- Purpose     List a page of jobs, newest id first.
 -- Parameters  state, queue, kind, key, worker_id: only such · before_id: only older ones (the last id of the page before)
 --             page_size: 1 to 1000 · after_id: only newer ones (what find_page_end answers, so that a rare match is not
 --             looked for without end) · created_after, created_before: only what was enqueued from then on, or before then

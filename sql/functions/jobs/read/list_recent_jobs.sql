@@ -1,5 +1,5 @@
--- Purpose     The jobs of a queue that finished last, newest first. The rollups tell in which minutes to look, so that a queue with
---             few jobs among many others is read quickly, too.
+-- Purpose     List the jobs of a queue that finished last, newest first. The rollups tell in which minutes to look,
+--             so a queue with few jobs among many others is read quickly, too.
 -- Parameters  queue: which · state: only those that ended so · page_size: 1 to 100
 -- Returns     rows of all_jobs
 -- Errors      LH001 page_size or state out of range

@@ -1,5 +1,6 @@
--- Purpose     Give the jobs that were there already what the jobs that were not made for their sake would have brought. Of
---             several for one job the last one that says something counts. claim_unique_jobs has locked those jobs.
+-- Purpose     Change existing jobs as the new jobs with the same unique key ask for, which are not made. If several
+--             new jobs name one existing job, the last one that sets a field counts. claim_unique_jobs has locked the
+--             existing jobs.
 -- Parameters  jobs, ids, notify: as add_jobs · on_conflict: for each what claim_unique_jobs said
 -- Returns     for each job replaced, extended, overwritten, or null where nothing was changed (a worker holds it)
 -- Errors      none

@@ -1,6 +1,6 @@
--- Purpose     Decide which new jobs with a `unique` are made. The index of unique_jobs decides, never a look: the keys are
---             taken or locked first, and whether the jobs that have them still keep others out is judged in a statement of
---             its own afterwards. Of jobs with one key in one call the first decides for all.
+-- Purpose     Decide which new jobs with a `unique` are made. The index of unique_jobs decides, not a look: first the
+--             keys are taken or locked; then a statement of its own judges whether the jobs that have them still keep
+--             others out. If several jobs of one call have one key, the first decides for all.
 -- Parameters  jobs, ids, are_new: as add_jobs has them. A job's unique is an object with
 --             by: what makes two jobs the same: kind, queue, key, key_group, args, args.FIELD (kind and args)
 --             key: text that stands for the job instead of by

@@ -1,6 +1,6 @@
--- Purpose     Take unique keys that nobody has, and lock the others, so that until this transaction ends nobody else judges
---             or takes them. The index of unique_jobs decides who is first. Keys are taken and locked in their own order,
---             so that callers with many of them wait for each other instead of deadlocking.
+-- Purpose     Take unique keys that nobody has, and lock the others until this transaction ends. The index of
+--             unique_jobs decides who is first. Keys are taken and locked in their own order, so that callers with
+--             many of them wait for each other instead of deadlocking.
 -- Parameters  unique_keys, job_ids: each key once, with the job that takes it · at: the time
 -- Returns     each key with the job that has it now, since when, and whether that is the one given
 -- Errors      none

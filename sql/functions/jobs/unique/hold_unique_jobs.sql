@@ -1,7 +1,8 @@
--- Purpose     As claim_unique_keys, and lock those jobs too that are to be changed, or that are not to start before this
---             transaction ends. Others lock a job first and claim keys afterwards (a completion that makes further jobs), so
---             a job is never waited for while anything is held: where one is locked, all is given back first, and taken again
---             afterwards, when other jobs may have the keys.
+-- Purpose     Take unique keys as claim_unique_keys does, and lock the existing jobs that are to be changed or must
+--             not start before this transaction ends. Other transactions lock a job first and claim keys afterwards
+--             (a completion that makes further jobs), so this one never waits for a job while it holds anything: if a
+--             job is locked, it gives all back first, and takes it again afterwards, when other jobs may have the
+--             keys.
 -- Parameters  unique_keys, job_ids, at: as claim_unique_keys · with_jobs: for each key whether to lock its job
 -- Returns     as claim_unique_keys
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Whether the job that has a unique key keeps another one out.
+-- Purpose     Tell whether the job that has a unique key still keeps others out.
 -- Parameters  job_id, since: who (the first job of its chain) has the key, and when it was claimed · terms: the `unique` of the other one · at: the time
 -- Returns     true or false; false where the job is not known any more
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     The key that a unique job claims: its own text, or what it derives from the fields that `by` names, whichever
---             order they are named in. Numbers are told apart as JSON writes them: 1 is not 1.0.
+-- Purpose     Make the unique key of a job: its own text, or one derived from the fields that `by` names, in any
+--             order. Numbers are told apart as JSON writes them: 1 is not 1.0.
 -- Parameters  job: as in enqueue_jobs, with a `unique` that refuse_unique takes
 -- Returns     text; null for a job without `unique`
 -- Errors      none

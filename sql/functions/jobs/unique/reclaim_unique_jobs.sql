@@ -1,6 +1,6 @@
--- Purpose     Ask for the unique keys of jobs once more that are to run again although they had finished. A key whose present
---             job is unfinished (or its chain open, where it was claimed so) is refused; the others are given back. Of
---             several jobs with one key the one that has it gets it, else the newest.
+-- Purpose     Claim the unique keys of finished jobs again that are to run once more. A key whose present job is
+--             unfinished (or its chain open, if it was claimed for the chain) is refused; the others are given back.
+--             If several jobs have one key, the one that has it gets it, else the newest.
 -- Parameters  job_ids: failed and cancelled jobs to run again; others are passed over
 -- Returns     the refused ones, each with the job that has its key
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Say what is wrong with the `unique` of a job somebody wants to enqueue, or null when nothing is.
+-- Purpose     Say what is wrong with the `unique` of a job that somebody wants to enqueue, or return null.
 -- Parameters  job: as in enqueue_jobs, its other fields judged already
 -- Returns     one sentence that names the field and the value, or null
 -- Errors      none

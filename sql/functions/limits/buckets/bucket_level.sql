@@ -1,4 +1,5 @@
--- Purpose     How many tokens a bucket holds at a time: it fills steadily and never over the brim. The one place that says so.
+-- Purpose     Calculate how many tokens a bucket holds at a time. It fills steadily, up to its burst. No other
+--             function calculates it.
 -- Parameters  tokens, filled_at: of its row; null where it has none, which is a full one · rate: tokens a second
 --             burst: the brim · at: the time; one before filled_at counts as filled_at
 -- Returns     tokens; a whole one lets one job start (a millionth less will do, for what floating point rounds away)

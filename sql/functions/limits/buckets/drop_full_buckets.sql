@@ -1,5 +1,5 @@
--- Purpose     Forget the token buckets that are full, which is what no bucket means, and those that no limit governs. Keeps
---             the table as small as the number of groups that started something lately.
+-- Purpose     Remove token buckets that are full, because a missing bucket counts as full, and those that no limit
+--             governs. This keeps the table as small as the number of groups that started something lately.
 -- Parameters  none
 -- Returns     how many
 -- Errors      none

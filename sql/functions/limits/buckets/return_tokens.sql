@@ -1,6 +1,6 @@
--- Purpose     Give back the tokens of jobs that were claimed and never started. Of a queue that somebody claims from in an
---             open transaction they are lost: a rate limit may be kept too well, never too badly. For the same reason a
---             job claimed before its limit was last set gives nothing back.
+-- Purpose     Give back the tokens of jobs that were claimed and never started. If somebody claims from the queue in
+--             an open transaction, the tokens are lost: a rate limit may be kept too strictly, never too loosely. For
+--             the same reason a job that was claimed before its limit was last set gives nothing back.
 -- Parameters  queues, key_groups, claimed_ats: of the jobs, groups null where they have none
 -- Returns     nothing
 -- Errors      none

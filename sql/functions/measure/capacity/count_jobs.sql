@@ -1,5 +1,6 @@
--- Purpose     How many jobs each queue has in each state. Finished jobs count for as long as they are kept. Of big tables the
---             accountant's last count is given; list_queue_depths tells how old that is.
+-- Purpose     Count the jobs of each queue in each state. Finished jobs count for as long as they are kept. Big
+--             tables are not counted now: the accountant's last count is given, and list_queue_depths tells how old
+--             it is.
 -- Parameters  none
 -- Returns     queue, state, jobs; only what there is
 -- Errors      none

@@ -1,6 +1,7 @@
--- Purpose     How many slots keep up with the arrivals of a queue so well that a share of the jobs starts within a time, by the
---             queueing model of leasehold.forecast: M/G/c after Erlang C, with the variation of run times after Allen and
---             Cunneen, the wait of those that wait taken to be exponential.
+-- Purpose     Calculate how many slots keep up with the arrivals of a queue so that a given share of its jobs starts
+--             within a given time. The queueing model is that of leasehold.forecast: M/G/c after Erlang C, with the
+--             variation of run times after Allen and Cunneen; waiting times of jobs that wait are taken to be
+--             exponential.
 -- Parameters  load: arrivals a second times seconds of one job · variation: of run times, squared (1: exponential)
 --             patience: within which time, in seconds of one job · share: of the jobs, 0.95
 -- Returns     a number of slots, above load

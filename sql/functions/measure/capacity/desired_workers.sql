@@ -1,5 +1,5 @@
--- Purpose     How many workers a queue ought to have just now, as one number for a scaler (KEDA): enough to start what is ready
---             within target_wait, and to keep up with arrivals so that 95 of 100 jobs start within it.
+-- Purpose     Tell how many workers a queue should have now, as one number for a scaler (KEDA): enough to start what
+--             is ready within target_wait, and to keep up with arrivals so that 95 of 100 jobs start within it.
 -- Parameters  queue: which · target_wait: how long a job may wait for a slot · min_workers, max_workers: never less, never more
 --             current_workers: how many there are; with it, fewer are asked for only if hysteresis (a share of them) fewer do,
 --             so that the number does not swing · slots: of one worker (those of the active ones, else 3)

@@ -1,4 +1,4 @@
--- Purpose     What one queue has, does and can do.
+-- Purpose     Show what one queue has, does and can do.
 -- Parameters  queue: which
 -- Returns     a row of v_worker_capacity; none for a queue of which no job is known
 -- Errors      none

@@ -1,5 +1,6 @@
--- Purpose     Whether a table is small enough to be counted whenever somebody asks: up to 8 MB with all its partitions, which is
---             some twenty thousand jobs and ten milliseconds. The setting leasehold.small_table (bytes) says otherwise.
+-- Purpose     Tell whether a table is small enough to be counted at each request: up to 8 MB with all its partitions,
+--             which is some twenty thousand jobs and ten milliseconds. The setting leasehold.small_table (bytes)
+--             changes the limit.
 -- Parameters  name: of the table
 -- Returns     true or false
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     What each queue has, does and can do: v_worker_capacity, in the order of names.
+-- Purpose     Show what each queue has, does and can do: v_worker_capacity, in the order of names.
 -- Parameters  none
 -- Returns     rows of v_worker_capacity
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     How many jobs each queue has in each state, without ever counting a big table: small ones are counted now, of a
---             big one the accountant's last count is given, and finished jobs are summed up from the rollups.
+-- Purpose     Count the jobs of each queue in each state, without ever counting a big table. Small tables are counted
+--             now; of a big one the accountant's last count is given; finished jobs are summed up from the rollups.
 -- Parameters  none
 -- Returns     queue, state, jobs; only what there is · is_exact: counted just now · counted_at: when
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     Count the unfinished jobs for everybody, where there are too many to be counted for each who asks: so seldom that
---             it takes a hundredth of the time.
+-- Purpose     Count the unfinished jobs for everybody, if there are too many to count them at each request. It counts
+--             so seldom that it takes a hundredth of the time.
 -- Parameters  none
 -- Returns     seconds until it is worth calling again; null where somebody else is at it
 -- Errors      none

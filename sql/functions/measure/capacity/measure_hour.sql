@@ -1,5 +1,5 @@
--- Purpose     What each queue got and did in the last hour, and how much came in the last ten minutes. While the tables are small
---             it is counted now, up to this moment; else the rollups tell, up to the last minute that is closed.
+-- Purpose     Show what each queue got and did in the last hour, and how much arrived in the last ten minutes. Small
+--             tables are counted now, up to this moment; else the rollups tell, up to the last minute that is closed.
 -- Parameters  none
 -- Returns     queue · completed, failed: of the last hour · attempts that ended, with run_seconds and run_squares summed over
 --             them · arrivals, retries: of the last ten minutes, or since the queue is known where that is shorter

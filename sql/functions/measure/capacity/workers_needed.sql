@@ -1,4 +1,5 @@
--- Purpose     How many workers it takes to be through with a queue in so many hours, while jobs go on coming as they do now.
+-- Purpose     Calculate how many workers finish the work of a queue in a given number of hours, while jobs go on
+--             coming as they do now.
 -- Parameters  queue: which · hours: in which time
 -- Returns     workers like the active ones (of three slots where there are none); 0 where nothing is to be done; null where no
 --             job of the queue has ended within the last hour, so that nobody knows how long one takes

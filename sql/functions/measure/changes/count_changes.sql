@@ -1,5 +1,5 @@
--- Purpose     How much of list_changes there is in each second. A reader that has told all of a second and finds more in it
---             later has missed what a slow transaction committed late.
+-- Purpose     Count what list_changes has in each second. A reader that has shown all of a second and finds more in
+--             it later has missed what a slow transaction committed late.
 -- Parameters  since, until: from this moment, before that one
 -- Returns     second (since 1970), changes: how many, ids: the sum of their job ids; seconds without any are left out
 -- Errors      none

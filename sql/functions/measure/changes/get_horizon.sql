@@ -1,4 +1,4 @@
--- Purpose     Tell what time it is and which transactions are open, for readers of changes: a transaction that was open when
+-- Purpose     Tell the time and which transactions are open, for readers of changes. A transaction that was open when
 --             a reader looked may commit events that are older than its look.
 -- Parameters  mark: take a transaction number, too. All that were open before `at` have smaller ones.
 -- Returns     at: the time · oldest_xid: no transaction with a smaller number is open · mark_xid: the number taken, or null.

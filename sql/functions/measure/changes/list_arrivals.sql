@@ -1,5 +1,5 @@
--- Purpose     What is new among the jobs and workers that have not ended: created, claimed and started jobs, workers that
---             came or went. A look at the present: what came and went between two looks is not in it.
+-- Purpose     List what is new among the jobs and workers that have not ended: created, claimed and started jobs, and
+--             workers that came or went. It shows the present: what came and went between two looks is not in it.
 -- Parameters  after_id: jobs with greater ids are new · since: claims, starts and workers from this moment on · max_rows: at
 --             most, of each
 -- Returns     at, event (created, claimed, started, worker_started, worker_stopped), job_id (null for workers), attempt,

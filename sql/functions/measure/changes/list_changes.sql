@@ -1,5 +1,6 @@
--- Purpose     What happened to jobs between two moments, in its order: their ends, and every transition of job_events.
---             Creation, claim and start stand in the rows of the ends; of jobs that have not ended list_arrivals tells them.
+-- Purpose     List what happened to jobs between two moments, in its order: their ends, and every transition of
+--             job_events. Creation, claim and start stand in the rows of the ends; list_arrivals shows them for jobs
+--             that have not ended.
 -- Parameters  since, until: from this moment, before that one (null: up to now) · from_id: of what happened exactly at
 --             `since`, only jobs from this id on, so that a reader goes on where a page ended; it gets the last row again
 --             max_rows: at most

@@ -1,5 +1,5 @@
--- Purpose     The latest attempts that failed, and jobs that failed for good: for people who look every second. Reads
---             everything that happened since, so ask for a short while.
+-- Purpose     List the latest failed attempts and jobs that failed for good, for views that refresh every second. It
+--             reads everything that happened since the given moment, so ask for a short while.
 -- Parameters  since: from this moment on · max_rows: at most
 -- Returns     at, job_id, attempt, kind, queue, worker_id, message, is_final (the job has failed for good); latest first
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     What went into and out of each queue since a moment, for people who look every second. Reads what came since,
---             so ask for a short while.
+-- Purpose     Show what went into and out of each queue since a moment, for views that refresh every second. It reads
+--             what came since, so ask for a short while.
 -- Parameters  since: ends from this moment on · after_id: jobs with greater ids came since; null: none did
 --             max_rows: at most so many jobs are looked at, of those that came and of those that ended
 -- Returns     queue, arrived, completed, failed, cancelled; and in each row, also in one without a queue, newest_id: to be

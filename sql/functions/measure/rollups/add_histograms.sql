@@ -1,4 +1,4 @@
--- Purpose     The sum of histograms, bucket by bucket.
+-- Purpose     Add histograms up, bucket by bucket.
 -- Parameters  histograms: any number of them as one array of two dimensions, as array_agg makes it
 -- Returns     29 counts
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     Add the minutes of a span to the totals, or take them off again before they are written anew.
+-- Purpose     Add the minutes of a span to the totals, or subtract them before they are written again.
 -- Parameters  since, until: the span, its end not included · sign: 1 adds, -1 takes off
 -- Returns     nothing
 -- Errors      none

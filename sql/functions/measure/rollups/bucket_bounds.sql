@@ -1,4 +1,5 @@
--- Purpose     The upper bounds of the 29 buckets of every histogram of times: a millisecond, doubled 27 times (37 hours).
+-- Purpose     List the upper bounds of the buckets of every histogram of times: a millisecond, doubled 27 times (37
+--             hours). The 29th and last bucket has none.
 -- Parameters  none
 -- Returns     28 bounds in seconds; what is longer falls into the last bucket
 -- Errors      none

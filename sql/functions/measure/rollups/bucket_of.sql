@@ -1,4 +1,4 @@
--- Purpose     Which bucket of a histogram a time falls into.
+-- Purpose     Tell which bucket of a histogram a time falls into.
 -- Parameters  seconds: how long it took
 -- Returns     0 to 28, as bucket_bounds() lists them; null for null
 -- Errors      none

@@ -1,6 +1,7 @@
--- Purpose     Close the books of the minutes that are over, each finished job read once. A minute is closed when every transaction that
---             might have written into it has ended, or two minutes after its end; in the second case once more when they have.
---             Repeating it changes nothing; it may be interrupted anywhere; of several at once one works.
+-- Purpose     Write the rollups of the minutes that are over; each finished job is read once. A minute is closed when
+--             every transaction that might have written into it has ended, or two minutes after its end; in the
+--             second case it is written again when they have. Repeating it changes nothing, and it may be interrupted
+--             anywhere. Of several calls at once one works.
 -- Parameters  none
 -- Returns     how many minutes were written; null where somebody else is at it
 -- Errors      none

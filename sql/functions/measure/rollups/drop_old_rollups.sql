@@ -1,5 +1,5 @@
--- Purpose     Merge the minutes of whole hours that are older than two days into hours, and forget hours that are older than
---             `keep_days`.
+-- Purpose     Merge the minutes of whole hours that are older than two days into hours, and remove hours that are
+--             older than `keep_days`.
 -- Parameters  keep_days: at least 2
 -- Returns     how many hours were made, all queues counted; null where somebody else is at it
 -- Errors      LH001 keep_days out of range

@@ -1,4 +1,4 @@
--- Purpose     When a job of a queue completed last.
+-- Purpose     Tell when a job of a queue last completed.
 -- Parameters  queue: which
 -- Returns     the time; null where none is known
 -- Errors      none

@@ -1,5 +1,5 @@
--- Purpose     What happened in the last minutes, by queue. Only whole minutes count, of which the last one ended some seconds
---             to two minutes ago.
+-- Purpose     Show what happened in the last minutes, by queue. Only whole minutes count; the last one ended some
+--             seconds to two minutes ago.
 -- Parameters  queue: only this one · minutes: how many, 1 to 2880 (they are kept for two days)
 -- Returns     queue, since and until: what the figures are of, and seconds between them · arrivals, starts, completed, failed,
 --             cancelled, retries: how many · average_wait, average_run, their 50th and 95th percentiles, in seconds, null where

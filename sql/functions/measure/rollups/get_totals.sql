@@ -1,4 +1,4 @@
--- Purpose     What has happened in each queue since rollups are kept: counters that only grow, for metrics.
+-- Purpose     Show what has happened in each queue since rollups are kept: counters that only grow, for metrics.
 -- Parameters  none
 -- Returns     rows of rollup_totals; waits and runs are histograms by bucket_bounds()
 -- Errors      none

@@ -1,4 +1,4 @@
--- Purpose     What happened, minute by minute, for charts; of more than two days ago hour by hour.
+-- Purpose     Show what happened minute by minute, for charts; what is older than two days hour by hour.
 -- Parameters  queue: only this one · since, until: only minutes that began from then on, or before then; the last hour where
 --             nothing is said · page_size: at most so many rows
 -- Returns     rows of rollups, oldest first; a minute of a queue in which nothing happened is left out

@@ -1,4 +1,4 @@
--- Purpose     A histogram out of counts of single buckets.
+-- Purpose     Make a histogram out of counts of single buckets.
 -- Parameters  buckets: which, nulls among them count nowhere · counts: how many in each of them
 -- Returns     29 counts
 -- Errors      none

@@ -1,5 +1,6 @@
--- Purpose     Have Postgres note which pages hold which times, for what was written since the last time. Without this the pages
---             written since are all read for every minute. What somebody else has in use is left for the next call.
+-- Purpose     Have Postgres note which pages hold which times, for what was written since the last call. Without
+--             this, the pages written since are all read for every minute. What somebody else uses is left for the
+--             next call.
 -- Parameters  none
 -- Returns     how many page ranges were noted
 -- Errors      none; without the rights of the owner nothing is done, and autovacuum does it some time later

@@ -1,5 +1,5 @@
--- Purpose     What a share of the times in a histogram stays under. Within a bucket times are taken to be spread evenly, so
---             the answer is at most a factor of two off, and usually far less.
+-- Purpose     Estimate a percentile of the times in a histogram. Within a bucket times are taken to be spread evenly,
+--             so the answer is off by a factor of two at most, and usually by far less.
 -- Parameters  histogram: 29 counts · share: 0.95 for the 95th percentile
 -- Returns     seconds; null where nothing was counted. What lies beyond the last bound is taken for that bound.
 -- Errors      none

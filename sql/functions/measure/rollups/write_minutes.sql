@@ -1,5 +1,6 @@
--- Purpose     Write down what happened in the minutes of a span, in one look at the jobs: what ended is read from finished_jobs
---             and job_events since the span began, what is still there from jobs. The order of arrival is that of ids.
+-- Purpose     Write down what happened in the minutes of a span, in one look at the jobs: what ended is read from
+--             finished_jobs and job_events since the span began, what is still there from jobs. The order of arrival
+--             is that of ids.
 -- Parameters  since, until: the span, its end not included, whole minutes not written yet · after_id: jobs that came since
 --             have greater ids than this one · every: take the times of one job in so many, and count it for all of them
 -- Returns     nothing

@@ -1,6 +1,6 @@
--- Purpose     Fire what is due: make the jobs, write down the ticks and when the next ones are, in one transaction. A schedule
---             fires only if its next tick is still the one that the caller found, so of any number of schedulers one fires it;
---             what another one has locked is left to that one.
+-- Purpose     Fire the ticks that are due: make the jobs, and write down the ticks and when the next ones are, in one
+--             transaction. A schedule fires only if its next tick is still the one that the caller found, so one
+--             scheduler of any number fires it. Schedules that another one has locked are left to it.
 -- Parameters  fires: JSON array of objects with id, revision, expected (the next_run_at that was found), next (the new one, null: no
 --             more), ticks: array of objects with at, outcome (fired, skipped, failed), reason, ticks, last_at, error (as the columns
 --             of schedule_ticks), and rows: those of its query, where it has one

@@ -1,5 +1,5 @@
--- Purpose     Make the jobs of a schedule for a whole date by hand, spread in batches over its stagger window or, where it has none
---             and there are batches, over that day. Doing it again for the same date changes nothing.
+-- Purpose     Make the jobs of a schedule for a whole date by hand, spread in batches over its stagger window, or
+--             over the day if it has batches and no window. Repeating it for the same date changes nothing.
 -- Parameters  schedule: its name, or its id · batches: how many portions; null: as the schedule says, else all at once
 --             date: in the schedule's zone; null: today · actor: who does it; null: the session's user
 --             notify: wake idle workers at commit

@@ -1,5 +1,5 @@
--- Purpose     Whether what a schedule made is still under way: a job of its last five ticks that made any, or the chain that one
---             of them began.
+-- Purpose     Tell whether jobs of a schedule are still under way: a job of its last five ticks that made any, or the
+--             chain that one of them began.
 -- Parameters  schedule_id
 -- Returns     whether it is
 -- Errors      none

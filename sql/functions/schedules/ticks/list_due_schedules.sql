@@ -1,4 +1,5 @@
--- Purpose     The schedules that a scheduler has to look at now: those to be planned, and those with a tick that is due.
+-- Purpose     List the schedules that a scheduler has to look at now: those to be planned, and those with a tick that
+--             is due.
 -- Parameters  batch: how many at the most, the most overdue first
 -- Returns     of each what firing it needs, and now: the time that was asked by
 -- Errors      none

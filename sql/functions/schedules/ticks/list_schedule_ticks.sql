@@ -1,4 +1,5 @@
--- Purpose     The history of schedules: what became of their ticks, newest first. The janitor forgets it with the finished jobs.
+-- Purpose     List the history of schedules: what became of their ticks, newest first. The janitor removes it with
+--             the finished jobs.
 -- Parameters  name: of a schedule, or its id: only its · outcome: fired, skipped, failed · before_id: only older ones (the last id of the
 --             page before) · page_size: 1 to 1000
 -- Returns     tick_at: when it was due · fired_at: when it was dealt with · origin: timer, trigger, generate · reason: why it was

@@ -1,5 +1,5 @@
--- Purpose     Before a scheduler runs the query of a schedule: make its transaction read only, give its statements a timeout, and
---             keep other schedulers from running the query as well until the transaction ends, however it ends.
+-- Purpose     Prepare a transaction for the query of a schedule: make it read only, give its statements a timeout,
+--             and keep other schedulers from running the query until the transaction ends.
 -- Parameters  schedule_id · expected: the next_run_at that the scheduler found · seconds: that a statement may take
 -- Returns     whether to run it; false: somebody else is at it, or has been
 -- Errors      none

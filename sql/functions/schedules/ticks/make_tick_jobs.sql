@@ -1,4 +1,4 @@
--- Purpose     The jobs of one tick, as enqueue_jobs takes them.
+-- Purpose     Put together the jobs of one tick, as enqueue_jobs takes them.
 -- Parameters  schedule: the row · tick_at · rows: of its query, null where it has none · starts_at: when the first is to run
 --             stagger: seconds over which they are spread · batches: in so many portions; null: each at its own moment
 -- Returns     JSON objects, in the order of the rows

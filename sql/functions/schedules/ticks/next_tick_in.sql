@@ -1,4 +1,4 @@
--- Purpose     When a scheduler has something to do with schedules next.
+-- Purpose     Tell when a scheduler next has something to do with schedules.
 -- Parameters  except_ids: schedules to leave out, because the scheduler is at them
 -- Returns     seconds, below 0 when a tick is overdue, 0 when a schedule is to be planned, null when nothing is to come
 -- Errors      none

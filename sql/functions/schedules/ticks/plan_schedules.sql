@@ -1,5 +1,5 @@
--- Purpose     Write down when the first ticks of new and changed schedules are. Whoever comes first does it; a plan for a revision
---             that is not the latest is worth nothing.
+-- Purpose     Write down when the first ticks of new and changed schedules are. The first scheduler to do so counts;
+--             a plan for an older revision is ignored.
 -- Parameters  plans: JSON array of objects with id, revision, next_run_at (null: it has no ticks to come), error (why that is so)
 -- Returns     how many were planned
 -- Errors      none

@@ -1,6 +1,7 @@
--- Purpose     Run the SELECT of a schedule and hand out its rows. It runs read only, in a subtransaction that is always undone, as
---             the role that the setting leasehold.query_role names (alter database … set leasehold.query_role = …), with the
---             search_path of the session; for its time it is up to the caller, who sets statement_timeout.
+-- Purpose     Run the SELECT of a schedule and return its rows. It runs read only, in a subtransaction that is always
+--             rolled back, as the role that the setting leasehold.query_role names (alter database … set
+--             leasehold.query_role = …), with the search_path of the session. The caller limits its time with
+--             statement_timeout.
 -- Parameters  query: one SELECT · query_rows: more rows are refused · only_plan: do not run it, look whether it could be
 -- Returns     each row as a JSON object
 -- Errors      LH001 it is not one SELECT, it failed or was cancelled, or gave too many or too large rows (64 MB together)

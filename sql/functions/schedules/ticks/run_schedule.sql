@@ -1,4 +1,4 @@
--- Purpose     Make the jobs of a schedule by hand and write it to its history.
+-- Purpose     Make the jobs of a schedule by hand and write that to its history.
 -- Parameters  schedule: the row · origin: trigger, generate · due_at: its tick · starts_at: when the first job is to run
 --             stagger, batches: as make_tick_jobs · actor: who does it; null: the session's user · notify: wake idle workers at commit
 -- Returns     tick_at, job_count, job_ids; is_new: false where it was done before, and these are those jobs

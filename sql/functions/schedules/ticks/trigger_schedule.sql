@@ -1,4 +1,5 @@
--- Purpose     Make the jobs of a schedule now, whatever its policies say and even while it is disabled. Its ticks stay as they are.
+-- Purpose     Make the jobs of a schedule now, whatever its policies say and even while it is disabled. Its ticks
+--             stay as they are.
 -- Parameters  name: its name, or its id · actor: who does it; null: the session's user · notify: wake idle workers at commit
 -- Returns     tick_at: now · job_count, job_ids: what it made
 -- Errors      LH001 its query fails, or gives something that is no job · LH002 there is no such schedule

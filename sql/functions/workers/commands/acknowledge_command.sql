@@ -1,4 +1,4 @@
--- Purpose     Say that a command was carried out, or could not be.
+-- Purpose     Report that a worker carried out a command, or could not.
 -- Parameters  incarnation: of the worker · command_id · result: what came of it, any JSON · error: why it failed; null: it did not
 -- Returns     whether this was the first acknowledgement of a command of this worker
 -- Errors      none

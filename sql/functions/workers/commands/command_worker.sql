@@ -1,5 +1,5 @@
--- Purpose     Tell a worker what to do. It hears of it at once by a notification, else with its next heartbeat, carries it out
---             and acknowledges it; all_commands shows how it stands.
+-- Purpose     Send a command to a worker. The worker hears of it at once by a notification, else with its next
+--             heartbeat, carries it out and acknowledges it. The view all_commands shows how it stands.
 -- Parameters  worker: as find_worker · valid_for: a worker that has not heard of it by then never will · args: JSON object ·
 --             command: decommission: end, once what runs has ended · pause, resume: claim nothing, claim again ·
 --             set_concurrency {slots}: run so many jobs at once · cancel_job {job_id}: cancel a job that it runs ·

@@ -1,4 +1,4 @@
--- Purpose     One command and how it stands.
+-- Purpose     Show one command and how it stands.
 -- Parameters  command_id
 -- Returns     a row of all_commands, or none
 -- Errors      none

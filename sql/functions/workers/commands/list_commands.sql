@@ -1,4 +1,4 @@
--- Purpose     What a worker was told to do, newest first.
+-- Purpose     List the commands that a worker got, newest first.
 -- Parameters  worker: as find_worker · before_id: only older ids (the last one of the call before) · page_size: 1 to 1000
 -- Returns     rows of all_commands
 -- Errors      LH001 page_size out of range, or as find_worker · LH002 as find_worker

@@ -1,5 +1,5 @@
 -- Purpose     Send one wake-up for each of these queues that an idle, listening worker serves. A NOTIFY costs every
---             committer a lock, so nobody is woken who is awake: a busy worker looks again by itself.
+--             committer a lock, so none is sent for busy workers: they look again by themselves.
 -- Parameters  queues: names
 -- Returns     how many wake-ups were sent
 -- Errors      none
