@@ -71,7 +71,7 @@ comment on table leasehold.jobs is 'Every job that is not finished.';
 comment on column leasehold.jobs.attempt is 'Counts up at each claim, never resets: with incarnation, the fencing token.';
 comment on column leasehold.jobs.spared_attempts is 'Attempts that do not count against max_attempts (handed back, rescheduled).';
 comment on column leasehold.jobs.chain_id is 'The first job of the chain this one continues; null for a first job, whose chain has its own id.';
-comment on column leasehold.jobs.deadline is 'Not later than this: then the job fails, whether it runs or not.';
+comment on column leasehold.jobs.deadline is 'When this passes the job fails, whether it runs or not.';
 comment on column leasehold.jobs.timeout is 'Seconds that one attempt may run.';
 comment on column leasehold.jobs.chain_position is 'How many jobs of the chain came before; null for a first job.';
 comment on column leasehold.jobs.crashes is 'How often a process died while it ran this job.';
@@ -213,7 +213,7 @@ create table leasehold.unique_claims (
     created_at timestamptz not null
 );
 
-comment on table leasehold.unique_claims is 'Under which unique key a job was made, for as long as the job is known: a retry has to ask for it again.';
+comment on table leasehold.unique_claims is 'Under which unique key a job was made, for as long as the job is kept: a retry has to claim the key again.';
 comment on column leasehold.unique_claims.of_chain is 'Claimed for as long as the chain that the job began is open.';
 
 -- Chains. There is no table of them: the last job of each tells how it stands.
@@ -246,7 +246,7 @@ create unlogged table leasehold.chain_waiters (
     expires_at timestamptz not null
 );
 
-comment on table leasehold.chain_waiters is 'Chains that somebody waits for, so that their end is notified and no other. Losing it costs a poll.';
+comment on table leasehold.chain_waiters is 'Chains that somebody waits for: only their ends are notified. Losing this table costs a poll.';
 
 -- Queues and their limits.
 
@@ -259,9 +259,9 @@ create table leasehold.queues (
     constraint queues_age_by_the_second check (ageing >= interval '1 second')
 );
 
-comment on table leasehold.queues is 'Only queues about which somebody said something; a queue needs no row.';
-comment on column leasehold.queues.ageing is 'A pending job gains one priority for each such span that it has waited; null: never.';
-comment on column leasehold.queues.aged_at is 'When age_jobs last saw to it.';
+comment on table leasehold.queues is 'Settings of queues; a queue without settings needs no row.';
+comment on column leasehold.queues.ageing is 'A pending job gains one priority each time it has waited for this span; null: never.';
+comment on column leasehold.queues.aged_at is 'When age_jobs last looked at it.';
 
 create table leasehold.limits (
     queue       text collate "C" not null,
@@ -289,7 +289,7 @@ create table leasehold.rate_buckets (
     primary key (queue, key_group)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
-comment on table leasehold.rate_buckets is 'Token buckets of rate limits; changed under the lock of their queue, by the transaction that claims. None: full.';
+comment on table leasehold.rate_buckets is 'Token buckets of rate limits; changed under the lock of their queue, by the transaction that claims. A missing bucket counts as full.';
 
 create table leasehold.limit_turns (
     queue     text collate "C" primary key,
@@ -340,7 +340,7 @@ comment on column leasehold.workers.lost_at is 'When the last of its lost jobs w
 comment on column leasehold.workers.memory_limit is 'Bytes that it may use: of its container, else of the machine.';
 comment on column leasehold.workers.cpu_limit is 'CPUs that it may use: of its container, else of the machine.';
 comment on column leasehold.workers.blamed_job is 'The one among its lost jobs that had been there when a process died before.';
-comment on column leasehold.workers.lost_wake_ups is 'Jobs that it found by polling, though it listened and nobody had rung for them; as of its last heartbeat.';
+comment on column leasehold.workers.lost_wake_ups is 'Jobs that it found by polling although it was listening and got no wake-up; as of its last heartbeat.';
 comment on column leasehold.workers.lost_jobs is 'How many jobs were taken back from it because their leases had run out.';
 comment on column leasehold.workers.memory is 'Share of memory_limit in use at the last heartbeat.';
 comment on column leasehold.workers.cpu is 'Share of cpu_limit in use at the last heartbeat, smoothed.';
@@ -437,14 +437,14 @@ comment on column leasehold.schedules.query is 'A SELECT: a tick makes one job f
 comment on column leasehold.schedules.stagger is 'Seconds over which the jobs of one tick are spread.';
 comment on column leasehold.schedules.grace is 'Seconds; what fires later than this after its tick was missed.';
 comment on column leasehold.schedules.revision is 'Counts the changes of the definition; a tick prepared for an older one does not fire.';
-comment on column leasehold.schedules.planned_revision is 'The revision that next_run_at was calculated for; another one than revision: a scheduler has to plan it.';
-comment on column leasehold.schedules.planned_from is 'Ticks before this, and at it, are none: since then it is there, enabled, with these times.';
+comment on column leasehold.schedules.planned_revision is 'The revision that next_run_at was calculated for; if it is not revision, a scheduler has to plan it.';
+comment on column leasehold.schedules.planned_from is 'Only ticks after this moment count: since then the schedule exists, is enabled and has these times.';
 comment on column leasehold.schedules.last_run_at is 'When it made jobs last, by the timer or by hand.';
 comment on column leasehold.schedules.last_tick_at is 'The last tick of the timer that was dealt with.';
-comment on column leasehold.schedules.declared is 'The definition as code declared it last; null: nobody did.';
+comment on column leasehold.schedules.declared is 'The definition as code declared it last; null: code never declared it.';
 comment on column leasehold.schedules.overridden is 'Fields that somebody changed since it was declared; declaring it again leaves them alone.';
 comment on column leasehold.schedules.declared_by is 'The app whose code declares it, as module:attribute.';
-comment on column leasehold.schedules.orphaned_at is 'Since when that app does so no more; it goes on firing.';
+comment on column leasehold.schedules.orphaned_at is 'Since when that app no longer declares it; it goes on firing.';
 
 create table leasehold.schedule_ticks (
     id           bigint generated always as identity primary key,
@@ -472,7 +472,7 @@ create index schedule_ticks_fired on leasehold.schedule_ticks (fired_at);
 create index schedule_ticks_history on leasehold.schedule_ticks (schedule_id, id);
 create index schedule_ticks_jobs on leasehold.schedule_ticks (schedule_id, id) where job_count > 0;
 
-comment on table leasehold.schedule_ticks is 'What became of each tick. That it is there once is what makes a tick fire once.';
+comment on table leasehold.schedule_ticks is 'What became of each tick. A tick fires once because its row can exist only once.';
 comment on column leasehold.schedule_ticks.ticks is 'How many ticks a skipped row stands for, up to last_tick_at; null: too many to count.';
 
 -- What happened in each minute of each queue, and how many jobs there are: kept by the accountant, beside the jobs, so that
@@ -506,7 +506,7 @@ comment on column leasehold.rollups.starts is 'Jobs that were claimed, each atte
 comment on column leasehold.rollups.retries is 'Attempts that failed or were taken back and are made again.';
 comment on column leasehold.rollups.wait_seconds is 'From when a job might run to its start, summed over the jobs that completed or failed.';
 comment on column leasehold.rollups.run_seconds is 'From start to end, summed over the attempts that ended; run_squares: their squares.';
-comment on column leasehold.rollups.waits is 'How many waited so long, by bucket_bounds(); runs: how many ran so long.';
+comment on column leasehold.rollups.waits is 'How many jobs waited for how long: counts by bucket_bounds(); runs: the same for run times.';
 
 create table leasehold.rollup_totals (
     queue             text collate "C" primary key,
@@ -524,7 +524,7 @@ create table leasehold.rollup_totals (
     runs              bigint[] not null
 ) with (fillfactor = 50);
 
-comment on table leasehold.rollup_totals is 'The sum of all rollups there ever were, by queue: counters that only grow.';
+comment on table leasehold.rollup_totals is 'The sum of all rollups ever written, by queue: counters that only grow.';
 
 create table leasehold.rollup_progress (
     rolled_until timestamptz not null,
@@ -550,7 +550,7 @@ create table leasehold.queue_depths (
     primary key (queue, state)
 );
 
-comment on table leasehold.queue_depths is 'The last count of a table too big to be counted whenever somebody asks.';
+comment on table leasehold.queue_depths is 'The last count of a table that is too big to be counted at each request.';
 
 create table leasehold.depth_counts (
     counted_at timestamptz not null,
@@ -607,7 +607,7 @@ create table leasehold.api_tokens (
 
 create index api_tokens_name on leasehold.api_tokens (name) where revoked_at is null;
 
-comment on table leasehold.api_tokens is 'Bearer tokens of the gateway. The secrets are nowhere: only whoever made one has seen it.';
+comment on table leasehold.api_tokens is 'Bearer tokens of the gateway. Secrets are not stored: only the caller who made a token has seen it.';
 comment on column leasehold.api_tokens.hash is 'SHA-256 of the whole token. The token is 256 random bits, which no salt or slow hash makes harder to guess.';
 comment on column leasehold.api_tokens.prefix is 'How the token begins, so that people recognise it.';
 comment on column leasehold.api_tokens.rate is 'Requests a second on the long run, in each gateway process; burst at once.';
@@ -628,6 +628,6 @@ create table leasehold.audit_log (
 create index audit_log_at on leasehold.audit_log (at);
 create index audit_log_actor on leasehold.audit_log (actor, id);
 
-comment on table leasehold.audit_log is 'What callers of the gateway with the scopes operate and admin did, each row written before it was done.';
+comment on table leasehold.audit_log is 'What callers of the gateway with the scopes operate and admin did; each row is written before the action.';
 comment on column leasehold.audit_log.actor is 'The name of the token; of the database user where no gateway was between.';
-comment on column leasehold.audit_log.status is 'The HTTP status of the answer; null while it is being done, and for good where the gateway died over it.';
+comment on column leasehold.audit_log.status is 'The HTTP status of the answer; null while the action runs, and for ever if the gateway died during it.';
