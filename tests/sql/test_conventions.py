@@ -1,55 +1,66 @@
-"""What every file in sql/functions keeps to, so that all of them can be read, called and trusted alike."""
+"""What every file in sql/functions keeps to, so that all of them can be read, called and trusted alike.
+
+Each rule is one test, which collects the files that break it.
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-import pytest
-
 from leasehold.database import Database
 from leasehold.sql import read_folder
 
+TESTS = Path(__file__).parent
+FOLDER = TESTS.parents[1] / "sql" / "functions"
 FUNCTIONS = read_folder("functions")
-HEADER = ("Purpose", "Parameters", "Returns", "Errors", "Tables", "Callers")
+BODIES = {name: re.sub(r"--[^\n]*", "", text) for name, text in FUNCTIONS.items()}
+"""The texts without comments."""
+
+HEADER = ["Purpose", "Parameters", "Returns", "Errors", "Tables"]
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
 INLINED = {
-    "bucket_level", "bucket_of", "clock", "is_blocker", "key_lock", "most_crashes", "name_job", "queue_lock", "refuse_continuation",
-    "refuse_job", "retry_delay",
+    "bucket_level", "bucket_of", "clock", "is_blocker", "key_lock", "longest_time", "most_crashes", "name_job", "queue_lock",
+    "refuse_continuation", "refuse_job", "retry_delay",
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
     "desired_workers", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_over", "is_schedule_busy", "is_small",
-    "key_lock", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock", "workers_needed",
+    "key_lock", "longest_time", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock",
+    "workers_needed",
 }  # fmt: skip
 VERBS = (
-    "acknowledge|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|describe|delete|drop|edit|"
+    "acknowledge|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|demote|describe|delete|drop|edit|"
     "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
     "create|declare|disable|enable|fire|generate|orphan|plan|read|reset|run|update|"
     "resume|retry|return|revoke|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
-EVERY = pytest.mark.parametrize("name", FUNCTIONS)
+MOST_IN_A_FOLDER = 20
 
 
 def header(name: str) -> list[str]:
-    return [line for line in FUNCTIONS[name].splitlines() if line.startswith("--")]
-
-
-def body(name: str) -> str:
-    """The text without comments."""
-    return re.sub(r"--[^\n]*", "", FUNCTIONS[name])
+    """The comment lines at the top of a file."""
+    lines = FUNCTIONS[name].splitlines()
+    end = next(n for n, line in enumerate(lines) if not line.startswith("--"))
+    return lines[:end]
 
 
 def test_there_are_functions() -> None:
     assert len(FUNCTIONS) > 30
 
 
-@EVERY
-def test_a_file_defines_one_function_and_it_has_the_name_of_the_file(name: str) -> None:
-    assert re.findall(r"create (?:or replace )?\w+ (\S+?)\(", body(name)) == [f"leasehold.{name}"]
-    assert re.findall(r"create or replace function leasehold\.(\w+)", body(name)) == [name]
+def test_no_folder_is_too_full_to_be_looked_through() -> None:
+    folders = {path.parent for path in FOLDER.rglob("*.sql")}
+    assert FOLDER not in folders
+    assert [folder for folder in folders if len(list(folder.glob("*.sql"))) > MOST_IN_A_FOLDER] == []
+
+
+def test_a_file_defines_one_function_and_it_has_the_name_of_the_file() -> None:
+    made = {name: re.findall(r"create (?:or replace )?\w+ (\S+?)\(", body) for name, body in BODIES.items()}
+    assert {name: found for name, found in made.items() if found != [f"leasehold.{name}"]} == {}
+    assert [name for name, body in BODIES.items() if f"create or replace function leasehold.{name}(" not in body] == []
 
 
 async def test_the_database_has_these_functions_once_each_and_no_others(database: Database) -> None:
@@ -59,68 +70,67 @@ async def test_the_database_has_these_functions_once_each_and_no_others(database
     assert [row[0] for row in rows] == sorted(FUNCTIONS)
 
 
-@EVERY
-def test_names_are_a_verb_and_a_noun(name: str) -> None:
-    assert name in QUESTIONS or re.match(rf"({VERBS})(_|$)", name)
+def test_names_are_a_verb_and_a_noun() -> None:
+    assert [name for name in FUNCTIONS if name not in QUESTIONS and not re.match(rf"({VERBS})(_|$)", name)] == []
 
 
-@EVERY
-def test_the_header_comes_first_and_has_its_lines_in_order(name: str) -> None:
-    lines = FUNCTIONS[name].splitlines()
-    end = next(n for n, line in enumerate(lines) if not line.startswith("--"))
-    words = [found[1] for line in lines[:end] if (found := re.match(r"-- ([A-Z]\w+) {2,}\S", line))]
-    assert tuple(word for word in words if word != "Source") == HEADER
+def test_the_header_comes_first_and_has_its_lines_in_order() -> None:
+    words = {name: re.findall(r"^-- ([A-Z]\w+) {2,}\S", "\n".join(header(name)), re.MULTILINE) for name in FUNCTIONS}
+    assert {
+        name: found for name, found in words.items() if [word for word in found if word != "Source"] != HEADER
+    } == {}
 
 
-@EVERY
-def test_the_header_names_every_parameter_and_every_error(name: str) -> None:
+def test_the_header_names_every_parameter() -> None:
+    assert [(name, found) for name in FUNCTIONS for found in undocumented_parameters(name)] == []
+
+
+def undocumented_parameters(name: str) -> list[str]:
+    """The parameters of a function that its header does not name."""
     text = "\n".join(header(name))
-    for code in set(re.findall(r"'(LH\d+)'", body(name))):
-        assert code in text.split("-- Returns")[1], f"{code} is raised and not documented"
     if "as enqueue_job" in text:
-        return
-    signature = body(name).split(f"leasehold.{name}(", 1)[1].split(") returns", 1)[0]
+        return []
+    signature = BODIES[name].split(f"leasehold.{name}(", 1)[1].split(") returns", 1)[0]
     signature = re.split(r"\)\s*\nreturns", signature)[0]
-    for parameter in re.findall(rf"(?:^|,)\s*(\w+) (?:{TYPES})", signature):
-        assert re.search(rf"\b{parameter}\b|`{parameter}`", text), f"{parameter} is not documented"
+    parameters = re.findall(rf"(?:^|,)\s*(\w+) (?:{TYPES})", signature)
+    return [parameter for parameter in parameters if not re.search(rf"\b{parameter}\b", text)]
 
 
-@EVERY
-def test_names_are_looked_up_where_we_say(name: str) -> None:
+def test_the_header_names_every_error() -> None:
+    raised = {name: set(re.findall(r"'(LH\d+)'", body)) for name, body in BODIES.items()}
+    told = {name: "\n".join(header(name)).split("-- Returns")[-1] for name in FUNCTIONS}
+    assert [(name, code) for name, codes in raised.items() for code in sorted(codes) if code not in told[name]] == []
+
+
+def test_names_are_looked_up_where_we_say() -> None:
     setting = "set search_path = leasehold, pg_catalog, pg_temp"
-    assert (setting in body(name)) == (name not in INLINED)
+    assert {name for name, body in BODIES.items() if setting not in body} == INLINED
 
 
-@EVERY
-def test_only_the_clock_asks_what_time_it_is(name: str) -> None:
-    clocks = r"\b(now\s*\(|current_timestamp|current_date|localtimestamp|statement_timestamp|transaction_timestamp|clock_timestamp)"
-    found = re.findall(clocks, body(name), re.IGNORECASE)
-    assert bool(found) == (name == "clock"), found
+def test_only_the_clock_asks_what_time_it_is() -> None:
+    clocks = r"\b(?:now\s*\(|current_(?:timestamp|date)|localtimestamp|(?:statement|transaction|clock)_timestamp)"
+    assert [name for name, body in BODIES.items() if re.search(clocks, body, re.IGNORECASE)] == ["clock"]
 
 
-@EVERY
-def test_where_the_planner_is_steered_nothing_is_compiled(name: str) -> None:
+def test_where_the_planner_is_steered_nothing_is_compiled() -> None:
     """A plan without an alternative to a disabled node costs ten billion, for which a server with JIT compiles it."""
-    if "set enable_" in body(name):
-        assert "set jit = off" in body(name)
+    assert [name for name, body in BODIES.items() if "set enable_" in body and "set jit = off" not in body] == []
 
 
-@EVERY
-def test_tables_are_named_with_their_schema(name: str) -> None:
+def test_tables_are_named_with_their_schema() -> None:
     tables = "jobs|finished_jobs|job_events|idempotency_keys|queues|workers|all_jobs|job_timeline"
-    bare = re.findall(rf"\b(?:from|join|into|update|delete from)\s+({tables})\b(?!\.)", body(name))
-    assert bare == []
+    bare = rf"\b(?:from|join|into|update|delete from)\s+(?:{tables})\b(?!\.)"
+    assert [(name, found) for name, body in BODIES.items() for found in re.findall(bare, body)] == []
 
 
-@EVERY
-def test_every_function_has_its_tests(name: str) -> None:
-    assert (Path(__file__).parent / f"test_{name}.py").is_file()
+def test_every_function_has_its_tests_in_the_folder_of_the_same_name() -> None:
+    expected = [TESTS / path.relative_to(FOLDER).parent / f"test_{path.stem}.py" for path in FOLDER.rglob("*.sql")]
+    assert [path.relative_to(TESTS) for path in expected if not path.is_file()] == []
 
 
-@EVERY
-def test_files_are_short(name: str) -> None:
-    assert len(FUNCTIONS[name].splitlines()) <= 200
-    assert all(len(line) <= 180 for line in FUNCTIONS[name].splitlines())
+def test_files_are_short() -> None:
+    assert [name for name, text in FUNCTIONS.items() if len(text.splitlines()) > 200] == []
+    assert [(name, line) for name, text in FUNCTIONS.items() for line in text.splitlines() if len(line) > 180] == []
 
 
 async def test_no_function_runs_with_the_rights_of_its_owner(database: Database) -> None:

@@ -9,6 +9,7 @@ import trio
 from leasehold.database import open_database
 from leasehold.database.migrations import Catalogue, MigrationReport, emit, expected_version, migrate, schema_state
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch
+from leasehold.sql import read_folder
 from tests.support.servers import Server
 
 Psql = Callable[[str, str], str]
@@ -34,6 +35,13 @@ def catalogue(
     return Catalogue.of(migrations, views, functions)
 
 
+def next_version() -> Catalogue:
+    """The files of this installation, and one migration more."""
+    number = expected_version() + 1
+    added = {f"{number:04}_colours": "alter table leasehold.jobs add column colour text not null default 'blue';"}
+    return catalogue({**read_folder("migrations"), **added}, read_folder("views"), read_folder("functions"))
+
+
 def dump(server: Server, dsn: str) -> str:
     """The schema of a database as pg_dump writes it, and what is written down about it."""
     program = server.psql.removesuffix("psql") + "pg_dump"
@@ -54,6 +62,15 @@ async def test_the_emitted_script_makes_the_same_schema_as_a_run(
     assert dump(postgres_server, empty_database_url) == dump(postgres_server, fresh_database_url)
     assert psql(empty_database_url, RECORDS) == psql(fresh_database_url, RECORDS)
     assert (await migrate(empty_database_url)).is_empty
+
+
+async def test_a_database_with_jobs_goes_on_to_the_next_version(fresh_database_url: str, psql: Psql) -> None:
+    psql(fresh_database_url, "select leasehold.enqueue_job('mail', '{}')")
+    assert (await schema_state(fresh_database_url, catalogue=next_version())).status == "older"
+    report = await migrate(fresh_database_url, catalogue=next_version())
+    assert (report.migrations, report.views, report.functions) == ((next_version().migrations[-1].title,), (), ())
+    assert psql(fresh_database_url, "select kind, colour from leasehold.jobs") == "mail|blue"
+    assert (await schema_state(fresh_database_url)).status == "newer"
 
 
 async def test_a_second_run_changes_nothing(empty_database_url: str) -> None:

@@ -11,13 +11,13 @@ def test_a_dry_run_tells_and_changes_nothing(run_cli: Cli, empty_database_url: s
     done = run_cli("migrate", "--dry-run", "--output", "text", "--database-url", empty_database_url)
     assert done.code == 0
     assert done.out.startswith("would bring the schema from version 0 to version ")
-    assert "  migration 0001_jobs\n" in done.out
+    assert "  migration 0001_leasehold\n" in done.out
     assert psql(empty_database_url, "select to_regnamespace('leasehold') is null") == "t"
 
 
 def test_migrating_twice_does_nothing_the_second_time(run_cli: Cli, empty_database_url: str) -> None:
     first = run_cli("migrate", "--database-url", empty_database_url)
-    assert cast("dict[str, Any]", first.json())["migrations"][0] == "0001_jobs"
+    assert cast("dict[str, Any]", first.json())["migrations"][0] == "0001_leasehold"
     second = run_cli("migrate", "--output", "text", "--database-url", empty_database_url)
     assert second.out.endswith("nothing to do\n")
     assert run_cli("status", "--database-url", empty_database_url).code == 0

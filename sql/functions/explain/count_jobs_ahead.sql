@@ -1,0 +1,20 @@
+-- Purpose     Count the pending jobs of a queue and kind that are claimed before a given job, which may be of another
+--             queue or kind.
+-- Parameters  queue, kind: which · job: which · most: stop counting there
+-- Returns     a number
+-- Errors      none
+-- Tables      jobs (read, four ranges of the claim index)
+create or replace function leasehold.count_jobs_ahead(queue text, kind text, job leasehold.all_jobs, most integer) returns integer language sql volatile
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
+select count(*)::integer
+  from (select from (values (false), (true)) g(is_grouped)
+         cross join lateral (
+               select o.id from leasehold.jobs o
+                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind and (o.key_group is not null) = g.is_grouped
+                  and o.priority > (count_jobs_ahead.job).priority
+                union all
+               select o.id from leasehold.jobs o
+                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind and (o.key_group is not null) = g.is_grouped
+                  and o.priority = (count_jobs_ahead.job).priority and (o.run_at, o.id) < ((count_jobs_ahead.job).run_at, (count_jobs_ahead.job).id)) o
+         limit count_jobs_ahead.most) ahead
+$$;

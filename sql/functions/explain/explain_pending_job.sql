@@ -1,0 +1,64 @@
+-- Purpose     Explain a pending job, for explain_job: which jobs are before it, which workers serve it, and when it
+--             is expected to start.
+-- Parameters  job: the job · incarnations: of the workers that serve it, one at least · is_stopped: something else keeps it
+--             from starting · is_limited: a limit does, for now
+-- Returns     as explain_job
+-- Errors      none
+-- Tables      workers, jobs, queues (read, up to 20,000 entries of the claim index), as measure_rate
+create or replace function leasehold.explain_pending_job(job leasehold.all_jobs, incarnations uuid[], is_stopped boolean, is_limited boolean)
+returns table (reason text, explanation text, until timestamptz, facts jsonb) language plpgsql volatile
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+    c_most   constant integer := 10000;
+    v_ahead  integer := leasehold.count_jobs_ahead(job.queue, job.kind, job, c_most);
+    v_others integer;
+    v_rate   double precision := leasehold.measure_rate(job.queue, job.kind);
+    v_worker record;
+begin
+    select count(*) as workers, count(*) filter (where w.idle or w.active_jobs < w.slots) as idle, sum(w.slots) as slots, sum(w.active_jobs) as active,
+           (array_agg(w.worker_id order by w.worker_id) filter (where w.idle or w.active_jobs < w.slots))[1:10] as idle_ids
+      into v_worker from leasehold.workers w where w.incarnation = any (explain_pending_job.incarnations);
+    with recursive lane(queue, kind, number) as (
+        (select j.queue, j.kind, 1 from leasehold.jobs j where j.state = 'pending' order by j.queue, j.kind limit 1)
+        union all
+        select n.queue, n.kind, l.number + 1 from lane l
+         cross join lateral (select j.queue, j.kind from leasehold.jobs j
+                              where j.state = 'pending' and (j.queue, j.kind) > (l.queue, l.kind) order by j.queue, j.kind limit 1) n
+         where l.number < 1000
+    )
+    select least(c_most, coalesce(sum(s.jobs), 0))::integer into v_others
+      from (select leasehold.count_jobs_ahead(l.queue, l.kind, job, 1000) as jobs
+              from lane l
+             where (l.queue, l.kind) <> (job.queue, job.kind)
+               and not exists (select from leasehold.queues q where q.queue = l.queue and q.paused_at is not null)
+               and exists (select from leasehold.workers w
+                            where w.incarnation = any (explain_pending_job.incarnations)
+                              and (w.queues = '{}' or l.queue = any (w.queues)) and (w.kinds = '{}' or l.kind = any (w.kinds)))
+             limit 20) s;
+    if v_ahead + v_others > 0 then
+        return query
+        select 'behind', format('%s job(s) of its queue and kind are before it', case when v_ahead = c_most then 'at least ' else '' end || v_ahead)
+                         || case when v_others > 0 then format(', and at least %s others that the same workers serve', v_others) else '' end, null::timestamptz,
+               jsonb_build_object('jobs', v_ahead, 'other_jobs', v_others, 'per_second', v_rate, 'live_workers', v_worker.workers, 'slots', v_worker.slots,
+                                  'active_jobs', v_worker.active);
+    elsif not is_stopped and not is_limited and v_worker.idle > 0 then
+        return query
+        select 'idle_worker', format('nothing is in its way: %s worker(s) with a free slot serve it and take it with their next poll', v_worker.idle), null::timestamptz,
+               jsonb_build_object('workers', v_worker.idle_ids);
+        return;
+    elsif not is_stopped and not is_limited then
+        return query
+        select 'busy', format('it is the next one: the %s worker(s) that serve it run %s job(s) in %s slot(s) and take it when one is free', v_worker.workers,
+                              v_worker.active, v_worker.slots), null::timestamptz,
+               jsonb_build_object('live_workers', v_worker.workers, 'slots', v_worker.slots, 'active_jobs', v_worker.active);
+    end if;
+    if not is_stopped and v_rate is not null then
+        return query
+        select 'expected_start', format('at the present rate of %s jobs a second it starts in about %s s', round(v_rate::numeric, 2),
+                                        round(((v_ahead + 1) / v_rate)::numeric, 1)),
+               leasehold.clock() + make_interval(secs => (v_ahead + 1) / v_rate), jsonb_build_object('per_second', v_rate, 'ahead', v_ahead);
+    end if;
+end
+$$;

@@ -1,0 +1,71 @@
+-- Purpose     Cancel all unfinished jobs that match, oldest id first, as cancel_job does for one. A dry run does the
+--             same and rolls it back, so its answer is what would happen.
+-- Parameters  state: only in this one · queue, kind, key: only such · error_type: whose last attempt failed with such an error
+--             created_after, created_before: only what was enqueued from then on, or before then
+--             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
+--             reason: for people · batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
+-- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped
+-- Errors      LH001 batch out of range, state unknown
+-- Tables      jobs (in id order), as finish_jobs and close_chains, then keys as promote_waiting_jobs
+create or replace function leasehold.cancel_jobs(
+    state text default null, queue text default null, kind text default null, key text default null, error_type text default null,
+    created_after timestamptz default null, created_before timestamptz default null, job_ids bigint[] default null,
+    after_id bigint default null, reason text default null, batch integer default 1000, dry_run boolean default true
+) returns setof leasehold.job_change language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
+#variable_conflict use_column
+declare
+    v_ids  bigint[];
+    v_done record;
+    v_keys text[];
+begin
+    if coalesce(cancel_jobs.batch, 0) not between 1 and 10000 then
+        raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(cancel_jobs.batch::text, 'null'));
+    end if;
+    if cancel_jobs.state not in ('pending', 'scheduled', 'waiting', 'blocked', 'claimed', 'running') then
+        raise exception using errcode = 'LH001', message = format('state must be that of an unfinished job, not %L', cancel_jobs.state),
+            hint = 'states: pending, scheduled, waiting, blocked, claimed, running';
+    end if;
+    begin
+        -- Locked and judged in one: a job that changed while we waited for it is judged once more as it is then.
+        v_ids := array(select j.id from leasehold.jobs j
+                        where (cancel_jobs.state is null or j.state = cancel_jobs.state)
+                          and (cancel_jobs.queue is null or j.queue = cancel_jobs.queue) and (cancel_jobs.kind is null or j.kind = cancel_jobs.kind)
+                          and (cancel_jobs.key is null or j.key = cancel_jobs.key)
+                          and (cancel_jobs.error_type is null or j.error ->> 'type' = cancel_jobs.error_type)
+                          and (cancel_jobs.created_after is null or j.created_at >= cancel_jobs.created_after)
+                          and (cancel_jobs.created_before is null or j.created_at < cancel_jobs.created_before)
+                          and (cancel_jobs.job_ids is null or j.id = any (cancel_jobs.job_ids))
+                          and (cancel_jobs.after_id is null or j.id > cancel_jobs.after_id)
+                        order by j.id limit cancel_jobs.batch for update);
+        select array_agg(f.id) as ids, array_agg(f.state) as states, array_agg(coalesce(f.chain_id, f.id)) as chains,
+               array_agg(f.key) filter (where f.key is not null and f.state not in ('waiting', 'scheduled', 'blocked')) as keys,
+               count(pg_notify('leasehold', format('lost:%s:%s:cancelled', f.id, f.attempt))) filter (where f.incarnation is not null) as told
+          into v_done
+          from leasehold.finish_jobs(
+                   v_ids, 'cancelled',
+                   array_fill(jsonb_strip_nulls(jsonb_build_object('type', 'Cancelled', 'message', coalesce(cancel_jobs.reason, 'cancelled by hand'),
+                                                                   'by', nullif(current_setting('leasehold.actor', true), ''))), array[cardinality(v_ids)]),
+                   null, null, null, leasehold.clock()) f;
+        if v_done.ids is not null then
+            v_keys := v_done.keys || leasehold.close_chains(v_done.chains, false);
+        end if;
+        if v_keys <> '{}' then
+            perform leasehold.promote_waiting_jobs(v_keys);
+        end if;
+        return query
+        select a.id, j.kind, j.queue, d.id is not null, coalesce(d.state, j.state), j.state,
+               case when d.id is not null then null
+                    when j.id is null then format('there is no job %s', a.id)
+                    else format('it is %s', j.state) || case when j.finished_at is null then ' and does not match' else '' end end
+          from (select unnest(v_ids) union select unnest(cancel_jobs.job_ids) where cancel_jobs.after_id is null) a(id)
+          left join unnest(v_done.ids, v_done.states) d(id, state) on d.id = a.id
+          left join lateral (select * from leasehold.get_job(a.id)) j on true
+         order by a.id;
+        if cancel_jobs.dry_run then
+            raise exception using errcode = 'LHDRY', message = 'taken back';
+        end if;
+    exception when sqlstate 'LHDRY' then null;  -- what was answered stays answered
+    end;
+end
+$$;

@@ -1,0 +1,70 @@
+-- Purpose     Remove all jobs that match and that nobody holds, oldest id first, as delete_job does for one. A dry
+--             run does the same and rolls it back, so its answer is what would happen.
+-- Parameters  state: only in this one · queue, kind, key: only such · error_type: whose last attempt failed with such an error
+--             created_before, finished_before: only what was enqueued, or has ended, before then
+--             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
+--             batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
+-- Returns     each job with whether it was removed, its state before (and now, where it was skipped), and the reason then
+-- Errors      LH001 batch out of range, state unknown (LH002 and LH004 of delete_job become reasons)
+-- Tables      as delete_job, one job after another
+create or replace function leasehold.delete_jobs(
+    state text default null, queue text default null, kind text default null, key text default null, error_type text default null,
+    created_before timestamptz default null, finished_before timestamptz default null, job_ids bigint[] default null,
+    after_id bigint default null, batch integer default 1000, dry_run boolean default true
+) returns setof leasehold.job_change language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
+#variable_conflict use_column
+declare
+    v_job    leasehold.all_jobs;
+    v_change leasehold.job_change;
+    v_ids    bigint[];
+    v_id     bigint;
+begin
+    if coalesce(delete_jobs.batch, 0) not between 1 and 10000 then
+        raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(delete_jobs.batch::text, 'null'));
+    end if;
+    if delete_jobs.state not in ('pending', 'scheduled', 'waiting', 'blocked', 'completed', 'failed', 'cancelled') then
+        raise exception using errcode = 'LH001', message = format('state must be one in which nobody holds the job, not %L', delete_jobs.state),
+            hint = 'states: pending, scheduled, waiting, blocked, completed, failed, cancelled';
+    end if;
+    v_ids := array(select a.id from leasehold.all_jobs a
+                    where a.state not in ('claimed', 'running') and (delete_jobs.state is null or a.state = delete_jobs.state)
+                      and (delete_jobs.queue is null or a.queue = delete_jobs.queue) and (delete_jobs.kind is null or a.kind = delete_jobs.kind)
+                      and (delete_jobs.key is null or a.key = delete_jobs.key)
+                      and (delete_jobs.error_type is null or a.error ->> 'type' = delete_jobs.error_type)
+                      and (delete_jobs.created_before is null or a.created_at < delete_jobs.created_before)
+                      and (delete_jobs.finished_before is null or a.finished_at < delete_jobs.finished_before)
+                      and (delete_jobs.job_ids is null or a.id = any (delete_jobs.job_ids))
+                      and (delete_jobs.after_id is null or a.id > delete_jobs.after_id)
+                    order by a.id limit delete_jobs.batch);
+    begin
+        for v_id in select u.id from (select unnest(v_ids) union select unnest(delete_jobs.job_ids) where delete_jobs.after_id is null) u(id)
+                     where u.id is not null order by u.id loop
+            select a.* into v_job from leasehold.get_job(v_id) a;
+            v_change := row(v_id, v_job.kind, v_job.queue, false, v_job.state, v_job.state, null)::leasehold.job_change;
+            if v_job.id is null then
+                v_change.reason := format('there is no job %s', v_id);
+            elsif v_id <> all (v_ids) then
+                v_change.reason := format('it is %s', v_job.state) || case when v_job.state in ('claimed', 'running') then '' else ' and does not match' end;
+            else
+                begin
+                    v_change.was := leasehold.delete_job(v_id);
+                    v_change.changed := true;
+                    v_change.now := null;
+                exception
+                    when sqlstate 'LH004' then
+                        v_change.reason := sqlerrm;
+                    when sqlstate 'LH002' then  -- somebody else has just removed it
+                        v_change.reason := sqlerrm;
+                        v_change.now := null;
+                end;
+            end if;
+            return next v_change;
+        end loop;
+        if delete_jobs.dry_run then
+            raise exception using errcode = 'LHDRY', message = 'taken back';
+        end if;
+    exception when sqlstate 'LHDRY' then null;  -- what was answered stays answered
+    end;
+end
+$$;

@@ -1,0 +1,70 @@
+-- Purpose     Run all failed or cancelled jobs that match once more, oldest id first, as retry_job does for one. A
+--             dry run does the same and rolls it back, so its answer is what would happen.
+-- Parameters  state: failed or cancelled; null for both · queue, kind, key, error_type: only such
+--             finished_after, finished_before: only what ended from then on, or before then
+--             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
+--             batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
+-- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped
+-- Errors      LH001 batch out of range, state unknown
+-- Tables      finished_jobs, as reopen_jobs, keys as promote_waiting_jobs
+create or replace function leasehold.retry_jobs(
+    state text default 'failed', queue text default null, kind text default null, key text default null, error_type text default null,
+    finished_after timestamptz default null, finished_before timestamptz default null, job_ids bigint[] default null,
+    after_id bigint default null, batch integer default 1000, dry_run boolean default true
+) returns setof leasehold.job_change language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
+#variable_conflict use_column
+declare
+    v_ids  bigint[];
+    v_was  text[];
+    v_done record;
+begin
+    if coalesce(retry_jobs.batch, 0) not between 1 and 10000 then
+        raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(retry_jobs.batch::text, 'null'));
+    end if;
+    if retry_jobs.state not in ('failed', 'cancelled') then
+        raise exception using errcode = 'LH001', message = format('state must be failed or cancelled, not %L', retry_jobs.state),
+            hint = 'other jobs need no retry';
+    end if;
+    select coalesce(array_agg(m.id), '{}'), array_agg(m.state) into v_ids, v_was
+      from (select f.id, f.state from leasehold.finished_jobs f
+             where f.state in ('failed', 'cancelled') and (retry_jobs.state is null or f.state = retry_jobs.state)
+               and (retry_jobs.queue is null or f.queue = retry_jobs.queue) and (retry_jobs.kind is null or f.kind = retry_jobs.kind)
+               and (retry_jobs.key is null or f.key = retry_jobs.key)
+               and (retry_jobs.error_type is null or f.error ->> 'type' = retry_jobs.error_type)
+               and (retry_jobs.finished_after is null or f.finished_at >= retry_jobs.finished_after)
+               and (retry_jobs.finished_before is null or f.finished_at < retry_jobs.finished_before)
+               and (retry_jobs.job_ids is null or f.id = any (retry_jobs.job_ids))
+               and (retry_jobs.after_id is null or f.id > retry_jobs.after_id)
+             order by f.id limit retry_jobs.batch) m;
+    begin
+        select array_agg(r.job_id) as ids, array_agg(r.holder) as holders, array_agg(r.key) filter (where r.key is not null) as keys,
+               array_agg(distinct r.queue) filter (where r.key is null and r.state = 'pending') as queues
+          into v_done from leasehold.reopen_jobs(v_ids, 'by hand') r;
+        if v_done.keys is not null then
+            perform leasehold.promote_waiting_jobs(v_done.keys);
+        end if;
+        if v_done.queues is not null then
+            perform leasehold.wake_idle_workers(v_done.queues);
+        end if;
+        return query
+        select a.id, j.kind, j.queue, d.id is not null and d.holder is null,
+               case when d.id is not null and d.holder is null then w.state else j.state end, j.state,
+               case when d.holder is not null then format('job %s has its unique key now', d.holder)
+                    when d.id is not null then null
+                    when j.id is null then format('there is no job %s', a.id)
+                    when j.state = 'completed' then 'it is completed'
+                    when j.finished_at is not null then format('it is %s and does not match', j.state)
+                    else format('it is %s and needs no retry', j.state) end
+          from (select unnest(v_ids) union select unnest(retry_jobs.job_ids) where retry_jobs.after_id is null) a(id)
+          left join unnest(v_ids, v_was) w(id, state) on w.id = a.id
+          left join unnest(v_done.ids, v_done.holders) d(id, holder) on d.id = a.id
+          left join lateral (select * from leasehold.get_job(a.id)) j on true
+         order by a.id;
+        if retry_jobs.dry_run then
+            raise exception using errcode = 'LHDRY', message = 'taken back';
+        end if;
+    exception when sqlstate 'LHDRY' then null;  -- what was answered stays answered
+    end;
+end
+$$;

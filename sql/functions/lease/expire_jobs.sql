@@ -1,0 +1,36 @@
+-- Purpose     Fail jobs whose deadline has passed, in any state. A worker that runs one is told.
+-- Parameters  batch: how many at the most
+-- Returns     how many were failed
+-- Errors      none
+-- Tables      jobs (rows locked in the order of their deadlines, locked ones skipped), as finish_jobs and close_chains, then
+--             keys as promote_waiting_jobs
+create or replace function leasehold.expire_jobs(batch integer default 1000) returns integer language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
+#variable_conflict use_column
+declare
+    v_now  timestamptz := leasehold.clock();
+    v_ids  bigint[];
+    v_keys text[];
+begin
+    v_ids := array(select j.id from leasehold.jobs j where j.deadline is not null and j.deadline <= v_now
+                    order by j.deadline limit expire_jobs.batch for update skip locked);
+    if v_ids = '{}' then
+        return 0;
+    end if;
+    with ended as materialized (
+        select f.* from leasehold.finish_jobs(
+            v_ids, 'failed',
+            array(select jsonb_build_object('type', 'DeadlineExceeded', 'message', format('the deadline was %s; the job was %s', j.deadline, j.state))
+                    from unnest(v_ids) with ordinality u(id, position) join leasehold.jobs j on j.id = u.id order by u.position),
+            null, null, null, v_now) f
+    ), told as (
+        select count(pg_notify('leasehold', format('lost:%s:%s:deadline', e.id, e.attempt))) as sent from ended e where e.incarnation is not null
+    )
+    select array_agg(e.key) filter (where e.key is not null) || leasehold.close_chains(array_agg(coalesce(e.chain_id, e.id)), false)
+      into v_keys from ended e, told t;
+    if v_keys <> '{}' then
+        perform leasehold.promote_waiting_jobs(v_keys);
+    end if;
+    return cardinality(v_ids);
+end
+$$;

@@ -1,0 +1,37 @@
+-- Purpose     Count the jobs of each queue in each state, without ever counting a big table. Small tables are counted
+--             now; of a big one the accountant's last count is given; finished jobs are summed up from the rollups.
+-- Parameters  none
+-- Returns     queue, state, jobs; only what there is · is_exact: counted just now · counted_at: when
+-- Errors      none
+-- Tables      jobs, finished_jobs (read while they are small), queue_depths, depth_counts, rollups, rollup_progress (read)
+create or replace function leasehold.list_queue_depths()
+returns table (queue text, state text, jobs bigint, is_exact boolean, counted_at timestamptz) language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off as $$
+#variable_conflict use_column
+declare
+    v_now     timestamptz := leasehold.clock();
+    v_counted timestamptz;
+    v_rolled  timestamptz;
+begin
+    if not leasehold.is_small('jobs') then
+        select c.counted_at into v_counted from leasehold.depth_counts c;
+    end if;
+    if not leasehold.is_small('finished_jobs') then
+        select p.rolled_until into v_rolled from leasehold.rollup_progress p;
+    end if;
+    if v_counted is not null then
+        return query select d.queue, d.state, d.jobs, false, v_counted from leasehold.queue_depths d;
+    else
+        return query select j.queue, j.state, count(*), true, v_now from leasehold.jobs j group by 1, 2;
+    end if;
+    if v_rolled is not null then
+        return query
+        select r.queue, s.state, sum(s.jobs)::bigint, false, v_rolled
+          from leasehold.rollups r
+         cross join lateral (values ('completed', r.completed), ('failed', r.failed), ('cancelled', r.cancelled)) s(state, jobs)
+         group by 1, 2 having sum(s.jobs) > 0;
+    else
+        return query select f.queue, f.state, count(*), true, v_now from leasehold.finished_jobs f group by 1, 2;
+    end if;
+end
+$$;

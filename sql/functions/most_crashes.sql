@@ -1,9 +1,0 @@
--- Purpose     How many processes may die under a job before it is put in quarantine: it fails, whatever attempts are left.
--- Parameters  none
--- Returns     3
--- Errors      none
--- Tables      none
--- Callers     reap_jobs, fail_jobs
-create or replace function leasehold.most_crashes() returns integer language sql immutable parallel safe as $$
-select 3
-$$;

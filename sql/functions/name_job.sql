@@ -1,9 +1,0 @@
--- Purpose     Begin a complaint about one job of an array: with its place, unless there is no other it could be.
--- Parameters  jobs: the array · place: of the job in it, from 1
--- Returns     empty text for an array of one, else `job N: `
--- Errors      none
--- Tables      none
--- Callers     add_jobs, add_blockers, claim_unique_jobs
-create or replace function leasehold.name_job(jobs jsonb, place bigint) returns text language sql immutable parallel safe as $$
-select case when jsonb_array_length(jobs) = 1 then '' else 'job ' || place || ': ' end
-$$;

@@ -1,0 +1,34 @@
+-- Purpose     List the queues that are known: those with jobs, workers or limits, and those that are paused.
+-- Parameters  none
+-- Returns     queue · paused_at, pause_reason: null where it is not paused · counts: how many jobs it has in each state, as
+--             count_jobs says · workers: how many live ones serve it · limits: how many are set
+--             ageing_seconds: how long a job waits for one more priority, null for ever
+--             unserved_kinds: with pending jobs here that no live worker serves; empty where it is paused
+-- Errors      none
+-- Tables      queues, limits, workers (read), as count_jobs and list_unclaimed_kinds
+create or replace function leasehold.list_queues()
+returns table (queue text, paused_at timestamptz, pause_reason text, counts jsonb, workers integer, limits integer,
+                 ageing_seconds double precision, unserved_kinds text[]) language sql stable
+set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
+with counted as materialized (
+    select c.queue, jsonb_object_agg(c.state, c.jobs) as counts from leasehold.count_jobs() c group by c.queue
+), live as materialized (
+    select w.queues from leasehold.list_workers() w where w.state not in ('stale', 'stopped')
+), unserved as materialized (
+    select u.queue, array_agg(u.kind order by u.kind) as kinds from leasehold.list_unclaimed_kinds(1) u where u.reason = 'unserved' group by u.queue
+), known(queue) as (
+    select c.queue from counted c
+    union select q.queue from leasehold.queues q
+    union select l.queue from leasehold.limits l
+    union select unnest(w.queues) from live w
+)
+select k.queue, q.paused_at, case when q.paused_at is not null then q.reason end, coalesce(c.counts, '{}'),
+       (select count(*)::integer from live w where w.queues = '{}' or k.queue = any (w.queues)),
+       (select count(*)::integer from leasehold.limits l where l.queue = k.queue), extract(epoch from q.ageing)::double precision,
+       coalesce(u.kinds, '{}')
+  from known k
+  left join leasehold.queues q on q.queue = k.queue
+  left join counted c on c.queue = k.queue
+  left join unserved u on u.queue = k.queue
+ order by k.queue
+$$;

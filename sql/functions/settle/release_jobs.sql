@@ -1,0 +1,11 @@
+-- Purpose     Hand back jobs that were claimed and never started. They are pending again and the attempt does not
+--             count.
+-- Parameters  incarnation, job_ids, attempts: the identities
+-- Returns     only the refused ones, with the reason
+-- Errors      none
+-- Tables      as return_jobs
+create or replace function leasehold.release_jobs(incarnation uuid, job_ids bigint[], attempts integer[])
+returns table (job_id bigint, reason text) language sql
+set search_path = leasehold, pg_catalog, pg_temp as $$
+select * from leasehold.return_jobs(incarnation, job_ids, attempts, null, 'released', null)
+$$;

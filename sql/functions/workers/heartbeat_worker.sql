@@ -1,0 +1,38 @@
+-- Purpose     Report that a worker is alive and how it fares, in one narrow heap-only update, and return the commands
+--             for it.
+-- Parameters  incarnation · active_jobs: how many it runs · state: ready, paused or draining · listening
+--             slots: null leaves them as they are · memory, cpu: shares of its limits in use, 0 to 1
+--             backoff: why it claims nothing for now; null: it does · backoff_for: seconds until it looks again
+--             lost_wake_ups: so far in its life; null leaves them as they are
+-- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
+--             not acknowledged yet, oldest first, again and again until they are; null: none
+-- Errors      none
+-- Tables      workers, worker_commands
+create or replace function leasehold.heartbeat_worker(
+    incarnation uuid, active_jobs integer, state text, listening boolean, slots integer default null, memory double precision default null,
+    cpu double precision default null, backoff text default null, backoff_for double precision default null,
+    lost_wake_ups bigint default null
+) returns table (is_known boolean, commands jsonb) language plpgsql
+set search_path = leasehold, pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := leasehold.clock();
+begin
+    update leasehold.workers w
+       set heartbeat_at = v_now, active_jobs = heartbeat_worker.active_jobs, state = heartbeat_worker.state,
+           listening = heartbeat_worker.listening, slots = coalesce(heartbeat_worker.slots, w.slots),
+           lost_wake_ups = coalesce(heartbeat_worker.lost_wake_ups, w.lost_wake_ups),
+           memory = heartbeat_worker.memory, cpu = heartbeat_worker.cpu, backoff = heartbeat_worker.backoff,
+           backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then heartbeat_worker.backoff_for end)
+     where w.incarnation = heartbeat_worker.incarnation and w.stopped_at is null;
+    is_known := found;
+    if is_known and exists (select from leasehold.worker_commands c where c.incarnation = heartbeat_worker.incarnation and c.done_at is null) then
+        update leasehold.worker_commands c set received_at = v_now
+         where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is null and c.expires_at > v_now;
+        select jsonb_agg(jsonb_build_object('id', c.id, 'command', c.command, 'args', c.args) order by c.id) into commands
+          from leasehold.worker_commands c
+         where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is not null;
+    end if;
+    return next;
+end
+$$;

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from leasehold.database import Database
+from tests.sql.explain.test_measure_rate import finish
+from tests.support.sql_jobs import enqueue, enqueue_many, pile_up
+from tests.support.sql_reasons import because, facts, reasons
+from tests.support.sql_waits import freeze
+from tests.support.sql_work import measured
+from tests.support.sql_worker import SqlWorker
+
+
+async def beat(worker: SqlWorker, active: int) -> None:
+    await worker.caller.call("heartbeat_worker", worker.incarnation, active, "ready", True)
+
+
+async def test_jobs_before_it_are_counted(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue_many(database, [{"kind": "a"}] * 4)
+    row = await because(database, 4, "behind")
+    assert row["explanation"] == "3 job(s) of its queue and kind are before it"
+    assert await facts(database, 4, "behind") == {
+        "jobs": 3, "other_jobs": 0, "per_second": None, "live_workers": 1, "slots": 3, "active_jobs": 0,
+    }  # fmt: skip
+    assert await reasons(database, 4) == ["behind"]
+
+
+async def test_with_a_rate_there_is_a_time_to_expect_it_at(database: Database) -> None:
+    async with database.lane("clocked") as lane:
+        await freeze(lane, "2026-03-01 12:00Z")
+        await SqlWorker(lane).register()
+        await finish(lane, 11, seconds_apart=0.5)
+        await enqueue_many(lane, [{"kind": "k", "queue": "q"}] * 20)
+        row = (await lane.call("explain_job", 20))[-1]
+    assert row["reason"] == "expected_start"
+    assert row["explanation"] == "at the present rate of 2.00 jobs a second it starts in about 10.0 s"
+    assert row["until"] == datetime(2026, 3, 1, 12, 0, 10, tzinfo=UTC)
+
+
+async def test_other_jobs_count_where_the_same_workers_take_them_first(database: Database, worker: SqlWorker) -> None:
+    await worker.register(queues=["default"], kinds=["a", "b"])
+    await enqueue_many(database, [{"kind": "b"}] * 3 + [{"kind": "c"}] + [{"kind": "b", "queue": "other"}])
+    await enqueue(database, "a")
+    assert (await because(database, 6, "behind"))["explanation"] == (
+        "0 job(s) of its queue and kind are before it, and at least 3 others that the same workers serve"
+    )
+    await enqueue(database, "a", priority=1)
+    assert "behind" not in await reasons(database, 7)
+
+
+async def test_jobs_of_a_paused_queue_are_not_before_anybody(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue(database, queue="slow")
+    await enqueue(database)
+    assert "behind" in await reasons(database, 2)
+    await database.call("pause_queue", "slow", None)
+    assert await reasons(database, 2) == ["idle_worker"]
+
+
+async def test_it_is_next_and_every_slot_is_busy(database: Database, worker: SqlWorker) -> None:
+    await worker.register(slots=2)
+    await beat(worker, 2)
+    await enqueue(database)
+    assert (await because(database, 1, "busy"))["explanation"] == (
+        "it is the next one: the 1 worker(s) that serve it run 2 job(s) in 2 slot(s) and take it when one is free"
+    )
+    another = SqlWorker(database, "another")
+    await another.register(kinds=["other"])
+    assert await reasons(database, 1) == ["busy"]
+    await beat(worker, 1)
+    assert await facts(database, 1, "idle_worker") == {"workers": ["w1"]}
+
+
+async def test_a_queue_of_any_length_costs_the_same(fresh_database: Database) -> None:
+    database = fresh_database
+    await SqlWorker(database).register()
+    await pile_up(database, 100_000, "a")
+    await pile_up(database, 3_000, "b", priority=1)
+    async with database.lane("measured") as lane:
+        for job_id, most in ((1, 4_000), (50_000, 14_000), (100_000, 14_000)):
+            await lane.execute("begin")
+            async with measured(lane) as work:
+                found = await facts(lane, job_id, "behind")
+            assert (found["jobs"], found["other_jobs"]) == (min(job_id - 1, 10_000), 1_000)
+            assert (work.seq_scans, work.jobs_fetched < most) == (0, True)
+            await lane.execute("rollback")
+    assert (await because(database, 50_000, "behind"))["explanation"].startswith("at least 10000 job(s) of its queue")

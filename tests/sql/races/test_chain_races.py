@@ -1,0 +1,461 @@
+"""Two connections and more where chains meet: in a scripted order, in step, and at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from random import Random
+
+import pytest
+import trio
+
+from leasehold.database import Caller, Database, Lane, Row
+from leasehold.errors import BadInput, LeaseLost, UnknownJob, WrongState
+from tests.sql.jobs.keys.test_keys import run_dry
+from tests.support.sql_audit import broken_rules, conservation, watch
+from tests.support.sql_edges import (
+    blocked_by,
+    broken_chains,
+    claim_kind,
+    complete_all,
+    edges,
+    enqueue_blocked,
+    links,
+    sweep,
+)
+from tests.support.sql_guards import expire
+from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
+from tests.support.sql_waits import freeze, open_transaction, until_waiting
+from tests.support.sql_worker import SqlWorker
+
+Settle = Callable[[SqlWorker, list[Row]], Awaitable[object]]
+NEXT = {"next": {"kind": "b"}}
+
+
+async def complete(worker: SqlWorker, jobs: list[Row]) -> object:
+    return await worker.complete(jobs)
+
+
+async def continue_without_next(worker: SqlWorker, jobs: list[Row]) -> object:
+    return await worker.continue_with(jobs, [None] * len(jobs))
+
+
+async def complete_one(worker: SqlWorker, jobs: list[Row]) -> object:
+    return [await worker.caller.call("complete_job", row["job_id"], row["attempt"], worker.incarnation) for row in jobs]
+
+
+WAYS = pytest.mark.parametrize("settle", [complete, continue_without_next, complete_one])
+
+
+async def in_parallel(
+    database: Database, name: str, call: Callable[[Lane], Awaitable[object]], then: list[object]
+) -> None:
+    """Make a call on a connection of its own; its answer or its error goes into `then`."""
+    async with database.lane(name) as lane:
+        try:
+            then.append(await call(lane))
+        except (WrongState, LeaseLost) as error:
+            then.append(str(error))
+
+
+def settling(settle: Settle, worker: SqlWorker, jobs: list[Row]) -> Callable[[Lane], Awaitable[object]]:
+    """That settlement, over a connection that is given later."""
+
+    async def call(lane: Lane) -> object:
+        return await settle(worker.over(lane), jobs)
+
+    return call
+
+
+def calling(function: str, job_id: int) -> Callable[[Lane], Awaitable[object]]:
+    async def call(lane: Lane) -> object:
+        return await lane.call(function, job_id)
+
+    return call
+
+
+async def continue_with_second(worker: SqlWorker, jobs: list[Row]) -> object:
+    return await worker.continue_with(jobs, [{"next": {"kind": "second"}}])
+
+
+# Two blockers of one job.
+
+
+@WAYS
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+async def test_of_two_blockers_that_complete_in_two_open_transactions_the_later_releases(
+    database: Database, worker: SqlWorker, settle: Settle, end: str
+) -> None:
+    """Each sees the other's as open. The second waits for the row of the job, and then looks again."""
+    _, joined = await blocked_by(database, 2)
+    first, second = await claim_kind(worker, "part")
+    answers: list[object] = []
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as lane:
+        await settle(worker.over(lane), [first])
+        nursery.start_soon(in_parallel, database, "second", settling(settle, worker, [second]), answers)
+        await until_waiting(database, "second")
+        assert await state(database, joined) == "blocked"
+        await lane.execute(end)
+    assert await state(database, joined) == ("pending" if end == "commit" else "blocked")
+    if end == "rollback":
+        await settle(worker, [first])
+    assert await state(database, joined) == "pending"
+    assert [event for event, _ in await events(database, joined)] == ["created", "unblocked"]
+    assert await sweep(database) == 0
+    assert await broken_chains(database, is_swept=True) == []
+
+
+async def test_under_repeatable_read_the_sweep_releases_what_neither_could_see(
+    database: Database, worker: SqlWorker
+) -> None:
+    _, joined = await blocked_by(database, 2)
+    jobs = await claim_kind(worker, "part")
+    async with database.lane("one") as one, database.lane("two") as two:
+        for lane in (one, two):
+            await lane.execute("begin isolation level repeatable read")
+            await lane.fetch("select from leasehold.jobs")
+        for lane, row in zip((one, two), jobs, strict=True):
+            await complete_one(worker.over(lane), [row])
+            await lane.execute("commit")
+    await sweep(database)
+    assert await state(database, joined) == "pending"
+    assert await broken_chains(database, is_swept=True) == []
+
+
+@pytest.mark.parametrize("settle", [complete, continue_without_next])
+async def test_thousands_of_joins_whose_blockers_complete_in_step_are_all_released(
+    fresh_database: Database, settle: Settle
+) -> None:
+    """Three connections end one blocker each of 40 jobs at the same moment, 30 times, and nobody sweeps."""
+    database, worker = fresh_database, SqlWorker(fresh_database)
+    parts = [{"kind": f"part {n % 3}"} for n in range(120)]
+    joins = [
+        {"kind": "join", "key": f"k{n % 7}", "blockers": [{"position": 3 * n + p} for p in (1, 2, 3)]}
+        for n in range(40)
+    ]
+    async with database.lane("a") as a, database.lane("b") as b, database.lane("c") as c:
+        for _ in range(30):
+            await enqueue_many(database, [*parts, *joins])
+            held = [await claim_kind(worker, f"part {n}") for n in range(3)]
+            async with trio.open_nursery() as nursery:
+                for lane, jobs in zip((a, b, c), held, strict=True):
+                    nursery.start_soon(settle, worker.over(lane), jobs)
+            assert await database.fetch("select from leasehold.jobs where state = 'blocked'") == []
+            await database.execute("delete from leasehold.jobs")
+
+
+async def test_transactions_of_handlers_that_end_in_step_release_what_they_block(fresh_database: Database) -> None:
+    """As above, one job to a transaction, on four connections."""
+    database, worker = fresh_database, SqlWorker(fresh_database)
+    async with database.lane("a") as a, database.lane("b") as b, database.lane("c") as c, database.lane("d") as d:
+        for _ in range(60):
+            _, joined = await blocked_by(database, 4)
+            held = await claim_kind(worker, "part")
+            async with trio.open_nursery() as nursery:
+                for lane, row in zip((a, b, c, d), held, strict=True):
+                    nursery.start_soon(complete_one, worker.over(lane), [row])
+            assert await state(database, joined) == "pending"
+            await database.execute("delete from leasehold.jobs")
+
+
+# A job that begins to wait while its blocker ends.
+
+
+@WAYS
+async def test_a_job_enqueued_in_a_transaction_in_which_its_blocker_completes_is_found_by_the_sweep(
+    database: Database, worker: SqlWorker, settle: Settle
+) -> None:
+    await enqueue(database, kind="part")
+    held = await worker.claim()
+    async with open_transaction(database, "producer") as producer:
+        joined = await enqueue_blocked(producer, [1], key="k")
+        await settle(worker, held)
+        await producer.execute("commit")
+    assert await state(database, joined) == "blocked"
+    assert await sweep(database) == 1
+    assert await state(database, joined) == "pending"
+    assert [edge[:2] for edge in await edges(database, joined)] == [(1, True)]
+
+
+@WAYS
+async def test_a_job_enqueued_while_the_completion_is_in_flight_is_found_by_the_sweep_after_it(
+    database: Database, worker: SqlWorker, settle: Settle
+) -> None:
+    await enqueue(database, kind="part")
+    held = await worker.claim()
+    async with open_transaction(database, "settler") as settler:
+        await settle(worker.over(settler), held)
+        joined = await enqueue_blocked(database, [1])
+        assert await sweep(database) == 0
+        await settler.execute("commit")
+    assert await state(database, joined) == "blocked"
+    assert await sweep(database) == 1
+    assert await state(database, joined) == "pending"
+
+
+@pytest.mark.parametrize("order", ["block first", "completion first"])
+async def test_a_handler_that_begins_to_wait_while_the_chain_completes_is_found_by_the_sweep(
+    database: Database, worker: SqlWorker, order: str
+) -> None:
+    await enqueue_many(database, [{"kind": "part"}, {"kind": "a"}])
+    part, held = await claim_kind(worker, "part"), await claim_kind(worker, "a")
+    async with open_transaction(database, "first") as first:
+        if order == "block first":
+            assert await worker.over(first).block(held, [{"blockers": [1]}]) == {}
+            assert await worker.complete(part, ["done"]) == {}
+        else:
+            await worker.over(first).complete(part, ["done"])
+            assert await worker.block(held, [{"blockers": [1]}]) == {}
+        await first.execute("commit")
+    assert await state(database, 2) == "blocked"
+    assert await sweep(database) == 1
+    assert (await state(database, 2), await edges(database, 2)) == ("pending", [(1, True, "done")])
+
+
+async def test_a_sweep_and_a_completion_release_a_job_once(database: Database, worker: SqlWorker) -> None:
+    """One blocker completed unseen, the other completes while the sweep goes round."""
+    await enqueue_many(database, [{"kind": "part"}] * 2)
+    first, second = await worker.claim()
+    async with open_transaction(database, "producer") as producer:
+        joined = await enqueue_blocked(producer, [1, 2])
+        await worker.complete([first], ["unseen"])
+        await producer.execute("commit")
+    async with open_transaction(database, "settler") as settler:
+        await worker.over(settler).complete([second], ["seen"])
+        with trio.fail_after(5):
+            assert await sweep(database) == 0
+        await settler.execute("commit")
+    assert await state(database, joined) == "pending"
+    assert await edges(database, joined) == [(1, True, "unseen"), (2, True, "seen")]
+    assert [event for event, _ in await events(database, joined)] == ["created", "unblocked"]
+
+
+# One attempt, several outcomes.
+
+
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+async def test_a_continuation_written_again_while_the_first_is_in_flight_makes_one_next_job(
+    database: Database, worker: SqlWorker, end: str
+) -> None:
+    await enqueue(database)
+    held = await worker.claim()
+    answers: list[object] = []
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await worker.over(first).continue_with(held, [{"next": {"kind": "first"}}])
+        nursery.start_soon(
+            in_parallel,
+            database,
+            "second",
+            settling(continue_with_second, worker, held),
+            answers,
+        )
+        await until_waiting(database, "second")
+        await first.execute(end)
+    (_, (new_id, _, _, _)) = await links(database, 1)
+    assert answers == [{1: (None, None if end == "commit" else [new_id])}]
+    assert (await job(database, new_id))["kind"] == ("first" if end == "commit" else "second")
+    assert await broken_chains(database) == []
+
+
+@WAYS
+@pytest.mark.parametrize("winner", ["settle", "cancel", "reap"])
+async def test_of_a_completion_and_a_cancel_or_a_reaper_exactly_one_counts(
+    database: Database, worker: SqlWorker, settle: Settle, winner: str
+) -> None:
+    await enqueue(database, max_attempts=1)
+    joined = await enqueue_blocked(database, [1])
+    held = await worker.claim()
+    await expire(database, 1)
+    answers: list[object] = []
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        if winner == "settle":
+            await settle(worker.over(first), held)
+            assert await database.call("reap_jobs") == []
+            nursery.start_soon(in_parallel, database, "second", calling("cancel_job", 1), answers)
+        else:
+            await (first.call("cancel_job", 1) if winner == "cancel" else first.call("reap_jobs"))
+            nursery.start_soon(in_parallel, database, "second", settling(settle, worker, held), answers)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    expected = {"settle": "completed", "cancel": "cancelled", "reap": "failed"}[winner]
+    assert await states(database) == {1: expected, joined: "pending" if winner == "settle" else "blocked"}
+    if winner == "settle":
+        assert answers == ["job 1 is completed and cannot be cancelled"]
+    elif settle is complete_one:
+        assert str(answers[0]).startswith("attempt 1 does not hold job 1 any more")
+    else:
+        reason = "cancelled" if winner == "cancel" else "taken_by_another_worker"
+        assert answers == [{1: reason if settle is complete else (reason, None)}]
+    assert await broken_chains(database, is_swept=True) == []
+
+
+async def test_of_two_retries_of_a_failed_link_one_counts_and_the_chain_has_one_open_job(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    await worker.continue_with(await worker.claim(), [NEXT])
+    await worker.fail(await worker.claim(), discard=[True])
+    answers: list[object] = []
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await first.call("retry_job", 2)
+        nursery.start_soon(in_parallel, database, "second", calling("retry_job", 2), answers)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert len(answers) == 1
+    assert isinstance(answers[0], str)
+    assert await broken_chains(database) == []
+    assert await complete_all(worker, "b") == [2]
+
+
+async def test_a_blocked_job_that_is_cancelled_while_its_blocker_completes_stays_cancelled(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database, kind="part")
+    joined = await enqueue_blocked(database, [1], key="k")
+    held = await worker.claim()
+    answers: list[object] = []
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        await first.call("cancel_job", joined)
+        nursery.start_soon(in_parallel, database, "second", settling(complete, worker, held), answers)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert answers == [{}]
+    assert await state(database, joined) == "cancelled"
+    await database.call("retry_job", joined)
+    assert await state(database, joined) == "pending"
+
+
+async def test_a_completion_waits_for_no_transaction_that_only_looks_at_its_dependents(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database, kind="part")
+    joined = await enqueue_blocked(database, [1])
+    held = await worker.claim()
+    async with open_transaction(database, "reader") as reader:
+        await reader.fetch("select from leasehold.all_jobs")
+        before = await snapshot(reader)
+        with trio.fail_after(5):
+            await worker.complete(held)
+        assert before != await snapshot(database)
+    assert await state(database, joined) == "pending"
+
+
+# At random.
+
+
+class Actor:
+    """A connection that does now this, now that, with jobs that wait for each other and share keys."""
+
+    def __init__(self, lane: Lane, random: Random, roots: list[int]) -> None:
+        self.lane = lane
+        self.random = random
+        self.roots = roots
+        self.worker = SqlWorker(lane)
+        self.held: list[Row] = []
+
+    async def step(self) -> None:
+        actions = {self.enqueue: 4, self.claim: 10, self.settle: 12, self.upkeep: 3, self.meddle: 2, self.linger: 2}
+        with suppress(WrongState, UnknownJob, BadInput):
+            await self.random.choices(list(actions), list(actions.values()))[0]()
+
+    def some_job(self, earlier: int, *, is_next: bool = False) -> dict[str, object]:
+        positions = [{"position": n} for n in range(1, earlier + 1) if self.random.random() < 0.5]
+        roots = self.random.sample(self.roots[-30:], min(len(self.roots), self.random.choice([0, 0, 1, 3])))
+        return {
+            "kind": self.random.choice("ab"),
+            "key": self.random.choice([None, None, "x", "y", "z"]),
+            "priority": self.random.choice([None, 1]),
+            "delay": None if is_next else self.random.choice([None, None, 0.002]),
+            "blockers": positions + roots,
+            "max_attempts": 3,
+        }
+
+    def some_jobs(self) -> list[dict[str, object]]:
+        return [self.some_job(n) for n in range(self.random.randrange(1, 4))]
+
+    async def enqueue(self, caller: Caller | None = None) -> None:
+        self.roots += await enqueue_many(caller or self.lane, self.some_jobs())
+
+    async def claim(self) -> None:
+        lease = self.random.choice([0.002, 60.0, 60.0])
+        self.held += await self.worker.claim(self.random.choice([1, 3, 20]), lease=lease)
+
+    def some_continuation(self) -> dict[str, object]:
+        jobs = self.some_jobs() if self.random.random() < 0.3 else []
+        following = {"next": self.some_job(len(jobs), is_next=True)} if self.random.random() < 0.4 else {}
+        return {"jobs": jobs, **following}
+
+    async def settle(self) -> None:
+        self.random.shuffle(self.held)
+        size = self.random.choice([1, len(self.held), len(self.held)])
+        jobs, self.held = self.held[:size], self.held[size:]
+        match self.random.randrange(8):
+            case 0:
+                await self.worker.fail(jobs, retry_in=[self.random.choice([0.0, 0.002]) for _ in jobs])
+            case 1:
+                await self.worker.block(
+                    jobs, [{"blockers": self.random.sample(self.roots[-30:], min(1, len(self.roots)))} for _ in jobs]
+                )
+            case 2:
+                await self.worker.release(jobs)
+            case 3 | 4 | 5:
+                answer = await self.worker.continue_with(jobs, [self.some_continuation() for _ in jobs])
+                self.roots += [new for _, made in answer.values() for new in (made or [])[:-1]]
+            case _:
+                await self.worker.complete(jobs)
+
+    async def upkeep(self) -> None:
+        name = self.random.choice(["reap_jobs", "make_jobs_due", "promote_stranded_jobs", "unblock_stranded_jobs"])
+        await self.lane.call(name)
+
+    async def meddle(self) -> None:
+        if self.roots:
+            await self.lane.call(self.random.choice(["cancel_job", "retry_job"]), self.random.choice(self.roots[-30:]))
+
+    async def linger(self) -> None:
+        """A transaction of the user's own that takes its time: it ends a job and enqueues others."""
+        await self.lane.execute("begin")
+        roots = list(self.roots)
+        try:
+            if self.held:
+                await complete_one(self.worker, [self.held.pop()])
+            await self.enqueue()
+            await trio.sleep(self.random.random() * 0.005)
+        except (LeaseLost, BadInput):
+            self.roots[:] = [root for root in self.roots if root in roots]
+            await self.lane.execute("rollback")
+        else:
+            await self.lane.execute("commit")
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh_database: Database, seed: int) -> None:
+    database = fresh_database
+    await watch(database)
+    roots: list[int] = []
+
+    async def act(number: int) -> None:
+        async with database.lane(f"actor {number}") as lane:
+            actor = Actor(lane, Random(f"{seed} {number}"), roots)
+            for _ in range(200):
+                await actor.step()
+
+    async with trio.open_nursery() as nursery:
+        for number in range(5):
+            nursery.start_soon(act, number)
+    assert await broken_chains(database) == []
+    last = math.inf
+    while (left := len(await database.fetch("select from leasehold.jobs where state <> 'blocked'"))) and left < last:
+        last = left
+        async with database.lane("sweeper") as lane:
+            await freeze(lane, "2999-01-01")
+            await sweep(lane)
+        await run_dry(database)
+    assert await broken_rules(database) == []
+    assert await conservation(database) == []
+    await sweep(database)
+    assert await broken_chains(database, is_swept=True) == []
+    found = await states(database)
+    assert set(found.values()) <= {"completed", "failed", "cancelled", "blocked"}
+    assert len(found) > 250

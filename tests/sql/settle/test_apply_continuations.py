@@ -1,0 +1,53 @@
+"""Its promises are tested with continue_jobs; here that it judges nobody's lease: the caller has."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from tests.sql.jobs.change.test_cancel_job import OPEN_STATES, job_in
+from tests.support.sql_edges import broken_chains, edges, enqueue_blocked, links
+from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, state
+from tests.support.sql_worker import SqlWorker
+
+NEXT = json.dumps({"next": {"kind": "b"}})
+
+
+@pytest.mark.parametrize("start", OPEN_STATES)
+async def test_a_job_in_any_state_is_completed_and_continued(database: Database, worker: SqlWorker, start: str) -> None:
+    job_id, _ = await job_in(database, worker, start)
+    (row,) = await database.call("apply_continuations", [job_id], [NEXT], None, None)
+    (new_id,) = row["new_ids"]
+    assert (row["job_id"], await links(database, job_id)) == (
+        job_id,
+        [(job_id, 0, "completed", new_id), (new_id, 1, "pending", None)],
+    )
+    assert ((await job(database, job_id))["started_at"] is not None) == (start == "running")
+    assert await broken_chains(database) == []
+
+
+async def test_a_job_that_nobody_claimed_can_end_a_chain(database: Database) -> None:
+    await enqueue(database)
+    joined = await enqueue_blocked(database, [1])
+    await database.call("apply_continuations", [1], [None], ['"from outside"'], None)
+    assert (await state(database, joined), await edges(database, joined)) == ("pending", [(1, True, "from outside")])
+
+
+async def test_no_jobs_and_shorter_arrays_do_no_harm(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    empty: list[list[int] | None] = [[], None]
+    for nothing in empty:
+        assert await database.call("apply_continuations", nothing, [], [], []) == []
+    rows = await database.call("apply_continuations", [1, 2], [NEXT], [], None)
+    assert [(row["job_id"], row["new_ids"]) for row in rows] == [(1, [3]), (2, [])]
+
+
+async def test_a_refusal_names_the_job_whose_continuation_it_was(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    before = await snapshot(database)
+    with pytest.raises(BadInput, match=r"^job 2: jobs must be an array, not object"):
+        await database.call("apply_continuations", [1, 2, 3], [None, '{"jobs": {}}', "[]"], None, None)
+    assert await snapshot(database) == before
