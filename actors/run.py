@@ -22,10 +22,11 @@ from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.janitor import Janitor
 from leasehold.actors.upkeep.reaper import Reaper
 from leasehold.actors.upkeep.scheduler import Scheduler
+from leasehold.actors.upkeep.start_up import declare_schedules, recover_stale
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins
-from leasehold.database import Database, open_database
+from leasehold.database import Database, ReservedConnection, open_database
 from leasehold.database.border import loop_ended
 from leasehold.errors import ActorFailed, BadInput
 from leasehold.notify.listener import Listener
@@ -103,8 +104,8 @@ async def _run_together(names: Sequence[str], settings: Settings, app: App) -> i
         ending = Ending(actors, settings.drain_seconds)
         probes: list[Actor] = []
         if settings.probe_port is not None:
-            probe_lane = await stack.enter_async_context(database.lane("probes"))
-            probes.append(Probes(settings, actors, probe_lane, app.observers, lambda: ending.has_begun))
+            probe_connection = await stack.enter_async_context(database.reserve("probes"))
+            probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
         return await _run(actors, ending, probes, database, settings, switchboard, outage)
 
 
@@ -112,32 +113,34 @@ async def _make(
     name: str, stack: AsyncExitStack, database: Database, settings: Settings, app: App, switchboard: Switchboard,
     outage: Outage,
 ) -> list[Drainable]:  # fmt: skip
-    async def lane(purpose: str):
-        return await stack.enter_async_context(database.lane(purpose))
+    async def reserve(purpose: str) -> ReservedConnection:
+        return await stack.enter_async_context(database.reserve(purpose))
 
     match name:
         case "worker":
-            lanes = (await lane("dispatcher"), await lane("settler"))
+            connections = (await reserve("dispatcher"), await reserve("settler"))
             return [
-                Worker(database, lanes, settings, app, switchboard, settings.worker_id or made_up_id(), outage=outage)
+                Worker(
+                    database, connections, settings, app, switchboard, settings.worker_id or made_up_id(), outage=outage
+                )
             ]
         case "scheduler":
+            ticks = await reserve("scheduler")
+            declared_by = settings.app or ("app" if app.schedules else None)
+
+            async def start_up() -> None:
+                await recover_stale(ticks)
+                await declare_schedules(ticks, app.schedules, declared_by)
+
             return [
-                DueJobs(await lane("scheduler"), switchboard, settings.poll_seconds),
-                Scheduler(
-                    await lane("ticker"),
-                    database,
-                    switchboard,
-                    settings.poll_seconds,
-                    app.schedules,
-                    settings.app or ("app" if app.schedules else None),
-                ),
+                DueJobs(await reserve("due jobs"), switchboard, settings.poll_seconds),
+                Scheduler(ticks, database, switchboard, settings.poll_seconds, start_up),
             ]
         case _:
             return [
-                Reaper(await lane("reaper"), switchboard, settings.poll_seconds, app.observers),
-                Janitor(await lane("janitor"), settings.retention_days),
-                Accountant(await lane("accountant"), settings.retention_days),
+                Reaper(await reserve("reaper"), switchboard, settings.poll_seconds, app.observers),
+                Janitor(await reserve("janitor"), settings.retention_days),
+                Accountant(await reserve("accountant"), settings.retention_days),
             ]
 
 

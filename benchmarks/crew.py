@@ -43,12 +43,12 @@ class CrewWorker(Worker):
 async def _start(
     stack: AsyncExitStack, nursery: trio.Nursery, database: Database, settings: Settings, worker_id: str
 ) -> CrewWorker:
-    lanes = (
-        await stack.enter_async_context(database.lane("dispatcher")),
-        await stack.enter_async_context(database.lane("settler")),
+    connections = (
+        await stack.enter_async_context(database.reserve("dispatcher")),
+        await stack.enter_async_context(database.reserve("settler")),
     )
     switchboard = Switchboard()
-    worker = CrewWorker(database, lanes, settings, app, switchboard, worker_id)
+    worker = CrewWorker(database, connections, settings, app, switchboard, worker_id)
 
     worker.ended = trio.Event()
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from leasehold.roles import EVERYBODY, public_functions
+from leasehold.access.roles import EVERYBODY, public_functions
 from leasehold.sql import read_folder
 from tools.sql_reference import FOLDERS, FUNCTIONS, TARGET, callers_of, described_folders, read_function, render
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from leasehold.roles import EVERYBODY, INCLUDES, INTERNAL, ROLE_NAMES, functions_of
+from leasehold.access.roles import EVERYBODY, INCLUDES, INTERNAL, ROLE_NAMES, functions_of
 
 ROOT = Path(__file__).parent.parent
 FUNCTIONS = ROOT / "sql" / "functions"

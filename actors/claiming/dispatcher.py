@@ -66,7 +66,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        lane: Caller,
+        connection: Caller,
         identity: WorkerIdentity,
         mode: WorkerMode,
         app: App,
@@ -80,7 +80,7 @@ class Dispatcher:
         self._mode = mode
         self._hold_for = hold_for
         self._paused: set[str] = set()
-        self._lane = lane
+        self._connection = connection
         self._announcer = announcer
         self._identity = identity
         self._app = app
@@ -121,7 +121,7 @@ class Dispatcher:
 
     async def warm_up(self) -> None:
         """Connect, so that the first claim does not wait for it. Raises DatabaseUnavailable."""
-        await self._lane.call("held_jobs", self._identity.incarnation)
+        await self._connection.call("held_jobs", self._identity.incarnation)
 
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
@@ -174,7 +174,7 @@ class Dispatcher:
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
         identity = self._identity
-        rows = await self._lane.call(
+        rows = await self._connection.call(
             "claim_jobs",
             incarnation=identity.incarnation,
             worker_id=identity.worker_id,
@@ -197,12 +197,12 @@ class Dispatcher:
             _log_claims(jobs, was_rung)
             self._announcer.claimed(jobs)
             if JobUnblocked in self._announcer.heard:
-                await self._announcer.unblocked(self._lane, jobs)
+                await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
 
     async def _wait(self) -> None:
         """Until there is a reason to look again."""
-        next_due = await self._lane.call_value("next_look_in", list(self._identity.queues))
+        next_due = await self._connection.call_value("next_look_in", list(self._identity.queues))
         poll = self._poll.wait()
         seconds = wait_until_due(next_due, poll, progress=False)
         if await self._signal.wait(seconds):
@@ -231,7 +231,7 @@ class Dispatcher:
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()
         ids, attempts = [i for i, _ in identities], [a for _, a in identities]
-        await self._lane.call("release_jobs", self._identity.incarnation, ids, attempts)
+        await self._connection.call("release_jobs", self._identity.incarnation, ids, attempts)
 
     async def _reconcile(self) -> None:
         """Compare what the database says we hold with what we run.
@@ -240,7 +240,7 @@ class Dispatcher:
         it is handed back. A job that we run and the database does not know is lost.
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
-        rows = await self._lane.call("held_jobs", self._identity.incarnation)
+        rows = await self._connection.call("held_jobs", self._identity.incarnation)
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
         if leaked:

@@ -119,17 +119,17 @@ class Keeper:
                 return
             async with (
                 open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS) as database,
-                database.lane("lease keeper") as lane,
+                database.reserve("lease keeper") as connection,
             ):
-                await self._renew_until_cancelled(lane, portal)
+                await self._renew_until_cancelled(connection, portal)
 
-    async def _renew_until_cancelled(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
+    async def _renew_until_cancelled(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
         backoff = Backoff()
         while True:
             self.turned_at = monotonic()
             wait = TICK_SECONDS
             try:
-                await self.renew_due(lane, portal)
+                await self.renew_due(connection, portal)
             except DatabaseUnavailable as error:
                 wait = backoff.wait(monotonic())
                 portal.run_sync_soon(self._away, self.name, error)
@@ -139,7 +139,7 @@ class Keeper:
             if monotonic() - slept_at < wait + BLOCKED_AFTER / 2:
                 self._report_blocked_loop()
 
-    async def renew_due(self, lane: Caller, portal: trio.lowlevel.TrioToken) -> None:
+    async def renew_due(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
         """Renew every lease whose time has come, in one statement."""
         now = monotonic()
         due = [held for held in list(self._holdings.values()) if held.lost is None and _is_due(held, now)]
@@ -147,7 +147,7 @@ class Keeper:
             return
         due.sort(key=lambda held: held.id)
         self._counts["statements"] += 1
-        rows = await lane.call(
+        rows = await connection.call(
             "renew_leases", self._incarnation, [h.id for h in due], [h.attempt for h in due], [h.lease for h in due],
             [None if h.started is None else now - h.started for h in due], timeout=ANSWER_SECONDS,
         )  # fmt: skip

@@ -50,20 +50,20 @@ class Probes:
 
     Args:
         actors: of this process.
-        lane: for asking whether the database is there.
+        connection: for asking whether the database is there.
         is_draining: whether the process ends.
     """
 
     name = "probes"
 
     def __init__(
-        self, settings: Settings, actors: Sequence[object], lane: Caller, observers: Observers,
+        self, settings: Settings, actors: Sequence[object], connection: Caller, observers: Observers,
         is_draining: Callable[[], bool],
     ) -> None:  # fmt: skip
         self._settings = settings
         self._actors = actors
         self._workers = [actor for actor in actors if isinstance(actor, Worker)]
-        self._lane = lane
+        self._connection = connection
         self._is_draining = is_draining
         self._attempts = Attempts(observers) if self._workers else None
         self._stuck_seconds = max(STUCK_SECONDS, 3 * settings.poll_seconds)
@@ -97,7 +97,7 @@ class Probes:
     async def _ask(self) -> None:
         while True:
             try:
-                await self._lane.fetch("select 1", timeout=ANSWER_SECONDS)
+                await self._connection.fetch("select 1", timeout=ANSWER_SECONDS)
                 self.health.database_answered()
             except DatabaseError as error:
                 self.health.database_failed()

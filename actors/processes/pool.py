@@ -110,7 +110,7 @@ class ProcessPool:
 class ProcessOutputReader:
     """An actor that hears what processes say while they run."""
 
-    name = "ear of the processes"
+    name = "process output reader"
 
     def __init__(self, pool: ProcessPool) -> None:
         self._pool = pool

@@ -48,8 +48,8 @@ class Settlement:
         counts: since the start, by what became of the outcomes; and statements.
     """
 
-    def __init__(self, lane: Caller, identity: WorkerIdentity, announcer: Announcer, journal: Journal) -> None:
-        self._lane = lane
+    def __init__(self, connection: Caller, identity: WorkerIdentity, announcer: Announcer, journal: Journal) -> None:
+        self._connection = connection
         self._incarnation = identity.incarnation
         self._announcer = announcer
         self._journal = journal
@@ -58,7 +58,7 @@ class Settlement:
 
     async def warm_up(self) -> None:
         """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
-        await self._lane.call("complete_jobs", self._incarnation, [], [], [], [])
+        await self._connection.call("complete_jobs", self._incarnation, [], [], [], [])
 
     async def write(self, batch: list[Outcome]) -> None:
         """Write outcomes, in order of the jobs' ids. Raises DatabaseUnavailable: some may be written; write them all again."""
@@ -78,7 +78,7 @@ class Settlement:
         async with self._journal.turn:
             if said := self._journal.said({outcome.held.id for outcome in batch}):
                 self.counts["statements"] += 1
-                await report_progress(self._lane, self._incarnation, said)
+                await report_progress(self._connection, self._incarnation, said)
                 self._journal.written(said)
 
     async def _write(self, batch: list[Outcome]) -> None:
@@ -183,7 +183,7 @@ class Settlement:
         self.counts["statements"] += 1
         ids = [outcome.held.id for outcome in outcomes]
         attempts = [outcome.held.attempt for outcome in outcomes]
-        return await self._lane.call(function, self._incarnation, ids, attempts, *more)
+        return await self._connection.call(function, self._incarnation, ids, attempts, *more)
 
     async def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
         self.counts[what] += len(outcomes) - len(refusals)
@@ -200,7 +200,7 @@ class Settlement:
         """Whether the job's timeline tells of this very attempt's end: then its write was carried out, and only the reply
         was lost."""
         attempts = {outcome.held.attempt for outcome in outcomes if outcome.held.id == job_id}
-        rows = await self._lane.call("get_job_timeline", job_id)
+        rows = await self._connection.call("get_job_timeline", job_id)
         return any(row["attempt"] in attempts and row["event"] in RETURNS for row in rows)
 
 

@@ -50,10 +50,10 @@ class Settler:
     name = "settler"
 
     def __init__(
-        self, lane: Caller, identity: WorkerIdentity, holdings: Holdings, settled: Callable[[int], object],
+        self, connection: Caller, identity: WorkerIdentity, holdings: Holdings, settled: Callable[[int], object],
         announcer: Announcer = SILENT, journal: Journal | None = None, suspect_ended: Callable[[], object] = bool,
     ) -> None:  # fmt: skip
-        self._settlement = Settlement(lane, identity, announcer, journal or Journal())
+        self._settlement = Settlement(connection, identity, announcer, journal or Journal())
         self._holdings = holdings
         self._settled = settled
         self._suspect_ended = suspect_ended

@@ -35,8 +35,8 @@ class Accountant:
 
     name = "accountant"
 
-    def __init__(self, lane: Caller, keep_days: int) -> None:
-        self._lane = lane
+    def __init__(self, connection: Caller, keep_days: int) -> None:
+        self._connection = connection
         self._keep_days = max(2, keep_days)
         self._signal = Signal()
         self._draining = False
@@ -62,11 +62,11 @@ class Accountant:
     async def keep(self) -> None:
         """One round."""
         self._counts["rounds"] += 1
-        minutes = await self._lane.call_value("close_minutes", timeout=PATIENCE_SECONDS)
+        minutes = await self._connection.call_value("close_minutes", timeout=PATIENCE_SECONDS)
         self._counts["minutes" if isinstance(minutes, int) else "busy"] += minutes if isinstance(minutes, int) else 1
-        await self._lane.call_value("measure_depths", timeout=PATIENCE_SECONDS)
+        await self._connection.call_value("measure_depths", timeout=PATIENCE_SECONDS)
         if self._counts["rounds"] % ROUNDS_BETWEEN_MERGES == 1:
-            await self._lane.call_value("drop_old_rollups", self._keep_days, timeout=PATIENCE_SECONDS)
+            await self._connection.call_value("drop_old_rollups", self._keep_days, timeout=PATIENCE_SECONDS)
 
     def statistics(self) -> AccountantStatistics:
         """Counts since the start."""

@@ -27,10 +27,10 @@ class DueJobsStatistics(msgspec.Struct, frozen=True):
 class DueJobs:
     """Sleeps exactly until the next job is due; any number may run. Every wake-up may mean an earlier one."""
 
-    name = "scheduler"
+    name = "due jobs"
 
-    def __init__(self, lane: Caller, switchboard: Switchboard, poll_seconds: float) -> None:
-        self._lane = lane
+    def __init__(self, connection: Caller, switchboard: Switchboard, poll_seconds: float) -> None:
+        self._connection = connection
         self._poll_seconds = poll_seconds
         self._signal = Signal()
         self._draining = False
@@ -48,9 +48,9 @@ class DueJobs:
         """Make jobs due until drained. Raises DatabaseUnavailable."""
         while not self._draining:
             self._counts["rounds"] += 1
-            made = await self._lane.call_value("make_jobs_due", BATCH)
+            made = await self._connection.call_value("make_jobs_due", BATCH)
             self._counts["made_due"] += made if isinstance(made, int) else 0
-            next_due = await self._lane.call_value("next_due_in")
+            next_due = await self._connection.call_value("next_due_in")
             await self._signal.wait(wait_until_due(next_due, self._poll_seconds, progress=bool(made)))
 
     def statistics(self) -> DueJobsStatistics:

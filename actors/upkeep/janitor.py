@@ -19,8 +19,8 @@ class Janitor:
 
     name = "janitor"
 
-    def __init__(self, lane: Caller, keep_days: int) -> None:
-        self._lane = lane
+    def __init__(self, connection: Caller, keep_days: int) -> None:
+        self._connection = connection
         self._keep_days = keep_days
         self._signal = Signal()
         self._draining = False
@@ -33,10 +33,12 @@ class Janitor:
     async def run(self) -> None:
         """Keep house until drained. Raises DatabaseUnavailable."""
         while not self._draining:
-            made = await self._lane.call_value("ensure_partitions", DAYS_AHEAD, timeout=PATIENCE_SECONDS)
-            dropped = await self._lane.call_value("drop_old_partitions", self._keep_days, timeout=PATIENCE_SECONDS)
-            await self._lane.call_value("drop_full_buckets", timeout=PATIENCE_SECONDS)
-            while await self._lane.call_value("drop_old_ticks", self._keep_days, timeout=PATIENCE_SECONDS):
+            made = await self._connection.call_value("ensure_partitions", DAYS_AHEAD, timeout=PATIENCE_SECONDS)
+            dropped = await self._connection.call_value(
+                "drop_old_partitions", self._keep_days, timeout=PATIENCE_SECONDS
+            )
+            await self._connection.call_value("drop_full_buckets", timeout=PATIENCE_SECONDS)
+            while await self._connection.call_value("drop_old_ticks", self._keep_days, timeout=PATIENCE_SECONDS):
                 pass
             if made or dropped:
                 log.info("made %s partitions, dropped %s", made, dropped)

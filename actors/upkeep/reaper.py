@@ -36,9 +36,9 @@ class Reaper:
     name = "reaper"
 
     def __init__(
-        self, lane: Caller, switchboard: Switchboard, poll_seconds: float, observers: Observers | None = None
+        self, connection: Caller, switchboard: Switchboard, poll_seconds: float, observers: Observers | None = None
     ) -> None:
-        self._lane = lane
+        self._connection = connection
         self._observers = observers or Observers()
         self._poll_seconds = poll_seconds
         self._signal = Signal()
@@ -56,7 +56,7 @@ class Reaper:
         """Reap until drained. Raises DatabaseUnavailable."""
         while not self._draining:
             await self.reap()
-            expiry = await self._lane.call_value("next_expiry_in")
+            expiry = await self._connection.call_value("next_expiry_in")
             wait = min(self._poll_seconds, expiry if isinstance(expiry, float) else self._poll_seconds)
             await self._signal.wait(max(wait, SOONEST_SECONDS))
 
@@ -64,7 +64,7 @@ class Reaper:
         """One round."""
         self._counts["rounds"] += 1
         while True:
-            rows = await self._lane.call("reap_jobs", BATCH)
+            rows = await self._connection.call("reap_jobs", BATCH)
             self._counts["reaped"] += len(rows)
             for row in rows:
                 log.warning(
@@ -83,14 +83,14 @@ class Reaper:
         await self._unblock()
 
     async def _count(self, what: str, function: str) -> None:
-        number = await self._lane.call_value(function)
+        number = await self._connection.call_value(function)
         self._counts[what] += number if isinstance(number, int) else 0
 
     async def _unblock(self) -> None:
         """Go round all blocked jobs, some at a time."""
         last_id: int | None = 0
         while last_id is not None and not self._draining:
-            (row,) = await self._lane.call("unblock_stranded_jobs", last_id, BATCH)
+            (row,) = await self._connection.call("unblock_stranded_jobs", last_id, BATCH)
             self._counts["unblocked"] += row["found"]
             last_id = row["last_id"]
 

@@ -1,6 +1,6 @@
 """Fires schedules: plans their ticks, makes their jobs when a tick is due, and sleeps exactly until the next one.
 
-Any number may run. Nothing here decides that a tick is this ticker's to fire: `fire_schedules` does, under the lock of the
+Any number may run. Nothing here decides that a tick is this scheduler's to fire: `fire_schedules` does, under the lock of the
 schedule's row, and all times are the database's.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any
 
 import msgspec
 import trio
@@ -21,12 +20,12 @@ from leasehold.actors.shared.waiting import wait_until_due
 from leasehold.actors.upkeep.ticks import MOST_PER_FIRING, Due, Firing, Plan, decide, plan
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Database, Row, Transaction
-from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
+from leasehold.errors import DatabaseUnavailable, LeaseholdError
 from leasehold.notify.channel import Tick as TickNotice
 from leasehold.notify.switchboard import Switchboard
 from leasehold.schedules.timetable import Timetable
 
-log = logging.getLogger("leasehold.ticker")
+log = logging.getLogger("leasehold.scheduler")
 
 BATCH = 500
 QUERIES_AT_ONCE = 4
@@ -50,37 +49,33 @@ class SchedulerStatistics(msgspec.Struct, frozen=True):
 
 
 class Scheduler:
-    """At its start takes back what is stale and declares the schedules of the app, then fires what is due until drained.
+    """Fires what is due until drained.
 
     Args:
-        lane: a connection of its own.
+        connection: a connection of its own.
         database: where the queries of schedules run, each in a transaction of its own.
         switchboard: `tick` notices wake it.
         poll_seconds: how long it sleeps at the most; a minute where this is more.
-        declared: definitions of schedules.
-        declared_by: the app whose they are, as module:attribute; None where there is none.
+        start_up: called once, before the first round.
     """
 
-    name = "ticker"
+    name = "scheduler"
 
     def __init__(
         self,
-        lane: Caller,
+        connection: Caller,
         database: Database,
         switchboard: Switchboard,
         poll_seconds: float,
-        declared: Sequence[Mapping[str, Any]] = (),
-        declared_by: str | None = None,
+        start_up: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        self._lane = lane
+        self._connection = connection
         self._database = database
         self._poll_seconds = min(poll_seconds, MOST_POLL_SECONDS)
-        self._declared = declared
-        self._declared_by = declared_by
+        self._start_up = start_up
         self._me = f"scheduler {socket.gethostname()}:{os.getpid()}"
         self._signal = Signal()
         self._draining = False
-        self._started = False
         self._timetables: dict[int, tuple[int, Timetable]] = {}
         # Schedules that this round is not to touch, until when (trio's clock): their query runs, here or elsewhere.
         self._busy: dict[int, float] = {}
@@ -91,7 +86,7 @@ class Scheduler:
         switchboard.subscribe_reconnect(self._signal.set)
 
     def drain(self) -> None:
-        """End after the present round; queries that still run are left to other tickers."""
+        """End after the present round; queries that still run are left to other schedulers."""
         self._draining = True
         self._signal.set()
 
@@ -102,45 +97,21 @@ class Scheduler:
     async def run(self) -> None:
         """Fire until drained. Raises DatabaseUnavailable."""
         self._busy.clear()
-        if not self._started:
+        if self._start_up is not None:
             await self._start_up()
-            self._started = True
+            self._start_up = None
         async with trio.open_nursery() as nursery:
             while not self._draining:
                 progress = await self._round(nursery)
                 await self._signal.wait(await self._sleep_seconds(progress=progress))
             nursery.cancel_scope.cancel()
 
-    async def _start_up(self) -> None:
-        await self._lane.call("reap_jobs")
-        for definition in self._declared:
-            try:
-                [row] = await self._lane.call(
-                    "declare_schedule", msgspec.json.encode(definition).decode(), "code", self._declared_by
-                )
-            except BadInput as error:
-                log.warning("schedule %r of the app is refused: %s", definition.get("name"), error)
-                continue
-            if row["outcome"] == "foreign":
-                log.warning(
-                    "schedule %r is declared by the app %s too, and is left as that declares it: give one of them another "
-                    "name; or, if %s is but a former name of %s, run select leasehold.orphan_schedules(%s, '{}') "
-                    "and start this again",
-                    row["name"], row["declared_by"], row["declared_by"], self._declared_by, literal(row["declared_by"]),
-                )  # fmt: skip
-            elif row["outcome"] != "unchanged":
-                log.info("schedule %r of the app %s", row["name"], row["outcome"])
-        if self._declared_by is not None:
-            names = [str(definition["name"]) for definition in self._declared]
-            for row in await self._lane.call("orphan_schedules", self._declared_by, names):
-                log.warning("schedule %r is in the code no more; it goes on until somebody deletes it", row[0])
-
     async def _round(self, nursery: trio.Nursery) -> bool:
         """Plan and fire what there is; returns whether anything came of it."""
         self._counts["rounds"] += 1
         plans: list[Plan] = []
         firings: list[Firing] = []
-        for row in await self._lane.call("list_due_schedules", BATCH):
+        for row in await self._connection.call("list_due_schedules", BATCH):
             due = Due(**{name: row[name] for name in Due.__struct_fields__})
             if self._busy.get(due.id, 0.0) > trio.current_time():
                 continue
@@ -182,14 +153,16 @@ class Scheduler:
         for each in plans:
             if each.error is not None:
                 log.warning("schedule %s has no next tick: %s", each.id, each.error)
-        planned = await self._lane.call_value("plan_schedules", msgspec.json.encode(plans).decode()) if plans else 0
+        planned = (
+            await self._connection.call_value("plan_schedules", msgspec.json.encode(plans).decode()) if plans else 0
+        )
         self._counts["planned"] += planned if isinstance(planned, int) else 0
         return bool(planned)
 
     async def _fire(self, firings: Sequence[Firing]) -> bool:
         """Fire them together or, where that is refused, one by one; one that is refused alone becomes a failed tick."""
         try:
-            rows = await self._lane.call(
+            rows = await self._connection.call(
                 "fire_schedules", msgspec.json.encode(firings).decode(), self._me, timeout=FIRING_SECONDS
             )
         except DatabaseUnavailable:
@@ -252,14 +225,9 @@ class Scheduler:
     async def _sleep_seconds(self, *, progress: bool) -> float:
         now = trio.current_time()
         self._busy = {schedule: until for schedule, until in self._busy.items() if until > now}
-        next_tick = await self._lane.call_value("next_tick_in", list(self._busy))
+        next_tick = await self._connection.call_value("next_tick_in", list(self._busy))
         wait = wait_until_due(next_tick, self._poll_seconds, progress=progress)
         return max(0.0, min([wait, *(until - now for until in self._busy.values())]))
-
-
-def literal(text: str) -> str:
-    """As SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def portions(firings: Sequence[Firing]) -> Iterator[list[Firing]]:

@@ -35,7 +35,7 @@ from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimit
 from leasehold.actors.worker.resources import Resources
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 
@@ -63,7 +63,7 @@ class WorkerParts(msgspec.Struct, frozen=True, eq=False):
 
 def assemble(
     database: Database,
-    lanes: tuple[Lane, Lane],
+    connections: tuple[ReservedConnection, ReservedConnection],
     settings: Settings,
     app: App,
     switchboard: Switchboard,
@@ -75,7 +75,7 @@ def assemble(
 
     Args:
         database: of the process.
-        lanes: reserved connections, for claims and for outcomes.
+        connections: reserved connections, for claims and for outcomes.
         settings: of the process.
         app: its kinds.
         switchboard: where notices arrive.
@@ -83,7 +83,7 @@ def assemble(
         resources: memory and CPU; those of this machine by default.
         outage: of the process, told when the keeper cannot reach the database.
     """
-    claims, outcomes = lanes
+    claims, outcomes = connections
     identity = WorkerIdentity(
         worker_id,
         queues=settings.queues,

@@ -19,7 +19,7 @@ from leasehold.actors.worker.notices import subscribe
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
 from leasehold.app import App
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from leasehold.errors import DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.switchboard import Switchboard
@@ -48,7 +48,7 @@ class Worker:
     def __init__(
         self,
         database: Database,
-        lanes: tuple[Lane, Lane],
+        connections: tuple[ReservedConnection, ReservedConnection],
         settings: Settings,
         app: App,
         switchboard: Switchboard,
@@ -57,7 +57,9 @@ class Worker:
         outage: Outage | None = None,
     ) -> None:
         self._outage = outage or Outage()
-        parts = self.parts = assemble(database, lanes, settings, app, switchboard, worker_id, resources, self._outage)
+        parts = self.parts = assemble(
+            database, connections, settings, app, switchboard, worker_id, resources, self._outage
+        )
         controls = Controls(parts, database, lambda: switchboard.listening)
         self.presence = Presence(
             database, parts.identity, controls.about(settings, app), settings.heartbeat_seconds, controls.vitals,

@@ -30,22 +30,22 @@ class DatabaseSource:
     @asynccontextmanager
     async def open(self, hear: Callable[[str], object], missed: Callable[[], object]) -> AsyncGenerator[Feeder]:
         """A feed on a connection of its own, closed with the block."""
-        lane = self._database.lane("stream")
+        reserved = self._database.reserve("stream")
         ear = AsyncioListener(self._database, hear, missed)
         if self._listens:
             ear.open()
         try:
-            yield self._client.feed(lane)
+            yield self._client.feed(reserved)
         finally:
             await ear.close()
-            await lane.close()
+            await reserved.close()
 
     async def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]:
         """What happened between two moments; one replay at a time, however many clients come again at once."""
         async with self._turn:
-            lane = self._database.lane("stream replay")
+            reserved = self._database.reserve("stream replay")
             try:
-                async for page in self._client.changes(since, until, lane):
+                async for page in self._client.changes(since, until, reserved):
                     yield page
             finally:
-                await lane.close()
+                await reserved.close()

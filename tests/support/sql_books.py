@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leasehold.database import Caller, Lane, Row
+from leasehold.database import Caller, ReservedConnection, Row
 from tests.support.sql_waits import freeze
 
 FINISH = """
@@ -30,10 +30,10 @@ async def finish(
     await caller.fetch(FINISH, at, count, queue, state, wait, run)
 
 
-async def close(lane: Lane, at: str) -> object:
+async def close(connection: ReservedConnection, at: str) -> object:
     """Close the minutes that are over at that time."""
-    await freeze(lane, at)
-    return await lane.call_value("close_minutes", timeout=None)
+    await freeze(connection, at)
+    return await connection.call_value("close_minutes", timeout=None)
 
 
 async def books(caller: Caller, *columns: str) -> list[tuple[object, ...]]:
@@ -51,6 +51,6 @@ async def totals(caller: Caller, queue: str = "q") -> Row:
     return row
 
 
-async def call_everything_big(lane: Lane) -> None:
+async def call_everything_big(connection: ReservedConnection) -> None:
     """From now on this session takes every table for a big one."""
-    await lane.execute("set leasehold.small_table = '-1'")
+    await connection.execute("set leasehold.small_table = '-1'")

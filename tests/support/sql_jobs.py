@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from leasehold.database import Caller, Database, Lane, Row, Transaction
+from leasehold.database import Caller, Database, ReservedConnection, Row, Transaction
 from tests.support.emptied import EMPTIED
 
-Scripted = Database | Lane | Transaction  # what also runs scripts of several statements
+Scripted = Database | ReservedConnection | Transaction  # what also runs scripts of several statements
 
 
 async def enqueue(caller: Caller, kind: str = "echo", **fields: object) -> int:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 import trio
 
-from leasehold.database import Caller, Database, Lane
+from leasehold.database import Caller, Database, ReservedConnection
 from tests.support.sql_worker import Json, SqlWorker
 
 Answer = tuple[int, str]
@@ -35,20 +35,24 @@ async def go_on(worker: SqlWorker, continuation: Json) -> list[int]:
     return new_ids
 
 
-async def at_once(database: Database, clients: int, work: Callable[[int, Lane], Awaitable[object]]) -> None:
+async def at_once(
+    database: Database, clients: int, work: Callable[[int, ReservedConnection], Awaitable[object]]
+) -> None:
     """Have so many clients, each with a connection of its own, begin their work at the same moment."""
     ready: list[int] = []
     everybody_is_here = trio.Event()
 
-    async def client(number: int, lane: Lane) -> None:
+    async def client(number: int, reserved: ReservedConnection) -> None:
         ready.append(number)
         if len(ready) == clients:
             everybody_is_here.set()
         await everybody_is_here.wait()
-        await work(number, lane)
+        await work(number, reserved)
 
     async with AsyncExitStack() as stack:
-        lanes = [await stack.enter_async_context(database.lane(f"client {number}")) for number in range(clients)]
+        connections = [
+            await stack.enter_async_context(database.reserve(f"client {number}")) for number in range(clients)
+        ]
         async with trio.open_nursery() as nursery:
-            for number, lane in enumerate(lanes):
-                nursery.start_soon(client, number, lane)
+            for number, reserved in enumerate(connections):
+                nursery.start_soon(client, number, reserved)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from leasehold.database import Caller, Database, Lane, Transaction
+from leasehold.database import Caller, Database, ReservedConnection, Transaction
 from tests.support.sql_jobs import Scripted
 from tests.support.waiting import eventually
 
 
 async def until_waiting(caller: Caller, lane_name: str) -> None:
-    """Return when the lane of that name waits for a lock that somebody else has."""
+    """Return when the reserved of that name waits for a lock that somebody else has."""
     question = (
         "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' "
         "and application_name = 'leasehold ' || $1"
@@ -24,15 +24,15 @@ async def until_waiting(caller: Caller, lane_name: str) -> None:
 
 
 @asynccontextmanager
-async def open_transaction(database: Database, name: str) -> AsyncGenerator[Lane]:
+async def open_transaction(database: Database, name: str) -> AsyncGenerator[ReservedConnection]:
     """A connection with a transaction that stays open; it is rolled back unless the block executes `commit`."""
-    async with database.lane(name) as lane:
-        await lane.execute("begin")
-        yield lane
+    async with database.reserve(name) as reserved:
+        await reserved.execute("begin")
+        yield reserved
 
 
 async def freeze(caller: Scripted, at: str) -> None:
-    """Set the clock of this connection (a lane or a transaction, not a pool)."""
+    """Set the clock of this connection (a reserved or a transaction, not a pool)."""
     await caller.execute(f"set leasehold.frozen_clock = '{at}'")
 
 

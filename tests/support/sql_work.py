@@ -42,12 +42,12 @@ class Work(msgspec.Struct):
 
 
 @asynccontextmanager
-async def measured(lane: Caller) -> AsyncGenerator[Work]:
-    """The work of what the block does on this lane, which must be in a transaction."""
+async def measured(connection: Caller) -> AsyncGenerator[Work]:
+    """The work of what the block does on this connection, which must be in a transaction."""
     work = Work()
-    before = await _read(lane)
+    before = await _read(connection)
     yield work
-    after = await _read(lane)
+    after = await _read(connection)
     for name, (kind, *now) in after.items():
         scans, returned, fetched, pages, updates, hot_updates = (
             n - b for n, b in zip(now, before[name][1:], strict=True)
@@ -64,8 +64,8 @@ async def measured(lane: Caller) -> AsyncGenerator[Work]:
                 work.indexes[name] = scans
 
 
-async def _read(lane: Caller) -> Counters:
-    rows = await lane.fetch(COUNTERS)
+async def _read(connection: Caller) -> Counters:
+    rows = await connection.fetch(COUNTERS)
     return {row["name"]: tuple(row)[1:] for row in rows}
 
 

@@ -104,8 +104,8 @@ async def working(
     chosen = quick_settings(**settings)
     async with (
         open_database(database_url, application_name=f"test {worker_id}", timeout=5.0) as database,
-        database.lane("dispatcher") as claims,
-        database.lane("settler") as outcomes,
+        database.reserve("dispatcher") as claims,
+        database.reserve("settler") as outcomes,
         trio.open_nursery() as nursery,
     ):
         switchboard = Switchboard()

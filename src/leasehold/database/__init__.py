@@ -17,17 +17,17 @@ from leasehold.database.connections import AsyncioDatabase, open_asyncio_databas
 from leasehold.database.transactions import AsyncioTransaction, PooledTransaction
 
 if TYPE_CHECKING:
-    from leasehold.database.border import Database, Lane, Listening, Transaction, open_database
+    from leasehold.database.border import Database, Listening, ReservedConnection, Transaction, open_database
 
 __all__ = [
     "AsyncioDatabase",
     "AsyncioTransaction",
     "Caller",
     "Database",
-    "Lane",
     "Listening",
     "OpenTransaction",
     "PooledTransaction",
+    "ReservedConnection",
     "Row",
     "Transaction",
     "open_asyncio_database",

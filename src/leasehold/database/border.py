@@ -21,7 +21,7 @@ import trio_asyncio
 
 from leasehold.concurrency.shared_loop import EndRefused, shared
 from leasehold.database.calls import Caller, OpenTransaction, Row
-from leasehold.database.connections import AsyncioDatabase, AsyncioLane
+from leasehold.database.connections import AsyncioDatabase, AsyncioReservedConnection
 from leasehold.database.poolers.pooler import Pooler, close_connection
 from leasehold.database.transactions import PooledTransaction
 from leasehold.database.translation import translated
@@ -63,10 +63,10 @@ class Transaction(OpenTransaction):
             await action()
 
 
-class Lane(Caller):
+class ReservedConnection(Caller):
     """One reserved connection, for trio: never waits behind the pool and opens anew after trouble."""
 
-    def __init__(self, inner: AsyncioLane) -> None:
+    def __init__(self, inner: AsyncioReservedConnection) -> None:
         self._inner = inner
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
@@ -107,7 +107,7 @@ class Listening:
 
 
 class Database(Caller):
-    """A pool of connections and reserved lanes, for trio. Open it with `open_database`."""
+    """A pool of connections and reserved reserved, for trio. Open it with `open_database`."""
 
     def __init__(self, inner: AsyncioDatabase) -> None:
         self._inner = inner
@@ -163,11 +163,11 @@ class Database(Caller):
             yield database
 
     @asynccontextmanager
-    async def lane(self, name: str) -> AsyncGenerator[Lane]:
+    async def reserve(self, name: str) -> AsyncGenerator[ReservedConnection]:
         """A reserved connection outside the pool, opened when first used and closed with the block."""
-        inner = self._inner.lane(name)
+        inner = self._inner.reserve(name)
         try:
-            yield Lane(inner)
+            yield ReservedConnection(inner)
         finally:
             with trio.CancelScope(shield=True):
                 await cross(inner.close)
@@ -212,7 +212,7 @@ async def open_database(
 
     Args:
         dsn: a Postgres URL; empty: the PG… environment variables decide.
-        pool_size: connections at the most, lanes and listeners not counted.
+        pool_size: connections at the most, reserved and listeners not counted.
         application_name: shown in pg_stat_activity.
         timeout: seconds that any single await on the database may take.
         direct_dsn: where to LISTEN, when `dsn` leads through a pooler that cannot carry notifications.

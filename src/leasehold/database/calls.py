@@ -26,7 +26,7 @@ def call_text(function: str, positional: int, named: tuple[str, ...] = ()) -> st
 
 
 class Caller(ABC):
-    """Anything that can run a statement: a pool, a lane, a transaction, of either flavour."""
+    """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
 
     @abstractmethod
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:

@@ -27,7 +27,7 @@ SHORTEST_SECONDS = 0.01  # of a statement whose time went by while it waited for
 NAME_ACTOR = "select set_config('leasehold.actor', $1, true)"
 
 
-class AsyncioLane(Caller):
+class AsyncioReservedConnection(Caller):
     """One reserved connection, used by one caller at a time. After trouble it is thrown away and opened anew."""
 
     def __init__(self, connector: Connector, application_name: str) -> None:
@@ -205,9 +205,9 @@ class AsyncioDatabase(Caller):
         """Itself; that of a `Database` is the same for asyncio."""
         return self
 
-    def lane(self, name: str) -> AsyncioLane:
+    def reserve(self, name: str) -> AsyncioReservedConnection:
         """A reserved connection outside the pool, opened when first used."""
-        return AsyncioLane(self._connector, f"{self.application_name} {name}")
+        return AsyncioReservedConnection(self._connector, f"{self.application_name} {name}")
 
 
 @asynccontextmanager

@@ -165,16 +165,16 @@ async def test_a_completion_whose_reply_was_lost_is_told_once(database: Database
     await client.enqueue_many([NewJob(kind="echo")] * 2)
     rows = await database.call("claim_jobs", identity.incarnation, "w1", batch=2)
     done, broken = (HeldJob(row, app.find("echo"), 0.0, 20.0) for row in rows)
-    lane = FragileCaller(database)
-    lane.lose_request = {"fail_jobs"}
-    settler = Settler(lane, identity, holdings, int, Announcer(app.observers, identity))
+    reserved = FragileCaller(database)
+    reserved.lose_request = {"fail_jobs"}
+    settler = Settler(reserved, identity, holdings, int, Announcer(app.observers, identity))
     settler.put(Completed(done, None))
     settler.put(Failed(broken, {"type": "ValueError", "message": "no", "traceback": ""}))
     with pytest.raises(DatabaseUnavailable):
         await settler.flush()
     await settler.flush()
     assert [
-        (event.job_id, lane.calls.count("complete_jobs")) for event in heard if isinstance(event, JobCompleted)
+        (event.job_id, reserved.calls.count("complete_jobs")) for event in heard if isinstance(event, JobCompleted)
     ] == [(done.id, 2)]
 
 

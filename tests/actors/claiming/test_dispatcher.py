@@ -38,12 +38,12 @@ class Dispatching:
     ) -> None:  # fmt: skip
         self.database = database
         self.client = Client(database)
-        self.lane = FragileCaller(database)
+        self.reserved = FragileCaller(database)
         self.identity, self.mode = WorkerIdentity("w1"), WorkerMode(slots)
         self.backlog = Backlog()
         self.holdings: Holdings = {}
         self.dispatcher = Dispatcher(
-            self.lane, self.identity, self.mode, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True,
+            self.reserved, self.identity, self.mode, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True,
             hold_for=hold_for,
         )  # fmt: skip
         self.started: list[HeldJob] = []
@@ -90,7 +90,7 @@ async def test_free_slots_are_filled_in_one_claim(database: Database) -> None:
     async with dispatching(database) as bundle:
         await until(lambda: len(bundle.started) == 3)
         assert [held.id for held in bundle.started] == [1, 2, 3]
-        assert bundle.lane.calls.count("claim_jobs") == 1
+        assert bundle.reserved.calls.count("claim_jobs") == 1
         assert sorted(bundle.holdings) == [1, 2, 3]
         assert await bundle.states() == ["pending", "pending", "claimed", "claimed", "claimed"]
 
@@ -98,7 +98,7 @@ async def test_free_slots_are_filled_in_one_claim(database: Database) -> None:
 @pytest.mark.usefixtures("no_decay")
 async def test_a_wake_up_ends_the_wait_at_once(database: Database) -> None:
     async with dispatching(database, poll_seconds=600) as bundle:
-        await until(lambda: "next_look_in" in bundle.lane.calls)
+        await until(lambda: "next_look_in" in bundle.reserved.calls)
         await bundle.client.enqueue("echo")
         bundle.dispatcher.wake()
         await until(lambda: len(bundle.started) == 1)
@@ -111,7 +111,7 @@ async def test_a_job_that_a_poll_found_although_nobody_rang_is_counted(
 ) -> None:
     monkeypatch.setattr(dispatcher_module, "UNHEARD_AFTER", 0.05)
     async with dispatching(database, poll_seconds=0.08) as bundle:
-        await until(lambda: bundle.lane.calls.count("claim_jobs") >= 6)
+        await until(lambda: bundle.reserved.calls.count("claim_jobs") >= 6)
         await bundle.client.enqueue("echo")
         await until(lambda: len(bundle.started) == 1)
         assert bundle.dispatcher.statistics().lost_wake_ups == 1
@@ -135,7 +135,7 @@ async def test_a_job_that_lacks_a_token_is_claimed_when_there_is_one(database: D
         await until(lambda: len(bundle.started) == 3)
         assert monotonic() - began_at >= 0.75
         # The polls after each job decay: two dozen of them, not one each millisecond.
-        assert bundle.lane.calls.count("claim_jobs") < 40
+        assert bundle.reserved.calls.count("claim_jobs") < 40
 
 
 @pytest.mark.usefixtures("no_decay")
@@ -148,7 +148,7 @@ async def test_a_slot_of_a_limit_that_gets_free_elsewhere_is_used_at_the_wake_up
     async with dispatching(database, poll_seconds=600) as bundle, database.listen("leasehold") as listening:
         await database.call("register_worker", bundle.identity.incarnation, "w1", "host", 1, "0", [], [], 3, True)
         bundle.dispatcher.wake()  # so that it is shown as idle
-        await until(lambda: bundle.lane.calls.count("next_look_in") >= 2)
+        await until(lambda: bundle.reserved.calls.count("next_look_in") >= 2)
         await database.call("complete_jobs", holder, [first.job_id], [1], [None], [0.0])
         with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:default"
@@ -176,7 +176,7 @@ async def test_a_claim_that_was_never_heard_of_is_handed_back_and_its_attempt_do
 ) -> None:
     bundle = Dispatching(database)
     await bundle.client.enqueue("echo", max_attempts=1)
-    bundle.lane.lose_reply = {"claim_jobs"}
+    bundle.reserved.lose_reply = {"claim_jobs"}
     async with trio.open_nursery() as nursery:
         nursery.start_soon(bundle.slot)
         nursery.start_soon(supervise, bundle.dispatcher)
@@ -211,7 +211,7 @@ async def test_what_it_runs_and_the_database_knows_is_left_alone(database: Datab
         nursery.start_soon(bundle.slot)
         await wait_all_tasks_blocked()
         nursery.start_soon(supervise, bundle.dispatcher)
-        await until(lambda: "claim_jobs" in bundle.lane.calls)
+        await until(lambda: "claim_jobs" in bundle.reserved.calls)
         nursery.cancel_scope.cancel()
     assert mine.lost is None
     assert await bundle.states() == ["claimed"]
@@ -244,7 +244,7 @@ async def test_draining_hands_back_what_has_not_started_and_closes_the_backlog(
     database: Database, broken: bool
 ) -> None:
     async with fetched_ahead(database) as bundle:
-        bundle.lane.lose_request = {"release_jobs"} if broken else set()
+        bundle.reserved.lose_request = {"release_jobs"} if broken else set()
         bundle.mode.drain()
         await until(lambda: bundle.backlog.closed)
 
@@ -255,14 +255,14 @@ async def test_jobs_fetched_ahead_are_handed_back_when_every_slot_is_stuck(
 ) -> None:
     monkeypatch.setattr(dispatcher_module, "HAND_BACK_AFTER", 0.05)
     async with fetched_ahead(database) as bundle:
-        bundle.lane.lose_request = {"release_jobs"} if broken else set()
+        bundle.reserved.lose_request = {"release_jobs"} if broken else set()
         await until(lambda: len(bundle.backlog) == 0)
 
 
 async def test_a_claim_that_comes_back_after_draining_began_is_handed_back_unstarted(database: Database) -> None:
     bundle = Dispatching(database)
     await bundle.client.enqueue("echo")
-    gate = bundle.lane.held_up["claim_jobs"] = trio.Event()
+    gate = bundle.reserved.held_up["claim_jobs"] = trio.Event()
     async with trio.open_nursery() as nursery:
         for _ in range(bundle.mode.slots):
             nursery.start_soon(bundle.slot)
@@ -283,8 +283,8 @@ async def test_paused_queues_are_left_alone_until_they_are_resumed(database: Dat
     async with dispatching(database, poll_seconds=0.05) as bundle:
         await bundle.client.pause("default")
         await bundle.client.enqueue("echo")
-        seen = bundle.lane.calls.count("claim_jobs")
-        await until(lambda: bundle.lane.calls.count("claim_jobs") > seen + 2)
+        seen = bundle.reserved.calls.count("claim_jobs")
+        await until(lambda: bundle.reserved.calls.count("claim_jobs") > seen + 2)
         assert bundle.started == []
         await bundle.client.resume("default")
         await until(lambda: len(bundle.started) == 1)
@@ -298,10 +298,10 @@ async def test_while_it_is_held_back_nothing_is_claimed(database: Database) -> N
         await until(lambda: len(bundle.started) == 2)
         held_back[0] = float("inf")
         await client.enqueue_many([NewJob(kind="echo")] * 4)
-        claims = bundle.lane.calls.count("claim_jobs")
+        claims = bundle.reserved.calls.count("claim_jobs")
         bundle.dispatcher.wake()
         await wait_all_tasks_blocked()
-        assert bundle.lane.calls.count("claim_jobs") <= claims + 1, "one may have been on its way"
+        assert bundle.reserved.calls.count("claim_jobs") <= claims + 1, "one may have been on its way"
         assert len(bundle.started) == 2
         held_back[0] = 0.0
         bundle.dispatcher.slot_freed()

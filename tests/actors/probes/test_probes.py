@@ -26,9 +26,9 @@ def served(health: Health, probes: Probes) -> Generator[Asking]:
 @asynccontextmanager
 async def probed(database: Database, running: Working, app: App) -> AsyncGenerator[Probes]:
     """Probes of a worker that runs, looking when the test says so."""
-    async with database.lane("probes") as lane:
+    async with database.reserve("probes") as connection:
         settings = quick_settings(probe_port=0)
-        yield Probes(settings, [running.worker], lane, app.observers, lambda: False)
+        yield Probes(settings, [running.worker], connection, app.observers, lambda: False)
 
 
 async def ask(asking: Asking, path: str) -> tuple[int, str]:

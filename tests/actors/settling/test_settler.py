@@ -42,15 +42,15 @@ UNKEEPABLE = r'"\u0000"'
 class Settling:
     """A settler with claimed jobs in front of it."""
 
-    def __init__(self, database: Database, lane: Caller | None = None) -> None:
+    def __init__(self, database: Database, reserved: Caller | None = None) -> None:
         self.database = database
         self.client = Client(database)
         self.identity = WorkerIdentity("w1")
         self.incarnation = self.identity.incarnation
         self.holdings: Holdings = {}
         self.settled = 0
-        self.lane = FragileCaller(lane or database)
-        self.settler = Settler(self.lane, self.identity, self.holdings, self._count)
+        self.reserved = FragileCaller(reserved or database)
+        self.settler = Settler(self.reserved, self.identity, self.holdings, self._count)
 
     def _count(self, count: int) -> None:
         self.settled += count
@@ -163,10 +163,10 @@ async def settling_through_a_proxy(database: Database) -> AsyncGenerator[tuple[S
     async with (
         proxied(database.dsn) as proxy,
         open_database(proxy.dsn, timeout=5) as far,
-        far.lane("settler") as lane,
+        far.reserve("settler") as reserved,
         trio.open_nursery() as nursery,
     ):
-        bundle = Settling(database, lane)
+        bundle = Settling(database, reserved)
         await bundle.settler.warm_up()
         nursery.start_soon(supervise, bundle.settler)
         yield bundle, proxy
@@ -207,7 +207,7 @@ async def test_a_failure_counts_once_when_the_connection_breaks_before_or_after_
 async def test_a_batch_of_which_one_part_was_written_is_written_again_without_harm(database: Database) -> None:
     bundle = Settling(database)
     done, broken = await bundle.claim(2)
-    bundle.lane.lose_request = {"fail_jobs"}
+    bundle.reserved.lose_request = {"fail_jobs"}
     bundle.settler.put(Completed(done, None))
     bundle.settler.put(Failed(broken, ERROR, retry_in=60.0))
     async with trio.open_nursery() as nursery:
@@ -215,7 +215,7 @@ async def test_a_batch_of_which_one_part_was_written_is_written_again_without_ha
         with trio.fail_after(5):
             await bundle.settler.written()
         nursery.cancel_scope.cancel()
-    assert bundle.lane.calls == ["complete_jobs", "fail_jobs", "complete_jobs", "fail_jobs"]
+    assert bundle.reserved.calls == ["complete_jobs", "fail_jobs", "complete_jobs", "fail_jobs"]
     assert await bundle.states() == {done.id: "completed", broken.id: "scheduled"}
     assert bundle.settler.statistics().refused == 0
 
@@ -392,7 +392,7 @@ async def test_a_repeated_write_of_a_lease_that_was_lost_is_refused_with_a_warni
 ) -> None:
     bundle = Settling(database)
     [held] = await bundle.claim(1)
-    bundle.lane.lose_request = {"fail_jobs"}
+    bundle.reserved.lose_request = {"fail_jobs"}
     bundle.settler.put(Failed(held, ERROR))
     with pytest.raises(DatabaseUnavailable):
         await bundle.settler.flush()

@@ -20,11 +20,17 @@ MINUTES = 1438
 async def test_a_round_closes_minutes_counts_and_merges(database: Database) -> None:
     (row,) = await database.fetch(LONG_AGO)
     await finish(database, row[0], 3)
-    lane = FragileCaller(database)
-    accountant = Accountant(lane, keep_days=14)
+    connection = FragileCaller(database)
+    accountant = Accountant(connection, keep_days=14)
     await accountant.keep()
     await accountant.keep()
-    assert lane.calls == ["close_minutes", "measure_depths", "drop_old_rollups", "close_minutes", "measure_depths"]
+    assert connection.calls == [
+        "close_minutes",
+        "measure_depths",
+        "drop_old_rollups",
+        "close_minutes",
+        "measure_depths",
+    ]
     assert (await totals(database))["completed"] == 3
     assert accountant.statistics().minutes >= MINUTES
     assert (accountant.statistics().rounds, accountant.statistics().busy) == (2, 0)
@@ -47,14 +53,14 @@ async def test_a_round_that_lost_the_database_is_made_again(
     monkeypatch.setattr(accountant_module, "ROUND_SECONDS", 60.0)
     (row,) = await database.fetch(LONG_AGO)
     await finish(database, row[0], 3)
-    lane = FragileCaller(database)
-    lane.lose_reply = {"close_minutes"}
-    accountant = Accountant(lane, keep_days=14)
+    connection = FragileCaller(database)
+    connection.lose_reply = {"close_minutes"}
+    accountant = Accountant(connection, keep_days=14)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, accountant)
-        await until(lambda: lane.calls.count("measure_depths") == 1)
+        await until(lambda: connection.calls.count("measure_depths") == 1)
         accountant.drain()
-    assert lane.calls.count("close_minutes") == 2
+    assert connection.calls.count("close_minutes") == 2
     assert (await totals(database))["completed"] == 3
 
 
@@ -73,11 +79,11 @@ async def test_what_goes_wrong_with_the_books_ends_nobody(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(accountant_module, "ROUND_SECONDS", 0.001)
-    lane = Refusing()
-    accountant = Accountant(lane, keep_days=14)
+    connection = Refusing()
+    accountant = Accountant(connection, keep_days=14)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, accountant)
-        await until(lambda: lane.asked >= 2)
+        await until(lambda: connection.asked >= 2)
         accountant.drain()
     assert accountant.statistics().failed >= 2
     assert "the books could not be kept, again in 0 s: permission denied" in caplog.text

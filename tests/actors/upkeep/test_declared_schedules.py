@@ -1,4 +1,4 @@
-"""Schedules that stand in code, as a ticker brings them into the database when it starts."""
+"""Schedules that stand in code, as a scheduler brings them into the database when it starts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from leasehold.actors.upkeep.scheduler import Scheduler
+from leasehold.actors.upkeep.start_up import declare_schedules
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import Database
-from leasehold.notify.switchboard import Switchboard
 
 
 def app_with(**every: float) -> App:
@@ -28,10 +27,8 @@ def app_with(**every: float) -> App:
 
 async def start(database: Database, app: App, by: str | None = "shop:app") -> dict[str, Any]:
     """Start a scheduler and end it; returns how each schedule stands then."""
-    async with database.lane("ticker") as lane:
-        ticker = Scheduler(lane, database, Switchboard(), 60.0, app.schedules, by)
-        ticker.drain()
-        await ticker.run()
+    async with database.reserve("scheduler") as connection:
+        await declare_schedules(connection, app.schedules, by)
     return {each.name: each for each in await Client(database).schedules.list()}
 
 

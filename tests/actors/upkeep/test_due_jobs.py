@@ -24,12 +24,12 @@ class Scheduling:
         self.database = database
         self.client = Client(database)
         self.switchboard = Switchboard()
-        self.lane = FragileCaller(database)
-        self.scheduler = DueJobs(self.lane, self.switchboard, poll_seconds)
+        self.connection = FragileCaller(database)
+        self.scheduler = DueJobs(self.connection, self.switchboard, poll_seconds)
 
     async def asleep(self) -> None:
         """Until it has looked and waits."""
-        await until(lambda: "next_due_in" in self.lane.calls)
+        await until(lambda: "next_due_in" in self.connection.calls)
         await trio.testing.wait_all_tasks_blocked(0.01)
 
     async def due(self, job_id: int) -> None:

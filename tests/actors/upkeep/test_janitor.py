@@ -35,11 +35,11 @@ async def test_the_partitions_of_the_days_to_come_are_made_and_old_ones_dropped(
         create table leasehold.finished_jobs_20200101 partition of leasehold.finished_jobs
           for values from ('2020-01-01 00:00+00') to ('2020-01-02 00:00+00')
     """)
-    lane = FragileCaller(database)
-    janitor = Janitor(lane, keep_days=14)
+    connection = FragileCaller(database)
+    janitor = Janitor(connection, keep_days=14)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, janitor)
-        await until(lambda: "drop_old_partitions" in lane.calls)
+        await until(lambda: "drop_old_partitions" in connection.calls)
         janitor.drain()
     days = {f"finished_jobs_{row[0]}" for row in await database.fetch(DAYS)}
     assert await partitions(database) == days | {"finished_jobs_default"}
@@ -51,12 +51,12 @@ async def test_a_round_that_lost_the_database_is_made_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(janitor_module, "ROUND_SECONDS", 60.0)
-    lane = FragileCaller(database)
-    lane.lose_reply = {"drop_old_partitions"}
-    janitor = Janitor(lane, keep_days=14)
+    connection = FragileCaller(database)
+    connection.lose_reply = {"drop_old_partitions"}
+    janitor = Janitor(connection, keep_days=14)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, janitor)
-        await until(lambda: lane.calls.count("drop_old_partitions") == 2)
+        await until(lambda: connection.calls.count("drop_old_partitions") == 2)
         janitor.drain()
 
 
@@ -68,10 +68,10 @@ async def test_the_history_of_schedules_is_forgotten_until_nothing_old_is_left(d
         "update leasehold.schedule_ticks set fired_at = fired_at - interval '20 days' where id % 2 = 1"
     )
     left = await database.fetch("select count(*) from leasehold.schedule_ticks where id % 2 = 0")
-    lane = FragileCaller(database)
-    janitor = Janitor(lane, keep_days=14)
+    connection = FragileCaller(database)
+    janitor = Janitor(connection, keep_days=14)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, janitor)
-        await until(lambda: lane.calls.count("drop_old_ticks") == 2)
+        await until(lambda: connection.calls.count("drop_old_ticks") == 2)
         janitor.drain()
     assert await database.fetch("select count(*) from leasehold.schedule_ticks") == left

@@ -34,8 +34,8 @@ class Reaping:
         self.database = database
         self.client = Client(database)
         self.switchboard = Switchboard()
-        self.lane = FragileCaller(database)
-        self.reaper = Reaper(self.lane, self.switchboard, poll_seconds)
+        self.connection = FragileCaller(database)
+        self.reaper = Reaper(self.connection, self.switchboard, poll_seconds)
 
     async def enqueue(self, count: int = 1, max_attempts: int = 20) -> None:
         await self.client.enqueue_many([NewJob(kind="echo", max_attempts=max_attempts)] * count)
@@ -97,7 +97,7 @@ async def test_it_looks_at_once_when_told_to_and_after_missing_notifications(dat
     async with reaping(database) as bundle:
         for wake in (lambda: bundle.switchboard.publish(Reap()), bundle.switchboard.publish_reconnect):
             rounds = bundle.reaper.statistics().rounds
-            await until(lambda: "next_expiry_in" in bundle.lane.calls)
+            await until(lambda: "next_expiry_in" in bundle.connection.calls)
             await bundle.enqueue()
             await bundle.abandon(1e-6)
             wake()
@@ -178,8 +178,8 @@ async def test_a_lost_connection_is_survived(database: Database) -> None:
     bundle = Reaping(database, 0.05)
     await bundle.enqueue()
     async with reaping(database, poll_seconds=0.05) as bundle:
-        bundle.lane.lose_request = {"next_expiry_in"}
-        bundle.lane.lose_reply = {"reap_jobs"}
-        await until(lambda: not bundle.lane.lose_request and not bundle.lane.lose_reply)
+        bundle.connection.lose_request = {"next_expiry_in"}
+        bundle.connection.lose_reply = {"reap_jobs"}
+        await until(lambda: not bundle.connection.lose_request and not bundle.connection.lose_reply)
         await bundle.abandon(1e-6)
         await bundle.back()

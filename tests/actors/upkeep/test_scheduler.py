@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ import trio
 
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.upkeep.scheduler import Scheduler, portions
+from leasehold.actors.upkeep.start_up import declare_schedules
 from leasehold.actors.upkeep.ticks import Firing, Tick
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from leasehold.notify.channel import Tick as TickNotice
 from leasehold.notify.switchboard import Switchboard
 from tests.support.callers import FragileCaller
@@ -23,19 +25,24 @@ PAST = "2020-01-01T00:00:00Z"  # a one-shot of long ago is due at once
 
 
 class Ticking:
-    """A ticker that runs."""
+    """A scheduler that runs."""
 
     def __init__(
-        self, database: Database, lane: Lane, poll_seconds: float, declared: Sequence[Mapping[str, Any]]
+        self,
+        database: Database,
+        reserved: ReservedConnection,
+        poll_seconds: float,
+        declared: Sequence[Mapping[str, Any]],
     ) -> None:
         self.database = database
         self.switchboard = Switchboard()
-        self.lane = FragileCaller(lane)
-        self.ticker = Scheduler(self.lane, database, self.switchboard, poll_seconds, declared)
+        self.reserved = FragileCaller(reserved)
+        start_up = partial(declare_schedules, self.reserved, declared, None)
+        self.scheduler = Scheduler(self.reserved, database, self.switchboard, poll_seconds, start_up)
 
     async def asleep(self) -> None:
         """Until it has looked and waits."""
-        await until(lambda: "next_tick_in" in self.lane.calls)
+        await until(lambda: "next_tick_in" in self.reserved.calls)
         await trio.testing.wait_all_tasks_blocked(0.01)
 
     async def ticks(self, count: int) -> list[tuple[str, str, str | None, int]]:
@@ -52,11 +59,11 @@ class Ticking:
 async def ticking(
     database: Database, poll_seconds: float = 600.0, declared: Sequence[Mapping[str, Any]] = ()
 ) -> AsyncGenerator[Ticking]:
-    async with database.lane("ticker") as lane, trio.open_nursery() as nursery:
-        bundle = Ticking(database, lane, poll_seconds, declared)
-        nursery.start_soon(supervise, bundle.ticker)
+    async with database.reserve("scheduler") as reserved, trio.open_nursery() as nursery:
+        bundle = Ticking(database, reserved, poll_seconds, declared)
+        nursery.start_soon(supervise, bundle.scheduler)
         yield bundle
-        bundle.ticker.drain()
+        bundle.scheduler.drain()
         await until(lambda: not nursery.child_tasks)
 
 
@@ -70,8 +77,8 @@ async def test_a_schedule_fires_at_its_time(database: Database) -> None:
     await create_soon(database)
     async with ticking(database) as bundle:
         assert await bundle.ticks(1) == [("s", "fired", None, 1)]
-        await until(lambda: bundle.ticker.statistics().fired == 1)
-        assert bundle.ticker.statistics().planned == 1
+        await until(lambda: bundle.scheduler.statistics().fired == 1)
+        assert bundle.scheduler.statistics().planned == 1
     [entry] = await database.call("list_schedule_ticks")
     assert entry["fired_at"] >= entry["tick_at"]
     assert entry["fired_by"].startswith("scheduler ")
@@ -105,7 +112,7 @@ async def test_without_any_wake_up_the_poll_finds_it(database: Database) -> None
         assert await bundle.ticks(1) == [("s", "fired", None, 1)]
 
 
-async def test_at_its_start_it_takes_back_what_is_stale_and_declares_the_schedules_of_the_app(
+async def test_before_its_first_round_it_declares_the_schedules_of_the_app_once(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     declared = [
@@ -115,7 +122,7 @@ async def test_at_its_start_it_takes_back_what_is_stale_and_declares_the_schedul
     ]
     async with ticking(database, declared=declared) as bundle:
         assert await bundle.ticks(1) == [("good", "fired", None, 1)]
-        assert bundle.lane.calls[0] == "reap_jobs"
+        assert bundle.reserved.calls[0] == "declare_schedule"
     assert [row["name"] for row in await database.call("list_schedules")] == ["daily", "good"]
     assert "schedule 'bad' of the app is refused: give exactly one of every, cron and at" in caplog.text
     async with ticking(database, declared=declared) as bundle:
@@ -210,13 +217,13 @@ async def test_the_clock_of_its_machine_does_not_matter(database: Database, monk
     assert len(await history(database)) == 1
 
 
-async def test_of_many_tickers_one_fires_each_tick(database: Database) -> None:
+async def test_of_many_schedulers_one_fires_each_tick(database: Database) -> None:
     for n in range(20):
         await create(database, f"s{n}", at=PAST, **({"query": "select 1 as n"} if n % 4 == 0 else {}))
     async with AsyncExitStack() as stack:
         bundles = [await stack.enter_async_context(ticking(database)) for _ in range(4)]
         await bundles[0].ticks(20)
-        await until(lambda: sum(bundle.ticker.statistics().fired for bundle in bundles) == 20)
+        await until(lambda: sum(bundle.scheduler.statistics().fired for bundle in bundles) == 20)
     assert len(await history(database)) == len(await jobs_made(database)) == 20
 
 
@@ -225,7 +232,7 @@ async def test_a_tick_fires_once_although_the_connection_is_lost_in_the_middle(d
     await create(database, at=PAST)
     await create(database, "rows", at=PAST, query="select 1 as n")
     async with ticking(database, poll_seconds=0.2) as bundle:
-        getattr(bundle.lane, loss).update({"fire_schedules", "plan_schedules"})
+        getattr(bundle.reserved, loss).update({"fire_schedules", "plan_schedules"})
         assert sorted(await bundle.ticks(2)) == [("rows", "fired", None, 1), ("s", "fired", None, 1)]
         await bundle.asleep()
     assert len(await jobs_made(database)) == 2
@@ -252,9 +259,9 @@ async def test_what_others_run_is_left_to_them_without_asking_all_the_time(datab
     async with database.transaction() as other:
         assert await other.call_value("lock_schedule_query", row["id"], row["next_run_at"], 30.0)
         async with ticking(database) as bundle:
-            await until(lambda: bundle.lane.calls.count("next_tick_in") >= 2)
+            await until(lambda: bundle.reserved.calls.count("next_tick_in") >= 2)
             await trio.testing.wait_all_tasks_blocked(0.05)
-            assert bundle.lane.calls.count("next_tick_in") < 6
+            assert bundle.reserved.calls.count("next_tick_in") < 6
     assert await history(database) == []
 
 

@@ -342,6 +342,6 @@ def test_the_output_is_what_the_kind_promises(under: Under) -> None:
 
 
 async def test_only_a_client_on_a_pool_can_wait(database: Database) -> None:
-    async with database.lane("mine") as lane:
+    async with database.reserve("mine") as connection:
         with pytest.raises(BadInput, match="pool"):
-            await Client(lane).wait(1)
+            await Client(connection).wait(1)

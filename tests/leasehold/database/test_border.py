@@ -58,8 +58,8 @@ async def test_a_query_that_takes_too_long_is_given_up_and_leaves_a_usable_pool(
 
 
 async def test_every_await_has_a_timeout_of_the_database(database_url: str) -> None:
-    async with open_database(database_url, timeout=0.05) as hasty, hasty.lane("lane") as lane:
-        for caller in (hasty, lane):
+    async with open_database(database_url, timeout=0.05) as hasty, hasty.reserve("lane") as reserved:
+        for caller in (hasty, reserved):
             with pytest.raises(DatabaseUnavailable, match="in time"):
                 await caller.fetch("select pg_sleep(30)")
 
@@ -67,48 +67,48 @@ async def test_every_await_has_a_timeout_of_the_database(database_url: str) -> N
 async def test_a_used_up_pool_makes_callers_wait_no_longer_than_the_timeout_and_does_not_stop_lanes(
     database_url: str,
 ) -> None:
-    async with open_database(database_url, pool_size=1, timeout=0.4) as small, small.lane("reserved") as lane:
-        for caller in (small, lane):
+    async with open_database(database_url, pool_size=1, timeout=0.4) as small, small.reserve("reserved") as reserved:
+        for caller in (small, reserved):
             await eventually(lambda caller=caller: backend_of(caller))
         async with small.transaction() as transaction:
-            assert await backend_of(lane) != await backend_of(transaction)
+            assert await backend_of(reserved) != await backend_of(transaction)
             for use in (small.fetch("select 1"), small.execute("select 1")):
                 with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable, match="in time"):
                     await use
             with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable, match="in time"):
                 async with small.transaction():
                     raise AssertionError("there is no second connection")
-            assert await backend_of(lane)
+            assert await backend_of(reserved)
         assert await backend_of(small)
 
 
 async def test_a_lane_keeps_its_connection_through_errors_of_statements(database: Database) -> None:
-    async with database.lane("lane") as lane:
-        pid = await backend_of(lane)
+    async with database.reserve("lane") as reserved:
+        pid = await backend_of(reserved)
         with pytest.raises(QueryRefused):
-            await lane.fetch("select 1 / nonsense")
-        assert await backend_of(lane) == pid
+            await reserved.fetch("select 1 / nonsense")
+        assert await backend_of(reserved) == pid
 
 
 async def test_a_lane_whose_backend_was_terminated_connects_anew(database: Database) -> None:
-    async with database.lane("lane") as lane:
-        pid = await backend_of(lane)
+    async with database.reserve("lane") as reserved:
+        pid = await backend_of(reserved)
         await terminate(database, pid)
-        assert await eventually(lambda: backend_of(lane)) != pid
+        assert await eventually(lambda: backend_of(reserved)) != pid
 
 
 async def test_a_lane_that_is_terminated_in_a_statement_says_so_and_connects_anew(database: Database) -> None:
-    async with database.lane("lane") as lane, trio.open_nursery() as nursery:
-        pid = await backend_of(lane)
+    async with database.reserve("lane") as reserved, trio.open_nursery() as nursery:
+        pid = await backend_of(reserved)
 
         async def sleep() -> None:
             with pytest.raises(DatabaseUnavailable):
-                await lane.fetch("select pg_sleep(30)")
+                await reserved.fetch("select pg_sleep(30)")
 
         nursery.start_soon(sleep)
         await eventually(lambda: is_active(database, pid))
         await terminate(database, pid)
-        assert await eventually(lambda: backend_of(lane)) != pid
+        assert await eventually(lambda: backend_of(reserved)) != pid
 
 
 async def is_active(database: Database, pid: int) -> bool:
@@ -117,22 +117,22 @@ async def is_active(database: Database, pid: int) -> bool:
 
 
 async def test_a_cancelled_statement_on_a_lane_is_cancelled_on_the_server(database: Database) -> None:
-    async with database.lane("lane") as lane:
+    async with database.reserve("lane") as reserved:
         with trio.move_on_after(0.03):
-            await lane.fetch("select pg_sleep(30) /* lane */")
-        await nobody_runs(database, "/* lane */")
-        assert await backend_of(lane)
+            await reserved.fetch("select pg_sleep(30) /* reserved */")
+        await nobody_runs(database, "/* reserved */")
+        assert await backend_of(reserved)
 
 
 async def test_a_lane_serves_one_caller_at_a_time(database: Database) -> None:
     seen: list[int] = []
 
-    async def use(lane: Caller) -> None:
-        seen.append(await backend_of(lane))
+    async def use(reserved: Caller) -> None:
+        seen.append(await backend_of(reserved))
 
-    async with database.lane("lane") as lane, trio.open_nursery() as nursery:
+    async with database.reserve("lane") as reserved, trio.open_nursery() as nursery:
         for _ in range(5):
-            nursery.start_soon(use, lane)
+            nursery.start_soon(use, reserved)
     assert len(set(seen)) == 1
     assert len(seen) == 5
 
@@ -223,8 +223,8 @@ async def test_a_database_without_our_schema_says_what_to_do(empty_database_url:
 
 
 async def test_a_database_that_nobody_answers_for_is_unavailable_at_the_first_use() -> None:
-    async with open_database("postgresql://nobody@127.0.0.1:1/none") as nowhere, nowhere.lane("lane") as lane:
-        for caller in (nowhere, lane):
+    async with open_database("postgresql://nobody@127.0.0.1:1/none") as nowhere, nowhere.reserve("lane") as reserved:
+        for caller in (nowhere, reserved):
             with pytest.raises(DatabaseUnavailable, match="cannot be reached"):
                 await caller.fetch("select 1")
         with pytest.raises(DatabaseUnavailable):
@@ -234,8 +234,8 @@ async def test_a_database_that_nobody_answers_for_is_unavailable_at_the_first_us
 
 async def test_a_server_that_stops_answering_is_noticed_and_left_in_time(database_url: str) -> None:
     async with proxied(database_url) as proxy:
-        async with open_database(proxy.dsn, pool_size=1, timeout=0.3) as far, far.lane("lane") as lane:
-            callers = (far, lane)
+        async with open_database(proxy.dsn, pool_size=1, timeout=0.3) as far, far.reserve("lane") as reserved:
+            callers = (far, reserved)
             for caller in callers:
                 assert await eventually(lambda caller=caller: backend_of(caller))
             proxy.stall()

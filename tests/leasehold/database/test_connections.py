@@ -76,8 +76,8 @@ def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -
 
 def test_a_cancelled_query_leaves_a_usable_pool_and_lane(database_url: str) -> None:
     async def work(database: AsyncioDatabase) -> None:
-        lane = database.lane("lane")
-        for caller in (database, lane):
+        reserved = database.reserve("lane")
+        for caller in (database, reserved):
             running = asyncio.ensure_future(caller.fetch("select pg_sleep(30)"))
             done, _ = await asyncio.wait([running], timeout=0.05)
             assert not done
@@ -85,19 +85,19 @@ def test_a_cancelled_query_leaves_a_usable_pool_and_lane(database_url: str) -> N
             with pytest.raises(asyncio.CancelledError):
                 await running
             assert await caller.fetch("select 1")
-        await lane.close()
-        await lane.close()
+        await reserved.close()
+        await reserved.close()
 
     under_asyncio(database_url, work)
 
 
 def test_connections_show_who_they_are(database_url: str) -> None:
     async def work(database: AsyncioDatabase) -> None:
-        lane = database.lane("settler")
+        reserved = database.reserve("settler")
         name = "select application_name from pg_stat_activity where pid = pg_backend_pid()"
         assert (await database.fetch(name))[0][0] == "leasehold"
-        assert (await lane.fetch(name))[0][0] == "leasehold settler"
-        await lane.close()
+        assert (await reserved.fetch(name))[0][0] == "leasehold settler"
+        await reserved.close()
 
     under_asyncio(database_url, work)
 

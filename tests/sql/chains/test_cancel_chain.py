@@ -47,8 +47,8 @@ async def test_a_chain_that_continues_at_that_moment_is_cancelled_all_the_same(
     seen: list[object] = []
 
     async def cancel() -> None:
-        async with database.lane("second") as lane:
-            seen.append(await lane.call_value("cancel_chain", chain_id))
+        async with database.reserve("second") as connection:
+            seen.append(await connection.call_value("cancel_chain", chain_id))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])

@@ -158,9 +158,9 @@ async def test_of_a_worker_and_somebody_outside_who_complete_together_exactly_on
     outcome: list[object] = []
 
     async def outside() -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as connection:
             try:
-                outcome.append(await lane.call_value("complete_chain", chain_id, '"outside"'))
+                outcome.append(await connection.call_value("complete_chain", chain_id, '"outside"'))
             except WrongState as error:
                 outcome.append(str(error))
 
@@ -180,8 +180,8 @@ async def test_when_the_worker_continues_at_that_moment_its_successor_is_complet
     claimed = await worker.claim()
 
     async def outside() -> None:
-        async with database.lane("second") as lane:
-            await lane.call("complete_chain", chain_id, '"outside"')
+        async with database.reserve("second") as connection:
+            await connection.call("complete_chain", chain_id, '"outside"')
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
@@ -198,9 +198,9 @@ async def test_of_two_from_outside_one_completes_and_the_other_is_told_so(databa
     outcome: list[str] = []
 
     async def again() -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as connection:
             try:
-                await lane.call("complete_chain", chain_id, "2")
+                await connection.call("complete_chain", chain_id, "2")
             except WrongState:
                 outcome.append("refused")
 

@@ -144,8 +144,8 @@ async def test_a_chain_that_continues_at_that_moment_is_deleted_with_its_new_job
     deleted: list[object] = []
 
     async def delete_it() -> None:
-        async with database.lane("second") as lane:
-            deleted.append(await lane.call_value("delete_chain", chain_id))
+        async with database.reserve("second") as connection:
+            deleted.append(await connection.call_value("delete_chain", chain_id))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
@@ -164,8 +164,8 @@ async def test_a_chain_that_finds_new_blockers_at_that_moment_takes_them_along(
     deleted: list[object] = []
 
     async def delete_it() -> None:
-        async with database.lane("second") as lane:
-            deleted.append(await lane.call_value("delete_chain", chain_id, True))
+        async with database.reserve("second") as connection:
+            deleted.append(await connection.call_value("delete_chain", chain_id, True))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).block(claimed, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
@@ -184,8 +184,8 @@ async def test_a_completion_that_meets_a_deletion_is_told_that_the_job_is_not_th
     answers: list[object] = []
 
     async def complete() -> None:
-        async with database.lane("second") as lane:
-            answers.append(await worker.over(lane).complete(claimed))
+        async with database.reserve("second") as connection:
+            answers.append(await worker.over(connection).complete(claimed))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.call("delete_chain", chain_id)
@@ -201,9 +201,9 @@ async def test_a_retry_that_meets_a_deletion_finds_no_job(database: Database, wo
     answers: list[str] = []
 
     async def retry() -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as connection:
             try:
-                await lane.call("retry_job", chain_id)
+                await connection.call("retry_job", chain_id)
             except UnknownJob as error:
                 answers.append(str(error))
 

@@ -26,12 +26,12 @@ async def test_a_chain_of_many_jobs_costs_as_much_as_one_of_few(database: Databa
         f" select 100000 + n, now(), now(), now(), 0, 1, 0, 1, 'completed', 'b', 'default', '{{}}', {long}, n, 100001 + n"
         " from generate_series(1, 3000) n; update leasehold.jobs set chain_position = 3001 where kind = 'b'"
     )
-    async with database.lane("measured") as lane:
+    async with database.reserve("measured") as connection:
         pages: list[int] = []
         for chain_id in (short, short, long):
-            await lane.execute("begin")
-            async with measured(lane) as work:
-                await lane.call("get_chains", [chain_id])
-            await lane.execute("commit")
+            await connection.execute("begin")
+            async with measured(connection) as work:
+                await connection.call("get_chains", [chain_id])
+            await connection.execute("commit")
             pages.append(work.pages)
     assert pages[2] <= pages[1] + 30, pages

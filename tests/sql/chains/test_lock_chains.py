@@ -29,8 +29,8 @@ async def test_a_chain_that_goes_on_while_we_wait_is_locked_at_its_new_end(
     locked: Locked = []
 
     async def lock() -> None:
-        async with database.lane("second") as lane:
-            locked.extend(tuple(row) for row in await lane.call("lock_chains", [chain_id]))
+        async with database.reserve("second") as connection:
+            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         answer = await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])
@@ -46,8 +46,8 @@ async def test_a_chain_that_ends_while_we_wait_is_locked_where_it_ended(database
     locked: Locked = []
 
     async def lock() -> None:
-        async with database.lane("second") as lane:
-            locked.extend(tuple(row) for row in await lane.call("lock_chains", [chain_id]))
+        async with database.reserve("second") as connection:
+            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).complete(claimed)
@@ -62,8 +62,8 @@ async def test_a_failed_chain_cannot_be_retried_meanwhile(database: Database, wo
     states: list[object] = []
 
     async def retry() -> None:
-        async with database.lane("second") as lane:
-            states.append(await lane.call_value("retry_job", chain_id))
+        async with database.reserve("second") as connection:
+            states.append(await connection.call_value("retry_job", chain_id))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.call("lock_chains", [chain_id])
@@ -79,8 +79,8 @@ async def test_a_chain_that_is_retried_while_we_wait_is_locked_as_open(database:
     locked: Locked = []
 
     async def lock() -> None:
-        async with database.lane("second") as lane:
-            locked.extend(tuple(row) for row in await lane.call("lock_chains", [chain_id]))
+        async with database.reserve("second") as connection:
+            locked.extend(tuple(row) for row in await connection.call("lock_chains", [chain_id]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.call("retry_job", chain_id)

@@ -100,9 +100,9 @@ async def test_two_processes_may_wait_for_the_same_chains(database: Database) ->
     chains: list[int | None] = [await enqueue(database) for _ in range(20)]
 
     async def watch(name: str) -> None:
-        async with database.lane(name) as lane:
+        async with database.reserve(name) as connection:
             for _ in range(10):
-                await lane.call("watch_chains", chains if name == "one" else chains[::-1], 1000.0)
+                await connection.call("watch_chains", chains if name == "one" else chains[::-1], 1000.0)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch, "one")

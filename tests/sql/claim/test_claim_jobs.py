@@ -13,7 +13,7 @@ from tests.support.sql_worker import SqlWorker, ids
 
 
 async def test_a_claimed_job_is_held_under_a_lease_by_this_worker(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as lane:
         await freeze(lane, "2026-03-01 12:00Z")
         worker = SqlWorker(lane, "ada")
         await enqueue(lane, "resize", args='{"w": 1}', metadata='{"m": 2}', key="k", priority=4, queue="images")
@@ -113,7 +113,7 @@ async def test_queue_and_kind_both_have_to_fit(database: Database, worker: SqlWo
 
 
 async def test_a_future_job_is_left_until_its_time(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as lane:
         worker = SqlWorker(lane)
         await freeze(lane, "2026-03-01 12:00Z")
         await enqueue(lane, delay=timedelta(minutes=1))
@@ -123,7 +123,7 @@ async def test_a_future_job_is_left_until_its_time(database: Database) -> None:
 
 
 async def test_due_jobs_are_claimed_without_any_scheduler(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as lane:
         worker = SqlWorker(lane)
         await freeze(lane, "2026-03-01 12:00Z")
         await enqueue_many(lane, [{"kind": "a", "delay": 60}, {"kind": "a", "delay": 30, "key": "k"}, {"kind": "a"}])
@@ -230,7 +230,7 @@ async def test_an_open_transaction_that_settles_a_key_does_not_hold_up_claims_wi
     await enqueue(database, key="k", delay=timedelta(milliseconds=1))
     free = await enqueue(database, delay=timedelta(milliseconds=1))
     await worker.claim(1)
-    async with database.lane("later") as later, open_transaction(database, "other") as other:
+    async with database.reserve("later") as later, open_transaction(database, "other") as other:
         await other.call("cancel_job", holder)
         await freeze(later, "2999-01-01")
         with trio.fail_after(5):
@@ -246,7 +246,7 @@ async def test_two_claimers_never_share_a_job_and_none_is_forgotten(database: Da
         claimed: list[int] = []
 
         async def claim_all(claimed: list[int], name: str) -> None:
-            async with database.lane(name) as lane:
+            async with database.reserve(name) as lane:
                 worker = SqlWorker(lane, name)
                 while got := await worker.claim(batch):
                     claimed += ids(got)

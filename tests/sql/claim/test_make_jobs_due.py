@@ -12,42 +12,42 @@ SOON = {"kind": "echo", "delay": 60}
 
 
 async def test_only_jobs_whose_time_has_come(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a", "delay": n} for n in (10, 20, 30)])
-        await freeze(lane, "2026-03-01 12:00:20Z")
-        assert await lane.call_value("make_jobs_due") == 2
-        assert await lane.call_value("make_jobs_due") == 0
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a", "delay": n} for n in (10, 20, 30)])
+        await freeze(connection, "2026-03-01 12:00:20Z")
+        assert await connection.call_value("make_jobs_due") == 2
+        assert await connection.call_value("make_jobs_due") == 0
     assert await states(database) == {1: "pending", 2: "pending", 3: "scheduled"}
 
 
 async def test_the_earliest_first_and_no_more_than_the_batch(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a", "delay": n} for n in (30, 10, 20)])
-        await freeze(lane, "2026-03-01 13:00Z")
-        assert await lane.call_value("make_jobs_due", 2) == 2
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a", "delay": n} for n in (30, 10, 20)])
+        await freeze(connection, "2026-03-01 13:00Z")
+        assert await connection.call_value("make_jobs_due", 2) == 2
     assert await states(database) == {1: "scheduled", 2: "pending", 3: "pending"}
 
 
 async def test_of_a_free_key_the_best_becomes_pending_and_the_others_wait(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{**SOON, "key": "k", "priority": p} for p in (1, 3, 2)])
-        await freeze(lane, "2026-03-01 13:00Z")
-        assert await lane.call_value("make_jobs_due") == 3
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{**SOON, "key": "k", "priority": p} for p in (1, 3, 2)])
+        await freeze(connection, "2026-03-01 13:00Z")
+        assert await connection.call_value("make_jobs_due") == 3
     assert await states(database) == {1: "waiting", 2: "pending", 3: "waiting"}
 
 
 async def test_behind_a_holder_or_a_pending_job_all_of_a_key_wait(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{**SOON, "key": key} for key in ("held", "open", "free")])
-        await enqueue(lane, key="held")
-        await SqlWorker(lane).claim()
-        await enqueue(lane, key="open")
-        await freeze(lane, "2026-03-01 13:00Z")
-        await lane.call("make_jobs_due")
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{**SOON, "key": key} for key in ("held", "open", "free")])
+        await enqueue(connection, key="held")
+        await SqlWorker(connection).claim()
+        await enqueue(connection, key="open")
+        await freeze(connection, "2026-03-01 13:00Z")
+        await connection.call("make_jobs_due")
     assert await states(database) == {1: "waiting", 2: "waiting", 3: "pending", 4: "claimed", 5: "pending"}
 
 
@@ -57,7 +57,7 @@ async def test_idle_workers_are_woken_unless_nobody_wants_it(database: Database,
     await worker.register()
     await enqueue_many(database, [{**SOON, "queue": "x"}, {**SOON, "queue": "y", "key": "k"}])
     await database.execute("update leasehold.workers set idle = true")
-    async with database.listen("leasehold") as listening, database.lane("later") as later:
+    async with database.listen("leasehold") as listening, database.reserve("later") as later:
         await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
         await later.call("make_jobs_due", 10, notify)
         await listening.notify("leasehold", "end", 5)
@@ -90,14 +90,14 @@ async def test_a_job_whose_key_somebody_settles_is_left_and_nobody_waits_for_it(
 async def test_a_herd_of_different_keys_does_not_fill_the_lock_table(database: Database) -> None:
     await enqueue_many(database, [{**SOON, "key": f"k{n}"} for n in range(3000)] + [SOON] * 500)
     await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
-    async with open_transaction(database, "counting") as lane:
-        assert await lane.call_value("make_jobs_due", 10_000) == 1500
-        locks = await lane.fetch(
+    async with open_transaction(database, "counting") as connection:
+        assert await connection.call_value("make_jobs_due", 10_000) == 1500
+        locks = await connection.fetch(
             "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid() "
             "and database = (select oid from pg_database where datname = current_database())"
         )
         assert locks[0][0] <= 1000
-        await lane.execute("commit")
+        await connection.execute("commit")
     made = 1500
     while more := await database.call_value("make_jobs_due", 10_000):
         assert isinstance(more, int)

@@ -5,7 +5,7 @@ from tests.support.sql_limits import enqueue_groups
 
 
 async def shared(database: Database, counts: list[int], batch: int) -> dict[str | None, int]:
-    """A batch divided among the lane of jobs without a group and those of groups a and b."""
+    """A batch divided among the connection of jobs without a group and those of groups a and b."""
     rows = await database.call(
         "share_batch", ["default"] * 3, ["a"] * 3, [False, None, None], [None, "a", "b"], counts, batch, None
     )

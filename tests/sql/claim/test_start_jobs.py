@@ -12,13 +12,13 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_a_started_job_is_running_since_now(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await enqueue(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await enqueue(connection)
         claimed = await worker.claim()
-        await freeze(lane, "2999-03-01 12:00Z")
+        await freeze(connection, "2999-03-01 12:00Z")
         assert await worker.start(claimed) == {}
-        row = await job(lane, 1)
+        row = await job(connection, 1)
     assert (row["state"], row["started_at"]) == ("running", datetime(2999, 3, 1, 12, tzinfo=UTC))
     assert await events(database, 1) == [("created", 0), ("claimed", 1), ("started", 1)]
 

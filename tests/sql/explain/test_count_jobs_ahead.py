@@ -39,10 +39,10 @@ async def test_what_is_not_pending_is_not_ahead(database: Database, worker: SqlW
 async def test_it_stops_at_the_most_and_reads_no_more_than_it_counts(database: Database) -> None:
     await pile_up(database, 20_000, "a")
     assert await ahead(database, 15_000, most=1000) == 1000
-    async with database.lane("measured") as lane:
+    async with database.reserve("measured") as connection:
         for job_id, rows in ((1, 50), (20_000, 1200)):
-            await lane.execute("begin")
-            async with measured(lane) as work:
-                await ahead(lane, job_id, most=1000)
+            await connection.execute("begin")
+            async with measured(connection) as work:
+                await ahead(connection, job_id, most=1000)
             assert (work.seq_scans, work.jobs_fetched <= rows) == (0, True)
-            await lane.execute("rollback")
+            await connection.execute("rollback")

@@ -8,12 +8,12 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_a_completed_job(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane)
-        worker = SqlWorker(lane, "ada")
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection)
+        worker = SqlWorker(connection, "ada")
         await worker.complete(await worker.claim())
-        row = await because(lane, 1, "completed")
+        row = await because(connection, 1, "completed")
     assert (row["explanation"], row["until"]) == ("it completed at 2026-03-01 12:00:00+00 in attempt 1", None)
     assert (await facts(database, 1, "completed"))["worker_id"] == "ada"
 

@@ -48,16 +48,16 @@ async def test_a_job_whose_lease_has_run_out_is_stale(database: Database, worker
 
 
 async def test_a_worker_that_went_silent_is_named_before_the_lease_runs_out(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane, "ada")
-        await freeze(lane, "2026-03-01 12:00Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection, "ada")
+        await freeze(connection, "2026-03-01 12:00Z")
         await worker.register()
-        await enqueue(lane)
+        await enqueue(connection)
         await worker.start(await worker.claim(lease=600))
-        await freeze(lane, "2026-03-01 12:02Z")
-        assert "nothing was heard" not in (await because(lane, 1, "running"))["explanation"]
-        await freeze(lane, "2026-03-01 12:05Z")
-        row = await because(lane, 1, "running")
+        await freeze(connection, "2026-03-01 12:02Z")
+        assert "nothing was heard" not in (await because(connection, 1, "running"))["explanation"]
+        await freeze(connection, "2026-03-01 12:05Z")
+        row = await because(connection, 1, "running")
         assert row["explanation"] == (
             "attempt 1 runs on worker ada since 2026-03-01 12:00:00+00; but nothing was heard of that worker since "
             "2026-03-01 12:00:00+00, and when the lease runs out at 2026-03-01 12:10:00+00 the job is taken back"

@@ -97,9 +97,9 @@ async def test_asking_changes_nothing_and_waits_for_nobody(database: Database, w
 
 
 async def test_times_are_in_utc_whatever_the_session_says(database: Database) -> None:
-    async with database.lane("elsewhere") as lane:
-        await lane.execute("set timezone = 'Asia/Tokyo'")
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane, delay=timedelta(seconds=60))
-        row = await because(lane, 1, "scheduled")
+    async with database.reserve("elsewhere") as connection:
+        await connection.execute("set timezone = 'Asia/Tokyo'")
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection, delay=timedelta(seconds=60))
+        row = await because(connection, 1, "scheduled")
         assert row["explanation"] == "its time is 2026-03-01 12:01:00+00, in 60 s"

@@ -65,10 +65,10 @@ async def test_a_job_that_waits_for_nobody_is_stranded(database: Database) -> No
 
 async def test_a_long_line_costs_whoever_stands_in_front_nothing(database: Database) -> None:
     await pile_up(database, 20_000, key="k")
-    async with database.lane("measured") as lane:
-        await lane.execute("begin")
-        async with measured(lane) as work:
-            assert (await facts(lane, 2, "key_line"))["jobs"] == 1
+    async with database.reserve("measured") as connection:
+        await connection.execute("begin")
+        async with measured(connection) as work:
+            assert (await facts(connection, 2, "key_line"))["jobs"] == 1
         assert (work.seq_scans, work.jobs_fetched) < (1, 100)
-        assert await facts(lane, 15_000, "key_line") == {"key": "k", "jobs": 10_000, "job_id": 1}
-        await lane.execute("rollback")
+        assert await facts(connection, 15_000, "key_line") == {"key": "k", "jobs": 10_000, "job_id": 1}
+        await connection.execute("rollback")

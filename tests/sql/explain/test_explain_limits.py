@@ -26,18 +26,18 @@ async def test_a_queue_that_is_full(database: Database, worker: SqlWorker) -> No
 
 
 async def test_a_rate_says_when_the_next_one_may_start(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
         await worker.register()
-        await limit(lane, queue="q", rate=0.1, burst=2)
-        await enqueue_many(lane, [{"kind": "a", "queue": "q"}] * 3)
+        await limit(connection, queue="q", rate=0.1, burst=2)
+        await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 3)
         assert len(await worker.claim()) == 2
-        row = await because(lane, 3, "limited")
+        row = await because(connection, 3, "limited")
         assert row["explanation"] == "queue q may start 0.1 a second (2 at once), and its next start is in 10.0 s"
         assert row["until"] == datetime(2026, 3, 1, 12, 0, 10, tzinfo=UTC)
-        await freeze(lane, "2026-03-01 12:00:10Z")
-        assert "limited" not in await reasons(lane, 3)
+        await freeze(connection, "2026-03-01 12:00:10Z")
+        assert "limited" not in await reasons(connection, 3)
         assert len(await worker.claim()) == 1
 
 

@@ -27,12 +27,12 @@ async def test_jobs_before_it_are_counted(database: Database, worker: SqlWorker)
 
 
 async def test_with_a_rate_there_is_a_time_to_expect_it_at(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await SqlWorker(lane).register()
-        await finish(lane, 11, seconds_apart=0.5)
-        await enqueue_many(lane, [{"kind": "k", "queue": "q"}] * 20)
-        row = (await lane.call("explain_job", 20))[-1]
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await SqlWorker(connection).register()
+        await finish(connection, 11, seconds_apart=0.5)
+        await enqueue_many(connection, [{"kind": "k", "queue": "q"}] * 20)
+        row = (await connection.call("explain_job", 20))[-1]
     assert row["reason"] == "expected_start"
     assert row["explanation"] == "at the present rate of 2.00 jobs a second it starts in about 10.0 s"
     assert row["until"] == datetime(2026, 3, 1, 12, 0, 10, tzinfo=UTC)
@@ -77,12 +77,12 @@ async def test_a_queue_of_any_length_costs_the_same(fresh_database: Database) ->
     await SqlWorker(database).register()
     await pile_up(database, 100_000, "a")
     await pile_up(database, 3_000, "b", priority=1)
-    async with database.lane("measured") as lane:
+    async with database.reserve("measured") as connection:
         for job_id, most in ((1, 4_000), (50_000, 14_000), (100_000, 14_000)):
-            await lane.execute("begin")
-            async with measured(lane) as work:
-                found = await facts(lane, job_id, "behind")
+            await connection.execute("begin")
+            async with measured(connection) as work:
+                found = await facts(connection, job_id, "behind")
             assert (found["jobs"], found["other_jobs"]) == (min(job_id - 1, 10_000), 1_000)
             assert (work.seq_scans, work.jobs_fetched < most) == (0, True)
-            await lane.execute("rollback")
+            await connection.execute("rollback")
     assert (await because(database, 50_000, "behind"))["explanation"].startswith("at least 10000 job(s) of its queue")

@@ -13,16 +13,16 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_a_job_whose_time_has_not_come(database: Database, worker: SqlWorker) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await SqlWorker(lane).register()
-        await enqueue(lane, run_at=datetime(2026, 3, 2, tzinfo=UTC))
-        row = await because(lane, 1, "scheduled")
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await SqlWorker(connection).register()
+        await enqueue(connection, run_at=datetime(2026, 3, 2, tzinfo=UTC))
+        row = await because(connection, 1, "scheduled")
         assert row["explanation"] == "its time is 2026-03-02 00:00:00+00, in 43200 s"
         assert row["until"] == datetime(2026, 3, 2, tzinfo=UTC)
-        assert await reasons(lane, 1) == ["scheduled"]
-        await freeze(lane, "2026-03-02 00:01Z")
-        assert (await because(lane, 1, "scheduled"))["explanation"].startswith(
+        assert await reasons(connection, 1) == ["scheduled"]
+        await freeze(connection, "2026-03-02 00:01Z")
+        assert (await because(connection, 1, "scheduled"))["explanation"].startswith(
             "it came due at 2026-03-02 00:00:00+00; "
         )
 

@@ -25,49 +25,49 @@ async def finish(caller: Caller, count: int, kind: str = "k", seconds_apart: flo
 async def test_jobs_finished_per_second(
     database: Database, count: int, seconds_apart: float, rate: float | None
 ) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await finish(lane, count, seconds_apart=seconds_apart)
-        found = await lane.call_value("measure_rate", "q", "k")
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await finish(connection, count, seconds_apart=seconds_apart)
+        found = await connection.call_value("measure_rate", "q", "k")
     assert found == (None if rate is None else pytest.approx(rate))
 
 
 async def test_other_kinds_and_queues_and_what_is_long_ago_do_not_count(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await finish(lane, 101, "other", 0.01)
-        await finish(lane, 11, "k", 1.0)
-        assert await lane.call_value("measure_rate", "q", "k") == pytest.approx(1.0)
-        assert await lane.call_value("measure_rate", "other", "k") is None
-        await freeze(lane, "2026-03-01 12:05Z")
-        assert await lane.call_value("measure_rate", "q", "k") is None
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await finish(connection, 101, "other", 0.01)
+        await finish(connection, 11, "k", 1.0)
+        assert await connection.call_value("measure_rate", "q", "k") == pytest.approx(1.0)
+        assert await connection.call_value("measure_rate", "other", "k") is None
+        await freeze(connection, "2026-03-01 12:05Z")
+        assert await connection.call_value("measure_rate", "q", "k") is None
 
 
 async def test_the_partition_of_the_day_is_read_wherever_the_session_is(database: Database) -> None:
-    async with database.lane("elsewhere") as lane:
-        await lane.execute("set timezone = 'Pacific/Kiritimati'; select leasehold.ensure_partitions()")
-        await finish(lane, 11, seconds_apart=1.0)
-        assert await lane.call_value("measure_rate", "q", "k") == pytest.approx(1.0, rel=0.2)
+    async with database.reserve("elsewhere") as connection:
+        await connection.execute("set timezone = 'Pacific/Kiritimati'; select leasehold.ensure_partitions()")
+        await finish(connection, 11, seconds_apart=1.0)
+        assert await connection.call_value("measure_rate", "q", "k") == pytest.approx(1.0, rel=0.2)
 
 
 async def test_only_the_end_of_a_big_partition_is_read(fresh_database: Database) -> None:
     """A fresh one, since what was vacuumed away in a used one leaves room before the end."""
-    async with fresh_database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await finish(lane, 60_000, "other", 0.001)
-        await finish(lane, 100, "k", 0.001)
-        await lane.execute("begin")
+    async with fresh_database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await finish(connection, 60_000, "other", 0.001)
+        await finish(connection, 100, "k", 0.001)
+        await connection.execute("begin")
         read = "select pg_stat_get_xact_tuples_returned('leasehold.finished_jobs_default'::regclass)"
-        before = (await lane.fetch(read))[0][0]
-        assert await lane.call_value("measure_rate", "q", "k") == pytest.approx(1000)
-        assert (await lane.fetch(read))[0][0] - before < 40_000
-        await lane.execute("rollback")
+        before = (await connection.fetch(read))[0][0]
+        assert await connection.call_value("measure_rate", "q", "k") == pytest.approx(1000)
+        assert (await connection.fetch(read))[0][0] - before < 40_000
+        await connection.execute("rollback")
 
 
 async def test_a_pause_before_the_present_work_does_not_slow_it_down(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 11:58Z")
-        await finish(lane, 50)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await finish(lane, 21, seconds_apart=0.25)
-        assert await lane.call_value("measure_rate", "q", "k") == pytest.approx(4.0)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 11:58Z")
+        await finish(connection, 50)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await finish(connection, 21, seconds_apart=0.25)
+        assert await connection.call_value("measure_rate", "q", "k") == pytest.approx(4.0)

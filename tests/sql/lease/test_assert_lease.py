@@ -77,12 +77,12 @@ async def test_until_the_transaction_ends_nobody_takes_the_job(database: Databas
     seen: list[object] = []
 
     async def cancel() -> None:
-        async with database.lane("cancel") as lane:
-            seen.append(await lane.call_value("cancel_job", 1))
+        async with database.reserve("cancel") as connection:
+            seen.append(await connection.call_value("cancel_job", 1))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "owner") as owner:
         await check(owner, worker.incarnation)
-        async with database.lane("later") as later:
+        async with database.reserve("later") as later:
             await freeze(later, "2999-01-01")
             assert await later.call("reap_jobs") == []
         assert await worker.renew(claimed) == {}

@@ -158,17 +158,17 @@ async def test_a_suspect_whose_own_lease_runs_out_last_is_blamed_all_the_same(da
 
 async def test_a_worker_that_lives_on_is_judged_anew(database: Database) -> None:
     """It blocks again and again on another job: no old verdict protects that one."""
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
         await worker.register()
-        await enqueue_many(lane, [{"kind": "a"}] * 2)
+        await enqueue_many(connection, [{"kind": "a"}] * 2)
         for hour in range(13, 20):
             await worker.claim(1)
-            await freeze(lane, f"2026-03-01 {hour}:00Z")
-            await lane.call("reap_jobs")
-            await freeze(lane, f"2026-03-01 {hour}:01Z")
-        assert [(await record(lane, n))[::2] for n in (1, 2)] == [("failed", 3), ("failed", 3)]
+            await freeze(connection, f"2026-03-01 {hour}:00Z")
+            await connection.call("reap_jobs")
+            await freeze(connection, f"2026-03-01 {hour}:01Z")
+        assert [(await record(connection, n))[::2] for n in (1, 2)] == [("failed", 3), ("failed", 3)]
 
 
 async def test_workers_are_judged_one_by_one(database: Database) -> None:
@@ -211,8 +211,8 @@ async def test_two_reapers_and_many_dead_workers_never_deadlock(database: Databa
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 s' where attempt = 1")
 
     async def reap(name: str) -> None:
-        async with database.lane(name) as lane:
-            while await lane.call("reap_jobs", 7):
+        async with database.reserve(name) as connection:
+            while await connection.call("reap_jobs", 7):
                 pass
 
     async with trio.open_nursery() as nursery:

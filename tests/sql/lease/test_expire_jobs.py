@@ -21,14 +21,14 @@ async def miss(database: Database, *job_ids: int) -> None:
 
 
 async def test_a_job_fails_at_its_deadline_and_not_before(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane, deadline=datetime(2026, 3, 1, 12, 1, tzinfo=UTC))
-        await freeze(lane, "2026-03-01 12:00:59Z")
-        assert await lane.call_value("expire_jobs") == 0
-        await freeze(lane, "2026-03-01 12:01Z")
-        assert await lane.call_value("expire_jobs") == 1
-        row = await job(lane, 1)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection, deadline=datetime(2026, 3, 1, 12, 1, tzinfo=UTC))
+        await freeze(connection, "2026-03-01 12:00:59Z")
+        assert await connection.call_value("expire_jobs") == 0
+        await freeze(connection, "2026-03-01 12:01Z")
+        assert await connection.call_value("expire_jobs") == 1
+        row = await job(connection, 1)
     assert row["state"] == "failed"
     assert json.loads(row["error"]) == {
         "type": "DeadlineExceeded", "message": "the deadline was 2026-03-01 12:01:00+00; the job was pending",

@@ -7,30 +7,30 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_seconds_until_the_first_lease_runs_out(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a"}] * 2)
-        assert await lane.call_value("next_expiry_in") is None
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}] * 2)
+        assert await connection.call_value("next_expiry_in") is None
         first = await worker.claim(1, lease=30)
         await worker.start(await worker.claim(1, lease=60))
-        assert await lane.call_value("next_expiry_in") == 30
+        assert await connection.call_value("next_expiry_in") == 30
         await worker.renew(first, lease=90)
-        assert await lane.call_value("next_expiry_in") == 60
-        await freeze(lane, "2026-03-01 12:02Z")
-        assert await lane.call_value("next_expiry_in") == 0
+        assert await connection.call_value("next_expiry_in") == 60
+        await freeze(connection, "2026-03-01 12:02Z")
+        assert await connection.call_value("next_expiry_in") == 0
 
 
 async def test_a_deadline_counts_like_a_lease_whatever_the_state_of_the_job(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a"}, {"kind": "a", "delay": 60, "deadline": "2026-03-01 12:00:40Z"}])
-        assert await lane.call_value("next_expiry_in") == 40
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}, {"kind": "a", "delay": 60, "deadline": "2026-03-01 12:00:40Z"}])
+        assert await connection.call_value("next_expiry_in") == 40
         await worker.claim(1, lease=30)
-        assert await lane.call_value("next_expiry_in") == 30
-        await freeze(lane, "2026-03-01 12:01Z")
-        await lane.call("reap_jobs")
-        assert await lane.call_value("next_expiry_in") == 0
-        await lane.call("expire_jobs")
-        assert await lane.call_value("next_expiry_in") is None
+        assert await connection.call_value("next_expiry_in") == 30
+        await freeze(connection, "2026-03-01 12:01Z")
+        await connection.call("reap_jobs")
+        assert await connection.call_value("next_expiry_in") == 0
+        await connection.call("expire_jobs")
+        assert await connection.call_value("next_expiry_in") is None

@@ -20,15 +20,15 @@ async def expire_all(database: Database) -> None:
 
 
 async def test_a_job_whose_lease_ran_out_is_pending_again_and_the_attempt_counts(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane, queue="q")
-        await SqlWorker(lane, "ada").claim(lease=60)
-        await freeze(lane, "2026-03-01 12:00:59Z")
-        assert await lane.call("reap_jobs") == []
-        await freeze(lane, "2026-03-01 12:01Z")
-        (reaped,) = await lane.call("reap_jobs")
-        row = await job(lane, 1)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection, queue="q")
+        await SqlWorker(connection, "ada").claim(lease=60)
+        await freeze(connection, "2026-03-01 12:00:59Z")
+        assert await connection.call("reap_jobs") == []
+        await freeze(connection, "2026-03-01 12:01Z")
+        (reaped,) = await connection.call("reap_jobs")
+        row = await job(connection, 1)
     assert tuple(reaped) == (1, 1, "ada", "q", "pending")
     assert (row["state"], row["attempt"], row["spared_attempts"], row["worker_id"]) == ("pending", 1, 0, None)
     message = "the lease of attempt 1 on worker ada ran out at 2026-03-01 12:01:00+00"
@@ -133,17 +133,17 @@ async def test_owners_are_told_and_idle_workers_woken(database: Database, worker
 
 
 async def test_stale_after_takes_back_what_was_not_renewed_for_so_long(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a"}] * 3)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}] * 3)
         claimed = await worker.claim(lease=86400)
-        await freeze(lane, "2026-03-01 12:05Z")
+        await freeze(connection, "2026-03-01 12:05Z")
         await worker.renew(claimed[:1], lease=86400)
-        await freeze(lane, "2026-03-01 12:10Z")
-        await SqlWorker(lane).claim()
-        assert await lane.call("reap_jobs", 1000, timedelta(minutes=10)) == []
-        reaped = await lane.call("reap_jobs", 1000, timedelta(minutes=9))
+        await freeze(connection, "2026-03-01 12:10Z")
+        await SqlWorker(connection).claim()
+        assert await connection.call("reap_jobs", 1000, timedelta(minutes=10)) == []
+        reaped = await connection.call("reap_jobs", 1000, timedelta(minutes=9))
     assert sorted(row["job_id"] for row in reaped) == [2, 3]
 
 
@@ -157,8 +157,8 @@ async def test_two_reapers_never_take_the_same_job(database: Database, worker: S
     reaped: list[Row] = []
 
     async def reap(name: str) -> None:
-        async with database.lane(name) as lane:
-            while rows := await lane.call("reap_jobs", 20):
+        async with database.reserve(name) as connection:
+            while rows := await connection.call("reap_jobs", 20):
                 reaped.extend(rows)
 
     async with trio.open_nursery() as nursery:
@@ -213,7 +213,7 @@ async def test_a_completion_that_waits_for_a_reaper_is_refused(database: Databas
     answers: list[dict[int, str]] = []
 
     async def complete() -> None:
-        async with database.lane("late") as late:
+        async with database.reserve("late") as late:
             answers.append(await worker.over(late).complete(claimed, ["late"]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "reaper") as reaper:
@@ -246,8 +246,8 @@ async def test_renewals_and_outcomes_that_meet_in_one_row_wait_for_each_other_an
     answers: list[object] = []
 
     async def settle() -> None:
-        async with database.lane("second") as lane:
-            answers.append(await getattr(worker.over(lane), write)(claimed))
+        async with database.reserve("second") as connection:
+            answers.append(await getattr(worker.over(connection), write)(claimed))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).renew(claimed, ran_for=[0.0])

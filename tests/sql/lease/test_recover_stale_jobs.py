@@ -13,19 +13,19 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_it_takes_back_what_has_not_been_renewed_for_minutes_and_what_has_expired(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a"}] * 3)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}] * 3)
         claimed = await worker.claim(lease=86400)
-        await freeze(lane, "2026-03-01 12:05Z")
+        await freeze(connection, "2026-03-01 12:05Z")
         await worker.renew(claimed[:2], lease=86400)
-        await expire(lane, 2)
-        await freeze(lane, "2026-03-01 12:06Z")
-        assert await lane.call_value("recover_stale_jobs", Decimal("1.5")) == 2
-        assert await states(lane) == {1: "running", 2: "pending", 3: "pending"}
-        assert await lane.call_value("recover_stale_jobs", Decimal("1.5")) == 0
-        assert await lane.call_value("recover_stale_jobs", Decimal("0.5")) == 1
+        await expire(connection, 2)
+        await freeze(connection, "2026-03-01 12:06Z")
+        assert await connection.call_value("recover_stale_jobs", Decimal("1.5")) == 2
+        assert await states(connection) == {1: "running", 2: "pending", 3: "pending"}
+        assert await connection.call_value("recover_stale_jobs", Decimal("1.5")) == 0
+        assert await connection.call_value("recover_stale_jobs", Decimal("0.5")) == 1
 
 
 async def test_it_takes_back_any_number(database: Database, worker: SqlWorker) -> None:

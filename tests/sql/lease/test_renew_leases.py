@@ -14,14 +14,14 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_a_renewed_lease_runs_from_now(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection)
         claimed = await worker.claim(lease=60)
-        await freeze(lane, "2026-03-01 12:00:20Z")
+        await freeze(connection, "2026-03-01 12:00:20Z")
         assert await worker.renew(claimed, lease=90, ran_for=[15.0]) == {}
-        row = await job(lane, 1)
+        row = await job(connection, 1)
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert row["lease_expires_at"] == noon + timedelta(seconds=110)
     assert row["heartbeat_at"] == noon + timedelta(seconds=20)
@@ -38,17 +38,17 @@ async def test_a_job_whose_handler_has_not_started_stays_claimed(database: Datab
 
 
 async def test_the_start_stays_what_the_first_renewal_said_and_is_never_before_the_claim(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a"}] * 2)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}] * 2)
         claimed = await worker.claim()
-        await freeze(lane, "2026-03-01 12:00:20Z")
+        await freeze(connection, "2026-03-01 12:00:20Z")
         await worker.renew(claimed, ran_for=[5.0, 1e6])
-        first = [(await job(lane, n))["started_at"] for n in (1, 2)]
-        await freeze(lane, "2026-03-01 12:00:40Z")
+        first = [(await job(connection, n))["started_at"] for n in (1, 2)]
+        await freeze(connection, "2026-03-01 12:00:40Z")
         await worker.renew(claimed, ran_for=[1.0, None])
-        assert [(await job(lane, n))["started_at"] for n in (1, 2)] == first
+        assert [(await job(connection, n))["started_at"] for n in (1, 2)] == first
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert first == [noon + timedelta(seconds=15), noon]
 
@@ -102,12 +102,12 @@ async def test_no_jobs_are_no_refusals(worker: SqlWorker) -> None:
 
 
 async def test_renewing_a_running_job_touches_no_index(fresh_database: Database) -> None:
-    async with fresh_database.lane("measured") as lane:
-        worker = SqlWorker(lane)
-        await enqueue_many(lane, [{"kind": "a", "key": f"k{n}"} for n in range(20)])
+    async with fresh_database.reserve("measured") as connection:
+        worker = SqlWorker(connection)
+        await enqueue_many(connection, [{"kind": "a", "key": f"k{n}"} for n in range(20)])
         claimed = await worker.claim(20)
         await worker.renew(claimed)
-        await lane.execute("begin")
-        async with measured(lane) as work:
+        await connection.execute("begin")
+        async with measured(connection) as work:
             assert await worker.renew(claimed, lease=90) == {}
         assert (work.updates, work.hot_updates) == (20, 20)

@@ -234,7 +234,7 @@ async def test_a_claim_that_would_come_back_with_nothing_waits_for_another_of_th
 ) -> None:
     await limit(database, 2)
     await enqueue_many(database, [{"kind": "a"}] * 2)
-    async with database.lane("first") as first, database.lane("second") as second:
+    async with database.reserve("first") as first, database.reserve("second") as second:
         await first.fetch("create temporary table pause as select 0.02 as seconds")
         got: list[int] = []
 
@@ -284,7 +284,7 @@ async def test_a_transaction_that_cannot_see_what_others_hold_may_not_claim_unde
 ) -> None:
     await limit(database, 1)
     await enqueue(database)
-    async with database.lane("strict") as strict:
+    async with database.reserve("strict") as strict:
         await strict.execute(f"begin isolation level {isolation}")
         with pytest.raises(WrongState, match="in read committed transactions only"):
             await SqlWorker(strict).claim()

@@ -9,7 +9,7 @@ from time import monotonic
 import pytest
 import trio
 
-from leasehold.database import Database, Lane, Row
+from leasehold.database import Database, ReservedConnection, Row
 from tests.support.sql_jobs import enqueue_many, states
 from tests.support.sql_limits import limit, mark, most_held, watch_holds
 from tests.support.sql_waits import freeze
@@ -22,10 +22,10 @@ HELD = "select key_group, count(*) as held from leasehold.jobs where incarnation
 class Claimer:
     """One connection that claims and ends jobs in every way there is."""
 
-    def __init__(self, lane: Lane, random: Random) -> None:
-        self.lane = lane
+    def __init__(self, reserved: ReservedConnection, random: Random) -> None:
+        self.reserved = reserved
         self.random = random
-        self.worker = SqlWorker(lane)
+        self.worker = SqlWorker(reserved)
         self.held: list[Row] = []
 
     async def step(self) -> None:
@@ -45,7 +45,7 @@ class Claimer:
             case 2:
                 await self.worker.reschedule(jobs, [0.001] * len(jobs))
             case 3 if jobs:
-                await self.lane.call("cancel_job", jobs[0]["job_id"])
+                await self.reserved.call("cancel_job", jobs[0]["job_id"])
                 await self.worker.complete(jobs[1:])
             case _:
                 await self.worker.complete(jobs)
@@ -54,9 +54,9 @@ class Claimer:
 async def observe(database: Database, is_over: Callable[[], bool]) -> dict[str, int]:
     """The most that anybody could see held at once, of all and of each group."""
     most: dict[str, int] = {}
-    async with database.lane("observer") as lane:
+    async with database.reserve("observer") as reserved:
         while not is_over():
-            rows = await lane.fetch(HELD)
+            rows = await reserved.fetch(HELD)
             seen = {str(row["key_group"]): row["held"] for row in rows} | {"all": sum(row["held"] for row in rows)}
             most = {name: max(most.get(name, 0), seen.get(name, 0)) for name in most.keys() | seen.keys()}
     return most
@@ -69,8 +69,8 @@ async def claim_all(database: Database, seed: int, connections: int, steps: int)
 
     async def act(number: int) -> None:
         nonlocal running
-        async with database.lane(f"claimer {number}") as lane:
-            claimer = Claimer(lane, Random(f"{seed} {number}"))
+        async with database.reserve(f"claimer {number}") as reserved:
+            claimer = Claimer(reserved, Random(f"{seed} {number}"))
             for _ in range(steps):
                 await claimer.step()
             while claimer.held:
@@ -114,12 +114,12 @@ async def test_eight_connections_never_hold_more_than_the_limits_say(fresh_datab
         assert most.pop("all") == 7
         assert most.pop("big") <= 4
         assert max(most[group] for group in "abc") <= 2
-    async with database.lane("last") as lane:
+    async with database.reserve("last") as reserved:
         await database.call("drop_limit", "default")
         await database.call("drop_limit", "default", "*")
         await database.call("drop_limit", "default", "big")
-        await freeze(lane, "2999-01-01")
-        worker = SqlWorker(lane)
+        await freeze(reserved, "2999-01-01")
+        worker = SqlWorker(reserved)
         while claimed := await worker.claim(100):
             await worker.complete(claimed)
     assert set((await states(database)).values()) <= {"completed", "cancelled"}
@@ -131,15 +131,15 @@ async def test_a_limit_set_while_many_claim_counts_from_its_first_moment(fresh_d
     await enqueue_many(database, some_jobs(Random(7), 600))
 
     async def set_limits() -> None:
-        async with database.lane("admin") as lane:
-            while not await lane.fetch("select from leasehold.jobs where incarnation is not null limit 1"):
+        async with database.reserve("admin") as reserved:
+            while not await reserved.fetch("select from leasehold.jobs where incarnation is not null limit 1"):
                 await trio.lowlevel.checkpoint()
             for most in (5, 3):
-                await lane.execute("begin")
-                await limit(lane, most)
+                await reserved.execute("begin")
+                await limit(reserved, most)
                 if most == 3:
-                    await mark(lane)
-                await lane.execute("commit")
+                    await mark(reserved)
+                await reserved.execute("commit")
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(set_limits)

@@ -7,15 +7,15 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_it_says_how_far_each_limit_is_used(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await limit(lane, 10, rate=2.0, burst=6)
-        await limit(lane, 2, group="*", rate=0.5, burst=2)
-        await limit(lane, 3, group="c")
-        await limit(lane, 1, queue="other")
-        await enqueue_groups(lane, [*"aaabbccc", None])
-        await SqlWorker(lane).claim(6)
-        found = await usage(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await limit(connection, 10, rate=2.0, burst=6)
+        await limit(connection, 2, group="*", rate=0.5, burst=2)
+        await limit(connection, 3, group="c")
+        await limit(connection, 1, queue="other")
+        await enqueue_groups(connection, [*"aaabbccc", None])
+        await SqlWorker(connection).claim(6)
+        found = await usage(connection)
     rows = {group: tuple(row)[2:] for group, row in found.items()}
     assert rows == {
         "": (10, 2.0, 6, 6, 0.0, 0.5),

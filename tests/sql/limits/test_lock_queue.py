@@ -15,9 +15,9 @@ async def test_it_is_had_between_claims_that_never_pause(database: Database) -> 
     done = False
 
     async def claim(name: str) -> None:
-        async with database.lane(name) as lane:
+        async with database.reserve(name) as connection:
             while not done:
-                await SqlWorker(lane, name).claim(1)
+                await SqlWorker(connection, name).claim(1)
 
     async with trio.open_nursery() as nursery:
         for n in range(3):

@@ -84,7 +84,7 @@ async def test_a_claim_that_looked_before_the_limit_was_set_and_locks_after_it_l
 ) -> None:
     await fresh_database.execute(GATED)
     await enqueue_many(fresh_database, [{"kind": "a"}] * 5)
-    async with fresh_database.lane("claimer") as claimer, open_transaction(fresh_database, "gate") as gate:
+    async with fresh_database.reserve("claimer") as claimer, open_transaction(fresh_database, "gate") as gate:
         await gate.fetch("select pg_advisory_xact_lock(4711)")
         await claimer.execute("set test.gate = 'on'")
         got: list[int] = []
@@ -111,13 +111,13 @@ async def test_a_limit_that_never_commits_limits_nobody_and_stalls_no_other_queu
 
 
 async def test_a_new_rate_begins_with_the_tokens_that_there_are(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await limit(lane, rate=1.0, burst=10)
-        await enqueue_many(lane, [{"kind": "a"}] * 30)
-        assert len(await SqlWorker(lane).claim(8)) == 8
-        await freeze(lane, "2026-03-01 12:00:01Z")
-        await limit(lane, rate=5.0, burst=20)
-        assert (await usage(lane))[""]["tokens"] == 3
-        await freeze(lane, "2026-03-01 12:00:02Z")
-        assert (await usage(lane))[""]["tokens"] == 8
+    async with database.reserve("clocked") as reserved:
+        await freeze(reserved, "2026-03-01 12:00Z")
+        await limit(reserved, rate=1.0, burst=10)
+        await enqueue_many(reserved, [{"kind": "a"}] * 30)
+        assert len(await SqlWorker(reserved).claim(8)) == 8
+        await freeze(reserved, "2026-03-01 12:00:01Z")
+        await limit(reserved, rate=5.0, burst=20)
+        assert (await usage(reserved))[""]["tokens"] == 3
+        await freeze(reserved, "2026-03-01 12:00:02Z")
+        assert (await usage(reserved))[""]["tokens"] == 8

@@ -19,7 +19,7 @@ async def test_one_that_becomes_free_meanwhile_is_had(database: Database) -> Non
     answers: list[object] = []
 
     async def wait() -> None:
-        async with database.lane("second") as second:
+        async with database.reserve("second") as second:
             answers.append(await second.call_value("wait_for_queue", "q"))
 
     # The waiter gives up after 50 ms; on a slow machine that may be before we have let go, so more than one may try.

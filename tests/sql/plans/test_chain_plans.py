@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from leasehold.database import Database, Lane, Row
+from leasehold.database import Database, ReservedConnection, Row
 from tests.sql.plans.test_plans import BATCH, MANY, Call, too_much, work_of
 from tests.support.sql_edges import blocked_by, claim_kind, complete_all, enqueue_blocked, sweep
 from tests.support.sql_jobs import enqueue_many, pile_up
@@ -27,65 +27,71 @@ class Full:
     and blocking nobody, pending; and as many closed edges. One more is blocked by a batch of its own."""
 
     def __init__(
-        self, lane: Lane, plain: list[Row], parts: list[Row], together: list[Row], joined: int, top: int
+        self,
+        reserved: ReservedConnection,
+        plain: list[Row],
+        parts: list[Row],
+        together: list[Row],
+        joined: int,
+        top: int,
     ) -> None:
-        self.lane = lane
-        self.worker = SqlWorker(lane)
+        self.reserved = reserved
+        self.worker = SqlWorker(reserved)
         self.plain, self.parts, self.together, self.joined, self.top = plain, parts, together, joined, top
 
 
-async def fill(lane: Lane) -> Full:
-    worker = SqlWorker(lane)
-    await pile_up(lane, MANY, "done")
+async def fill(reserved: ReservedConnection) -> Full:
+    worker = SqlWorker(reserved)
+    await pile_up(reserved, MANY, "done")
     done = await claim_kind(worker, "done")
     await worker.complete(done)
-    await enqueue_many(lane, [{"kind": "late", "blockers": [row["job_id"]]} for row in done[:MANY]])
-    await pile_up(lane, MANY, "one")
+    await enqueue_many(reserved, [{"kind": "late", "blockers": [row["job_id"]]} for row in done[:MANY]])
+    await pile_up(reserved, MANY, "one")
     ones = await claim_kind(worker, "one")
     await enqueue_many(
-        lane, [{"kind": "waits", "key": f"k{n}", "blockers": [row["job_id"]]} for n, row in enumerate(ones)]
+        reserved, [{"kind": "waits", "key": f"k{n}", "blockers": [row["job_id"]]} for n, row in enumerate(ones)]
     )
-    _, joined = await blocked_by(lane, MANY)
+    _, joined = await blocked_by(reserved, MANY)
     together = await claim_kind(worker, "part")
-    _, top = await blocked_by(lane, BATCH)
-    await pile_up(lane, MANY, "plain", key="plain%s")
+    _, top = await blocked_by(reserved, BATCH)
+    await pile_up(reserved, MANY, "plain", key="plain%s")
     plain = await worker.claim(MANY, kinds=["plain"])
-    await pile_up(lane, MANY, "idle")
-    full = Full(lane, plain, ones, together, joined, top)
+    await pile_up(reserved, MANY, "idle")
+    full = Full(reserved, plain, ones, together, joined, top)
     full.worker = worker
     return full
 
 
-async def use_everything(lane: Lane) -> None:
+async def use_everything(reserved: ReservedConnection) -> None:
     """Call everything about chains until this connection has made the plans that it will keep."""
-    worker = SqlWorker(lane)
+    worker = SqlWorker(reserved)
     for _ in range(8):
-        parts, joined = await blocked_by(lane, 3)
+        parts, joined = await blocked_by(reserved, 3)
         held = await claim_kind(worker, "part")
         await worker.complete(held[:1])
         await worker.block(held[1:2], [WAIT])
         await worker.continue_with(held[2:], [FAN])
         await complete_all(worker, "x")
-        await enqueue_blocked(lane, [parts[0], parts[1]])
+        await enqueue_blocked(reserved, [parts[0], parts[1]])
         await complete_all(worker, "part")
-        await sweep(lane)
+        await sweep(reserved)
         for name in ("chain_tail", "refuse_blocker"):
-            await lane.call(name, parts[0])
-        await lane.call("is_over", parts[0], None)
-        await lane.call("cancel_job", joined)
-        await lane.call("retry_job", joined)
+            await reserved.call(name, parts[0])
+        await reserved.call("is_over", parts[0], None)
+        await reserved.call("cancel_job", joined)
+        await reserved.call("retry_job", joined)
         for kind in ("join", "joined", "x"):
             await complete_all(worker, kind)
-    await lane.execute("delete from leasehold.jobs; delete from leasehold.finished_jobs")
+    await reserved.execute("delete from leasehold.jobs; delete from leasehold.finished_jobs")
 
 
-async def nothing_yet(lane: Lane) -> None:
+async def nothing_yet(reserved: ReservedConnection) -> None:
     """The connection comes to a full database and has no plans."""
 
 
 def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
     """Each call with the number of jobs that it is about: those given, new, and released."""
-    lane, worker = full.lane, full.worker
+    reserved, worker = full.reserved, full.worker
     plain, parts, together = (rows[1000 : 1000 + BATCH] for rows in (full.plain, full.parts, full.together))
     open_ids, part = [row["job_id"] for row in parts], parts[0]["job_id"]
     return {
@@ -93,45 +99,45 @@ def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
         "complete and release": (2 * BATCH, lambda: worker.complete(parts)),
         "complete some of a fan-in": (2 * BATCH, lambda: worker.complete(together)),
         "complete one of a fan-in": (4, lambda: worker.complete(together[:1])),
-        "complete one job": (2, lambda: lane.call("complete_job", part, 1, worker.incarnation)),
+        "complete one job": (2, lambda: reserved.call("complete_job", part, 1, worker.incarnation)),
         "continue to the end": (2 * BATCH, lambda: worker.continue_with(parts, [None] * BATCH)),
         "continue": (2 * BATCH, lambda: worker.continue_with(plain, [NEXT] * BATCH)),
         "continue and fan out": (4 * BATCH, lambda: worker.continue_with(plain, [FAN] * BATCH)),
         "block": (3 * BATCH, lambda: worker.block(plain, [WAIT] * BATCH)),
         "fail for good": (BATCH, lambda: worker.fail(parts, discard=[True] * BATCH)),
-        "cancel": (1, lambda: lane.call("cancel_job", part)),
+        "cancel": (1, lambda: reserved.call("cancel_job", part)),
         # It comes to every partition of four tables for each of them.
-        "delete with what is below": (10 * BATCH, lambda: lane.call("delete_chain", full.top, True)),
-        "cancel a blocked job": (1, lambda: lane.call("cancel_job", full.joined)),
+        "delete with what is below": (10 * BATCH, lambda: reserved.call("delete_chain", full.top, True)),
+        "cancel a blocked job": (1, lambda: reserved.call("cancel_job", full.joined)),
         "enqueue blocked jobs": (
             2 * BATCH,
-            lambda: enqueue_many(lane, [{"kind": "b", "blockers": [n]} for n in open_ids]),
+            lambda: enqueue_many(reserved, [{"kind": "b", "blockers": [n]} for n in open_ids]),
         ),
-        "enqueue a fan-in": (BATCH, lambda: enqueue_blocked(lane, open_ids)),
-        "close what nobody waits for": (1, lambda: lane.call("close_chains", [full.plain[0]["job_id"]], True)),
-        "unblock what stays blocked": (4, lambda: lane.call("unblock_jobs", [full.joined])),
-        "sweep": (2 * BATCH, lambda: lane.call("unblock_stranded_jobs", 0, BATCH)),
-        "tail": (1, lambda: lane.call("chain_tail", part)),
-        "completed?": (1, lambda: lane.call("is_over", part, None)),
+        "enqueue a fan-in": (BATCH, lambda: enqueue_blocked(reserved, open_ids)),
+        "close what nobody waits for": (1, lambda: reserved.call("close_chains", [full.plain[0]["job_id"]], True)),
+        "unblock what stays blocked": (4, lambda: reserved.call("unblock_jobs", [full.joined])),
+        "sweep": (2 * BATCH, lambda: reserved.call("unblock_stranded_jobs", 0, BATCH)),
+        "tail": (1, lambda: reserved.call("chain_tail", part)),
+        "completed?": (1, lambda: reserved.call("is_over", part, None)),
     }
 
 
 @pytest.mark.parametrize("before", [nothing_yet, use_everything])
 async def test_no_call_reads_more_than_its_batch_is_worth(
-    fresh_database: Database, before: Callable[[Lane], Awaitable[None]]
+    fresh_database: Database, before: Callable[[ReservedConnection], Awaitable[None]]
 ) -> None:
     database = fresh_database
     await database.execute(UNDISTURBED)
     async with AsyncExitStack() as stack:
-        lane = await stack.enter_async_context(database.lane("measured"))
-        await before(lane)
-        full = await fill(lane)
-        assert await too_much(database, calls(full), lane, "jobs", "job_blockers") == {}
+        reserved = await stack.enter_async_context(database.reserve("measured"))
+        await before(reserved)
+        full = await fill(reserved)
+        assert await too_much(database, calls(full), reserved, "jobs", "job_blockers") == {}
 
 
 async def completing(database: Database, jobs: list[Row], worker: SqlWorker) -> Work:
-    async with database.lane("settler") as lane:
-        return await work_of(lane, lambda: worker.over(lane).complete(jobs))
+    async with database.reserve("settler") as reserved:
+        return await work_of(reserved, lambda: worker.over(reserved).complete(jobs))
 
 
 async def test_edges_of_others_cost_a_plain_completion_next_to_nothing(fresh_database: Database) -> None:
@@ -155,7 +161,7 @@ async def test_a_late_one_of_many_blockers_costs_as_little_as_the_first(fresh_da
     await database.execute(UNDISTURBED)
     await blocked_by(database, MANY)
     parts = await claim_kind(worker, "part")
-    async with database.lane("dump") as dump:
+    async with database.reserve("dump") as dump:
         await dump.execute("begin isolation level repeatable read")
         await dump.fetch("select from leasehold.jobs")
         first = await completing(database, parts[:1], worker)

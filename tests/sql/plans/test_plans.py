@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from leasehold.database import Database, Lane, Row
+from leasehold.database import Database, ReservedConnection, Row
 from tests.support.sql_jobs import enqueue_many, pile_up
 from tests.support.sql_limits import limit, pile_up_group
 from tests.support.sql_work import UNDISTURBED, Work, measured, statistics
@@ -27,16 +27,18 @@ class Full:
     """A database with 4000 jobs each: held, waiting behind those, pending with keys of their own, pending without,
     waiting behind one busy key, scheduled, of a kind nobody serves."""
 
-    def __init__(self, database: Database, lane: Lane, worker: SqlWorker, held: list[Row], later: list[int]) -> None:
+    def __init__(
+        self, database: Database, reserved: ReservedConnection, worker: SqlWorker, held: list[Row], later: list[int]
+    ) -> None:
         self.database = database
-        self.lane = lane
+        self.reserved = reserved
         self.worker = worker
         self.held = held
         self.later = later
 
 
-async def fill(database: Database, lane: Lane) -> Full:
-    worker = SqlWorker(lane)
+async def fill(database: Database, reserved: ReservedConnection) -> Full:
+    worker = SqlWorker(reserved)
     await pile_up(database, MANY, "held", key="held%s")
     held = await worker.claim(MANY, kinds=["held"])
     await pile_up(database, MANY, "held", key="held%s")
@@ -58,7 +60,7 @@ async def fill(database: Database, lane: Lane) -> Full:
     await database.execute("update leasehold.jobs set deadline = '2998-01-01' where kind = 'unserved'")
     await worker.register()
     later = await database.fetch("select id from leasehold.jobs where state = 'scheduled' order by id limit $1", BATCH)
-    return Full(database, lane, worker, held, [row["id"] for row in later])
+    return Full(database, reserved, worker, held, [row["id"] for row in later])
 
 
 async def say(worker: SqlWorker, jobs: list[Row]) -> None:
@@ -67,20 +69,20 @@ async def say(worker: SqlWorker, jobs: list[Row]) -> None:
     await worker.caller.call("report_progress", worker.incarnation, *identities(jobs), fractions, messages)
 
 
-async def write_logs(lane: Lane, jobs: list[Row]) -> None:
+async def write_logs(reserved: ReservedConnection, jobs: list[Row]) -> None:
     """A line for each of these jobs."""
     ids, attempts = identities(jobs)
     ats, levels, messages = [datetime.now(UTC)] * len(jobs), ["info"] * len(jobs), ["x"] * len(jobs)
-    await lane.call("write_job_logs", ids, attempts, ats, levels, messages)
+    await reserved.call("write_job_logs", ids, attempts, ats, levels, messages)
 
 
-async def use_everything(lane: Lane) -> None:
+async def use_everything(reserved: ReservedConnection) -> None:
     """Call every function until this connection has made the plans that it will keep."""
-    worker, stranger = SqlWorker(lane), SqlWorker(lane)
+    worker, stranger = SqlWorker(reserved), SqlWorker(reserved)
     kinds = ["warm"]
     for _ in range(10):
         await enqueue_many(
-            lane,
+            reserved,
             [
                 {"kind": "warm", "key": key, "idempotency_key": key, "fingerprint": key}
                 for key in (None, None, "a", "b")
@@ -91,80 +93,82 @@ async def use_everything(lane: Lane) -> None:
         await stranger.renew(jobs)
         await say(worker, jobs)
         await say(stranger, jobs)
-        await write_logs(lane, jobs)
+        await write_logs(reserved, jobs)
         await worker.start(jobs)
         await worker.fail(jobs[:1], retry_in=[0.0])
         await worker.reschedule(jobs[1:2], [0.0])
         await worker.release(jobs[2:])
         await worker.claim(8, kinds=kinds)
-        await lane.execute(
+        await reserved.execute(
             "update leasehold.jobs set lease_expires_at = now() where claimed_at is not null and kind = 'warm'"
         )
-        await lane.call("reap_jobs", 10)
+        await reserved.call("reap_jobs", 10)
         jobs = await worker.claim(8, kinds=kinds)
         await worker.complete(jobs)
         await stranger.complete(jobs)
-        await enqueue_many(lane, [{"kind": "warm", "key": key, "delay": 60} for key in (None, "a", "b")])
-        await lane.execute("update leasehold.jobs set run_at = now() where state = 'scheduled' and kind = 'warm'")
-        await lane.call("make_jobs_due")
-        for job_id in await enqueue_many(lane, [{"kind": "warm", "key": "c"}] * 2):
-            await lane.call("explain_job", job_id)
+        await enqueue_many(reserved, [{"kind": "warm", "key": key, "delay": 60} for key in (None, "a", "b")])
+        await reserved.execute("update leasehold.jobs set run_at = now() where state = 'scheduled' and kind = 'warm'")
+        await reserved.call("make_jobs_due")
+        for job_id in await enqueue_many(reserved, [{"kind": "warm", "key": "c"}] * 2):
+            await reserved.call("explain_job", job_id)
         for name in ("promote_stranded_jobs", "next_due_in", "next_expiry_in", "expire_jobs", "list_jobs"):
-            await lane.call(name)
-        await lane.call("held_jobs", worker.incarnation)
-        await lane.call("next_look_in")
-        await lane.call("set_limit", "warm", "*", 10, 1000.0)
-        await enqueue_many(lane, [{"kind": "warm", "queue": "warm", "key_group": group} for group in (None, "a", "b")])
+            await reserved.call(name)
+        await reserved.call("held_jobs", worker.incarnation)
+        await reserved.call("next_look_in")
+        await reserved.call("set_limit", "warm", "*", 10, 1000.0)
+        await enqueue_many(
+            reserved, [{"kind": "warm", "queue": "warm", "key_group": group} for group in (None, "a", "b")]
+        )
         await worker.release(await worker.claim(8, kinds=kinds))
-        await lane.call("drop_limit", "warm", "*")
+        await reserved.call("drop_limit", "warm", "*")
         for name in ("get_job", "get_job_timeline", "get_chain", "list_chain_jobs", "list_blocked_jobs"):
-            await lane.call(name, 1)
-        await lane.call("list_chains")
-        await lane.call("watch_chains", [1, 2], 60.0)
+            await reserved.call(name, 1)
+        await reserved.call("list_chains")
+        await reserved.call("watch_chains", [1, 2], 60.0)
         made = await enqueue_many(
-            lane, [{"kind": "warm"}, {"kind": "warm"}, {"kind": "warm"}, {"kind": "warm", "delay": 60}]
+            reserved, [{"kind": "warm"}, {"kind": "warm"}, {"kind": "warm"}, {"kind": "warm", "delay": 60}]
         )
         for name, chain_id in zip(("complete_chain", "cancel_chain", "delete_chain"), made, strict=False):
-            await lane.call(name, chain_id)
-        await lane.call("trigger_jobs", made[3:])
-        await lane.execute("delete from leasehold.jobs where kind = 'warm'")
+            await reserved.call(name, chain_id)
+        await reserved.call("trigger_jobs", made[3:])
+        await reserved.execute("delete from leasehold.jobs where kind = 'warm'")
 
 
-async def nothing_yet(database: Database, lane: Lane) -> None:
+async def nothing_yet(database: Database, reserved: ReservedConnection) -> None:
     """The connection comes to a full queue and has no plans."""
 
 
-async def empty(database: Database, lane: Lane) -> None:
-    await use_everything(lane)
+async def empty(database: Database, reserved: ReservedConnection) -> None:
+    await use_everything(reserved)
 
 
-async def few(database: Database, lane: Lane) -> None:
+async def few(database: Database, reserved: ReservedConnection) -> None:
     await pile_up(database, 50, "old")
-    await use_everything(lane)
+    await use_everything(reserved)
 
 
-async def few_and_analyzed(database: Database, lane: Lane) -> None:
+async def few_and_analyzed(database: Database, reserved: ReservedConnection) -> None:
     await pile_up(database, 50, "old")
     await database.execute("analyze leasehold.jobs")
-    await use_everything(lane)
+    await use_everything(reserved)
 
 
-async def few_held_and_analyzed(database: Database, lane: Lane) -> None:
+async def few_held_and_analyzed(database: Database, reserved: ReservedConnection) -> None:
     await pile_up(database, 50, "old")
     await SqlWorker(database).claim(5)
     await database.execute("vacuum analyze leasehold.jobs")
-    await use_everything(lane)
+    await use_everything(reserved)
 
 
-async def much_later(lane: Lane, function: str, batch: int) -> None:
+async def much_later(reserved: ReservedConnection, function: str, batch: int) -> None:
     """Call a function when every lease has run out and every scheduled job is due."""
-    await lane.execute("set local leasehold.frozen_clock = '2999-01-01'")
-    await lane.call(function, batch)
+    await reserved.execute("set local leasehold.frozen_clock = '2999-01-01'")
+    await reserved.call(function, batch)
 
 
 def calls(full: Full) -> dict[str, tuple[int, Call]]:
     """Each call with the number of jobs that it is about."""
-    lane, worker, stranger = full.lane, full.worker, SqlWorker(full.lane)
+    reserved, worker, stranger = full.reserved, full.worker, SqlWorker(full.reserved)
     batch = full.held[1000 : 1000 + BATCH]
     job_id = batch[0]["job_id"]
     first_id = min(job["job_id"] for job in full.held)
@@ -181,7 +185,7 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
         "claim one under a limit": (10, lambda: worker.claim(1, queues=["whole"])),
         "claim from limited groups": (BATCH, lambda: worker.claim(BATCH, queues=["limited"])),
         "claim one from limited groups": (20, lambda: worker.claim(1, queues=["limited"])),
-        "next look": (1, lambda: lane.call("next_look_in")),
+        "next look": (1, lambda: reserved.call("next_look_in")),
         "complete": (BATCH, lambda: worker.complete(batch)),
         "complete for another": (BATCH, lambda: stranger.complete(batch)),
         "fail": (BATCH, lambda: worker.fail(batch)),
@@ -194,45 +198,45 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
         "start": (BATCH, lambda: worker.start(batch)),
         "progress": (BATCH, lambda: say(worker, batch)),
         "progress for another": (BATCH, lambda: say(stranger, batch)),
-        "get progress": (1, lambda: lane.call("get_job_progress", job_id)),
+        "get progress": (1, lambda: reserved.call("get_job_progress", job_id)),
         # Of one job, but it comes to every partition.
-        "logs": (2 * BATCH, lambda: write_logs(lane, batch)),
-        "get logs": (10, lambda: lane.call("get_job_logs", job_id)),
-        "cancel": (1, lambda: lane.call("cancel_job", job_id)),
-        "assert_lease": (1, lambda: lane.call("assert_lease", job_id, 1, worker.incarnation)),
-        "enqueue new keys": (BATCH, lambda: enqueue_many(lane, new_keys)),
-        "enqueue one busy key": (BATCH, lambda: enqueue_many(lane, one_key)),
-        "make due": (BATCH, lambda: much_later(lane, "make_jobs_due", BATCH)),
-        "promote": (BATCH, lambda: lane.call("promote_waiting_jobs", own_keys)),
-        "sweep": (BATCH, lambda: lane.call("promote_stranded_jobs", BATCH)),
-        "next due": (1, lambda: lane.call("next_due_in")),
-        "expire": (BATCH, lambda: much_later(lane, "expire_jobs", BATCH)),
-        "expire nothing": (1, lambda: lane.call("expire_jobs")),
-        "explain a held one": (1, lambda: lane.call("explain_job", job_id)),
-        "explain one whose key is held": (1, lambda: lane.call("explain_job", first_id + MANY)),
-        "explain the second of a line": (1, lambda: lane.call("explain_job", first_id + 4 * MANY + 1)),
-        "explain one behind others": (MANY // 4, lambda: lane.call("explain_job", first_id + 4 * MANY - 1)),
-        "get": (1, lambda: lane.call("get_job", job_id)),
-        "timeline": (1, lambda: lane.call("get_job_timeline", job_id)),
-        "list": (50, lambda: lane.call("list_jobs")),
-        "list failed jobs": (50, lambda: lane.call("list_jobs", "failed")),
-        "find the end of a page": (50, lambda: lane.call("find_page_end", None, None, None, 50)),
-        "get chain": (1, lambda: lane.call("get_chain", job_id)),
-        "list chains": (50, lambda: lane.call("list_chains")),
-        "list open chains": (50, lambda: lane.call("list_chains", "open")),
-        "list chain jobs": (1, lambda: lane.call("list_chain_jobs", job_id)),
-        "list blocked jobs": (1, lambda: lane.call("list_blocked_jobs", job_id)),
-        "watch chains": (BATCH, lambda: lane.call("watch_chains", [job["job_id"] for job in batch], 60.0)),
-        "complete chain": (1, lambda: lane.call("complete_chain", job_id)),
-        "cancel chain": (1, lambda: lane.call("cancel_chain", job_id)),
+        "logs": (2 * BATCH, lambda: write_logs(reserved, batch)),
+        "get logs": (10, lambda: reserved.call("get_job_logs", job_id)),
+        "cancel": (1, lambda: reserved.call("cancel_job", job_id)),
+        "assert_lease": (1, lambda: reserved.call("assert_lease", job_id, 1, worker.incarnation)),
+        "enqueue new keys": (BATCH, lambda: enqueue_many(reserved, new_keys)),
+        "enqueue one busy key": (BATCH, lambda: enqueue_many(reserved, one_key)),
+        "make due": (BATCH, lambda: much_later(reserved, "make_jobs_due", BATCH)),
+        "promote": (BATCH, lambda: reserved.call("promote_waiting_jobs", own_keys)),
+        "sweep": (BATCH, lambda: reserved.call("promote_stranded_jobs", BATCH)),
+        "next due": (1, lambda: reserved.call("next_due_in")),
+        "expire": (BATCH, lambda: much_later(reserved, "expire_jobs", BATCH)),
+        "expire nothing": (1, lambda: reserved.call("expire_jobs")),
+        "explain a held one": (1, lambda: reserved.call("explain_job", job_id)),
+        "explain one whose key is held": (1, lambda: reserved.call("explain_job", first_id + MANY)),
+        "explain the second of a line": (1, lambda: reserved.call("explain_job", first_id + 4 * MANY + 1)),
+        "explain one behind others": (MANY // 4, lambda: reserved.call("explain_job", first_id + 4 * MANY - 1)),
+        "get": (1, lambda: reserved.call("get_job", job_id)),
+        "timeline": (1, lambda: reserved.call("get_job_timeline", job_id)),
+        "list": (50, lambda: reserved.call("list_jobs")),
+        "list failed jobs": (50, lambda: reserved.call("list_jobs", "failed")),
+        "find the end of a page": (50, lambda: reserved.call("find_page_end", None, None, None, 50)),
+        "get chain": (1, lambda: reserved.call("get_chain", job_id)),
+        "list chains": (50, lambda: reserved.call("list_chains")),
+        "list open chains": (50, lambda: reserved.call("list_chains", "open")),
+        "list chain jobs": (1, lambda: reserved.call("list_chain_jobs", job_id)),
+        "list blocked jobs": (1, lambda: reserved.call("list_blocked_jobs", job_id)),
+        "watch chains": (BATCH, lambda: reserved.call("watch_chains", [job["job_id"] for job in batch], 60.0)),
+        "complete chain": (1, lambda: reserved.call("complete_chain", job_id)),
+        "cancel chain": (1, lambda: reserved.call("cancel_chain", job_id)),
         # Of one job, but it comes to every partition of four tables.
-        "delete chain": (10, lambda: lane.call("delete_chain", job_id, True)),
-        "trigger": (BATCH, lambda: lane.call("trigger_jobs", full.later)),
+        "delete chain": (10, lambda: reserved.call("delete_chain", job_id, True)),
+        "trigger": (BATCH, lambda: reserved.call("trigger_jobs", full.later)),
         # These read all that is held, by design, and it is never much.
-        "reap": (BATCH + MANY // 10, lambda: much_later(lane, "reap_jobs", BATCH)),
-        "reap nothing": (MANY // 10, lambda: lane.call("reap_jobs", BATCH)),
-        "next expiry": (MANY // 10, lambda: lane.call("next_expiry_in")),
-        "held": (MANY // 10, lambda: lane.call("held_jobs", worker.incarnation)),
+        "reap": (BATCH + MANY // 10, lambda: much_later(reserved, "reap_jobs", BATCH)),
+        "reap nothing": (MANY // 10, lambda: reserved.call("reap_jobs", BATCH)),
+        "next expiry": (MANY // 10, lambda: reserved.call("next_expiry_in")),
+        "held": (MANY // 10, lambda: reserved.call("held_jobs", worker.incarnation)),
     }
 
 
@@ -245,29 +249,29 @@ def is_too_much(work: Work, jobs: int) -> bool:
     )
 
 
-async def work_of(lane: Lane, call: Call) -> Work:
+async def work_of(reserved: ReservedConnection, call: Call) -> Work:
     """The work of a call that is rolled back. The first time, it pays for dead index entries that others left."""
     works: list[Work] = []
     for _ in range(2):
-        await lane.execute("begin")
-        async with measured(lane) as work:
+        await reserved.execute("begin")
+        async with measured(reserved) as work:
             await call()
-        await lane.execute("rollback")
+        await reserved.execute("rollback")
         works.append(work)
-    (version,) = await lane.fetch("select current_setting('server_version_num')::int as number")
+    (version,) = await reserved.fetch("select current_setting('server_version_num')::int as number")
     works[-1].planning = 0 if version["number"] >= 180_000 else 150
     return works[-1]
 
 
 async def too_much(
-    database: Database, calls: Mapping[str, tuple[int, Call]], lane: Lane, *tables: str
+    database: Database, calls: Mapping[str, tuple[int, Call]], reserved: ReservedConnection, *tables: str
 ) -> dict[tuple[str, str], Work]:
     """The calls that read too much, by what Postgres knew of these tables, and by name."""
     found: dict[tuple[str, str], Work] = {}
     for known, script in statistics(*tables).items():
         await database.execute(script)
         for name, (jobs, call) in calls.items():
-            work = await work_of(lane, call)
+            work = await work_of(reserved, call)
             if is_too_much(work, jobs):
                 found[known, name] = work
     return found
@@ -275,23 +279,23 @@ async def too_much(
 
 @pytest.mark.parametrize("before", [nothing_yet, empty, few, few_and_analyzed, few_held_and_analyzed])
 async def test_no_call_reads_more_than_its_batch_is_worth(
-    fresh_database: Database, before: Callable[[Database, Lane], Awaitable[None]]
+    fresh_database: Database, before: Callable[[Database, ReservedConnection], Awaitable[None]]
 ) -> None:
     database = fresh_database
     await database.execute(UNDISTURBED)
     async with AsyncExitStack() as stack:
-        lane = await stack.enter_async_context(database.lane("measured"))
-        await before(database, lane)
-        full = await fill(database, lane)
-        assert await too_much(database, calls(full), lane, "jobs") == {}
+        reserved = await stack.enter_async_context(database.reserve("measured"))
+        await before(database, reserved)
+        full = await fill(database, reserved)
+        assert await too_much(database, calls(full), reserved, "jobs") == {}
 
 
 # The two sizes that people ask about, small enough for every run; the ratios hold for any number.
 
 
 async def pages_of_a_claim(database: Database) -> int:
-    async with database.lane("claimer") as lane:
-        return (await work_of(lane, lambda: SqlWorker(lane).claim(100, kinds=["plain"]))).pages
+    async with database.reserve("claimer") as reserved:
+        return (await work_of(reserved, lambda: SqlWorker(reserved).claim(100, kinds=["plain"]))).pages
 
 
 async def test_a_backlog_of_any_size_costs_a_claim_nothing(fresh_database: Database) -> None:
@@ -334,8 +338,8 @@ async def test_jobs_of_a_full_group_in_front_of_free_ones_cost_a_claim_nothing(
 
 
 async def pages_of_a_limited_claim(database: Database, batch: int) -> int:
-    async with database.lane("claimer") as lane:
-        work = await work_of(lane, lambda: SqlWorker(lane).claim(batch))
+    async with database.reserve("claimer") as reserved:
+        work = await work_of(reserved, lambda: SqlWorker(reserved).claim(batch))
     assert work.seq_scans == 0
     return work.pages
 

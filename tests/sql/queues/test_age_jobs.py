@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
@@ -15,27 +15,27 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-async def aged(database: Database) -> AsyncGenerator[Lane]:
+async def aged(database: Database) -> AsyncGenerator[ReservedConnection]:
     """A connection whose clock stands still at START; queue `default` ages its jobs by the minute."""
-    async with database.lane("aged") as lane:
-        await at(lane, 0)
-        await lane.call("set_ageing", "default", MINUTE)
-        yield lane
+    async with database.reserve("aged") as reserved:
+        await at(reserved, 0)
+        await reserved.call("set_ageing", "default", MINUTE)
+        yield reserved
 
 
-async def at(lane: Lane, minutes: float) -> None:
-    await freeze(lane, str(START + minutes * MINUTE))
+async def at(reserved: ReservedConnection, minutes: float) -> None:
+    await freeze(reserved, str(START + minutes * MINUTE))
 
 
-async def age(lane: Lane, batch: int = 1000) -> int:
-    return int(str(await lane.call_value("age_jobs", batch)))
+async def age(reserved: ReservedConnection, batch: int = 1000) -> int:
+    return int(str(await reserved.call_value("age_jobs", batch)))
 
 
-async def priorities(lane: Lane) -> list[int]:
-    return [row["priority"] for row in await lane.fetch("select priority from leasehold.jobs order by id")]
+async def priorities(reserved: ReservedConnection) -> list[int]:
+    return [row["priority"] for row in await reserved.fetch("select priority from leasehold.jobs order by id")]
 
 
-async def test_a_job_gains_a_priority_for_each_span_that_it_waits_up_to_the_highest(aged: Lane) -> None:
+async def test_a_job_gains_a_priority_for_each_span_that_it_waits_up_to_the_highest(aged: ReservedConnection) -> None:
     await enqueue_many(aged, [{"kind": "a"}, {"kind": "b", "priority": 3}])
     found: list[tuple[int, list[int]]] = []
     for minutes in (0.9, 1, 1.5, 2, 3, 4):
@@ -44,7 +44,7 @@ async def test_a_job_gains_a_priority_for_each_span_that_it_waits_up_to_the_high
     assert found == [(0, [0, 3]), (1, [1, 3]), (0, [1, 3]), (1, [2, 3]), (1, [3, 3]), (0, [3, 3])]
 
 
-async def test_what_was_slept_through_is_made_up_for(aged: Lane) -> None:
+async def test_what_was_slept_through_is_made_up_for(aged: ReservedConnection) -> None:
     await enqueue_many(aged, [{"kind": "a"}, {"kind": "b", "priority": 9}])
     await at(aged, 4.5)
     assert await age(aged) == 1
@@ -53,7 +53,7 @@ async def test_what_was_slept_through_is_made_up_for(aged: Lane) -> None:
     assert (await age(aged), await priorities(aged)) == (1, [5, 9])
 
 
-async def test_nobody_gains_for_longer_than_it_waited(aged: Lane) -> None:
+async def test_nobody_gains_for_longer_than_it_waited(aged: ReservedConnection) -> None:
     await enqueue_many(aged, [{"kind": "urgent", "priority": 9}])
     await at(aged, 3.5)
     await enqueue_many(aged, [{"kind": "young"}])
@@ -61,7 +61,9 @@ async def test_nobody_gains_for_longer_than_it_waited(aged: Lane) -> None:
     assert (await age(aged), await priorities(aged)) == (1, [9, 1])
 
 
-async def test_a_low_job_starts_in_the_end_though_higher_ones_keep_coming(aged: Lane, worker: SqlWorker) -> None:
+async def test_a_low_job_starts_in_the_end_though_higher_ones_keep_coming(
+    aged: ReservedConnection, worker: SqlWorker
+) -> None:
     await enqueue_many(aged, [{"kind": "low"}])
     for minute in range(1, 4):
         await enqueue_many(aged, [{"kind": "high", "priority": 3}] * 2)
@@ -71,13 +73,13 @@ async def test_a_low_job_starts_in_the_end_though_higher_ones_keep_coming(aged: 
     assert ids(await worker.claim(1, kinds=None)) == [1]
 
 
-async def test_where_all_have_one_priority_nothing_is_written(aged: Lane) -> None:
+async def test_where_all_have_one_priority_nothing_is_written(aged: ReservedConnection) -> None:
     await enqueue_many(aged, [{"kind": "a", "priority": 2}] * 50)
     await at(aged, 10)
     assert await age(aged) == 0
 
 
-async def test_only_pending_jobs_of_queues_that_say_so_age(aged: Lane, worker: SqlWorker) -> None:
+async def test_only_pending_jobs_of_queues_that_say_so_age(aged: ReservedConnection, worker: SqlWorker) -> None:
     await enqueue_many(
         aged,
         [
@@ -91,7 +93,7 @@ async def test_only_pending_jobs_of_queues_that_say_so_age(aged: Lane, worker: S
     assert await priorities(aged) == [0, 5, 0, 1, 0, 0, 5]
 
 
-async def test_the_oldest_come_first_where_there_are_more_than_a_batch(aged: Lane) -> None:
+async def test_the_oldest_come_first_where_there_are_more_than_a_batch(aged: ReservedConnection) -> None:
     await enqueue_many(aged, [{"kind": kind} for kind in "abcb"])
     await at(aged, 0.5)
     await enqueue_many(aged, [{"kind": "a", "key_group": "g"}, {"kind": "z", "priority": 1}])
@@ -99,7 +101,9 @@ async def test_the_oldest_come_first_where_there_are_more_than_a_batch(aged: Lan
     assert (await age(aged, 3), await priorities(aged)) == (3, [1, 1, 1, 0, 0, 1])
 
 
-async def test_rows_that_somebody_has_locked_are_left_for_the_next_time(database: Database, aged: Lane) -> None:
+async def test_rows_that_somebody_has_locked_are_left_for_the_next_time(
+    database: Database, aged: ReservedConnection
+) -> None:
     await enqueue_many(aged, [{"kind": "a"}, {"kind": "a"}, {"kind": "b", "priority": 5}])
     await at(aged, 1)
     async with open_transaction(database, "other") as other:
@@ -109,7 +113,7 @@ async def test_rows_that_somebody_has_locked_are_left_for_the_next_time(database
     assert await priorities(aged) == [0, 1, 5]
 
 
-async def test_two_at_once_do_it_once(database: Database, aged: Lane) -> None:
+async def test_two_at_once_do_it_once(database: Database, aged: ReservedConnection) -> None:
     await enqueue_many(aged, [{"kind": "a"}, {"kind": "b", "priority": 5}])
     await at(aged, 1)
     async with open_transaction(database, "other") as other:

@@ -46,11 +46,11 @@ async def test_what_somebody_has_paused_is_told_apart(database: Database, worker
 
 
 async def test_those_that_wait_longest_come_first_with_their_time(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as connection:
         for minute, kind in ((20, "later"), (0, "first"), (30, "first")):
-            await freeze(lane, f"2026-03-01 12:{minute:02}Z")
-            await enqueue_many(lane, [{"kind": kind}])
-        rows = await lane.call("list_unclaimed_kinds")
+            await freeze(connection, f"2026-03-01 12:{minute:02}Z")
+            await enqueue_many(connection, [{"kind": kind}])
+        rows = await connection.call("list_unclaimed_kinds")
     assert [(row["kind"], row["jobs"], row["waits_for"]) for row in rows] == [("first", 2, 1800.0), ("later", 1, 600.0)]
 
 
@@ -62,10 +62,10 @@ async def test_jobs_that_have_no_reason_to_run_yet_are_not_missed(database: Data
 async def test_it_counts_no_more_jobs_than_it_was_told(fresh_database: Database) -> None:
     for kind in ("a", "b"):
         await pile_up(fresh_database, 2000, kind)
-    async with fresh_database.lane("measured") as lane:
-        await lane.execute("begin")
-        async with measured(lane) as work:
-            rows = await lane.call("list_unclaimed_kinds", 100)
-        await lane.execute("rollback")
+    async with fresh_database.reserve("measured") as connection:
+        await connection.execute("begin")
+        async with measured(connection) as work:
+            rows = await connection.call("list_unclaimed_kinds", 100)
+        await connection.execute("rollback")
     assert [(row["kind"], row["jobs"]) for row in rows] == [("a", 100), ("b", 100)]
     assert (work.seq_scans, work.entries <= 250, work.pages <= 150 + work.planning) == (0, True, True), work

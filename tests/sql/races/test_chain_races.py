@@ -10,7 +10,7 @@ from random import Random
 import pytest
 import trio
 
-from leasehold.database import Caller, Database, Lane, Row
+from leasehold.database import Caller, Database, ReservedConnection, Row
 from leasehold.errors import BadInput, LeaseLost, UnknownJob, WrongState
 from tests.sql.jobs.keys.test_keys import run_dry
 from tests.support.sql_audit import broken_rules, conservation, watch
@@ -49,28 +49,28 @@ WAYS = pytest.mark.parametrize("settle", [complete, continue_without_next, compl
 
 
 async def in_parallel(
-    database: Database, name: str, call: Callable[[Lane], Awaitable[object]], then: list[object]
+    database: Database, name: str, call: Callable[[ReservedConnection], Awaitable[object]], then: list[object]
 ) -> None:
     """Make a call on a connection of its own; its answer or its error goes into `then`."""
-    async with database.lane(name) as lane:
+    async with database.reserve(name) as reserved:
         try:
-            then.append(await call(lane))
+            then.append(await call(reserved))
         except (WrongState, LeaseLost) as error:
             then.append(str(error))
 
 
-def settling(settle: Settle, worker: SqlWorker, jobs: list[Row]) -> Callable[[Lane], Awaitable[object]]:
+def settling(settle: Settle, worker: SqlWorker, jobs: list[Row]) -> Callable[[ReservedConnection], Awaitable[object]]:
     """That settlement, over a connection that is given later."""
 
-    async def call(lane: Lane) -> object:
-        return await settle(worker.over(lane), jobs)
+    async def call(reserved: ReservedConnection) -> object:
+        return await settle(worker.over(reserved), jobs)
 
     return call
 
 
-def calling(function: str, job_id: int) -> Callable[[Lane], Awaitable[object]]:
-    async def call(lane: Lane) -> object:
-        return await lane.call(function, job_id)
+def calling(function: str, job_id: int) -> Callable[[ReservedConnection], Awaitable[object]]:
+    async def call(reserved: ReservedConnection) -> object:
+        return await reserved.call(function, job_id)
 
     return call
 
@@ -91,12 +91,12 @@ async def test_of_two_blockers_that_complete_in_two_open_transactions_the_later_
     _, joined = await blocked_by(database, 2)
     first, second = await claim_kind(worker, "part")
     answers: list[object] = []
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as lane:
-        await settle(worker.over(lane), [first])
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as reserved:
+        await settle(worker.over(reserved), [first])
         nursery.start_soon(in_parallel, database, "second", settling(settle, worker, [second]), answers)
         await until_waiting(database, "second")
         assert await state(database, joined) == "blocked"
-        await lane.execute(end)
+        await reserved.execute(end)
     assert await state(database, joined) == ("pending" if end == "commit" else "blocked")
     if end == "rollback":
         await settle(worker, [first])
@@ -111,13 +111,13 @@ async def test_under_repeatable_read_the_sweep_releases_what_neither_could_see(
 ) -> None:
     _, joined = await blocked_by(database, 2)
     jobs = await claim_kind(worker, "part")
-    async with database.lane("one") as one, database.lane("two") as two:
-        for lane in (one, two):
-            await lane.execute("begin isolation level repeatable read")
-            await lane.fetch("select from leasehold.jobs")
-        for lane, row in zip((one, two), jobs, strict=True):
-            await complete_one(worker.over(lane), [row])
-            await lane.execute("commit")
+    async with database.reserve("one") as one, database.reserve("two") as two:
+        for reserved in (one, two):
+            await reserved.execute("begin isolation level repeatable read")
+            await reserved.fetch("select from leasehold.jobs")
+        for reserved, row in zip((one, two), jobs, strict=True):
+            await complete_one(worker.over(reserved), [row])
+            await reserved.execute("commit")
     await sweep(database)
     assert await state(database, joined) == "pending"
     assert await broken_chains(database, is_swept=True) == []
@@ -134,13 +134,13 @@ async def test_thousands_of_joins_whose_blockers_complete_in_step_are_all_releas
         {"kind": "join", "key": f"k{n % 7}", "blockers": [{"position": 3 * n + p} for p in (1, 2, 3)]}
         for n in range(40)
     ]
-    async with database.lane("a") as a, database.lane("b") as b, database.lane("c") as c:
+    async with database.reserve("a") as a, database.reserve("b") as b, database.reserve("c") as c:
         for _ in range(30):
             await enqueue_many(database, [*parts, *joins])
             held = [await claim_kind(worker, f"part {n}") for n in range(3)]
             async with trio.open_nursery() as nursery:
-                for lane, jobs in zip((a, b, c), held, strict=True):
-                    nursery.start_soon(settle, worker.over(lane), jobs)
+                for reserved, jobs in zip((a, b, c), held, strict=True):
+                    nursery.start_soon(settle, worker.over(reserved), jobs)
             assert await database.fetch("select from leasehold.jobs where state = 'blocked'") == []
             await database.execute("delete from leasehold.jobs")
 
@@ -148,13 +148,18 @@ async def test_thousands_of_joins_whose_blockers_complete_in_step_are_all_releas
 async def test_transactions_of_handlers_that_end_in_step_release_what_they_block(fresh_database: Database) -> None:
     """As above, one job to a transaction, on four connections."""
     database, worker = fresh_database, SqlWorker(fresh_database)
-    async with database.lane("a") as a, database.lane("b") as b, database.lane("c") as c, database.lane("d") as d:
+    async with (
+        database.reserve("a") as a,
+        database.reserve("b") as b,
+        database.reserve("c") as c,
+        database.reserve("d") as d,
+    ):
         for _ in range(60):
             _, joined = await blocked_by(database, 4)
             held = await claim_kind(worker, "part")
             async with trio.open_nursery() as nursery:
-                for lane, row in zip((a, b, c, d), held, strict=True):
-                    nursery.start_soon(complete_one, worker.over(lane), [row])
+                for reserved, row in zip((a, b, c, d), held, strict=True):
+                    nursery.start_soon(complete_one, worker.over(reserved), [row])
             assert await state(database, joined) == "pending"
             await database.execute("delete from leasehold.jobs")
 
@@ -347,11 +352,11 @@ async def test_a_completion_waits_for_no_transaction_that_only_looks_at_its_depe
 class Actor:
     """A connection that does now this, now that, with jobs that wait for each other and share keys."""
 
-    def __init__(self, lane: Lane, random: Random, roots: list[int]) -> None:
-        self.lane = lane
+    def __init__(self, reserved: ReservedConnection, random: Random, roots: list[int]) -> None:
+        self.reserved = reserved
         self.random = random
         self.roots = roots
-        self.worker = SqlWorker(lane)
+        self.worker = SqlWorker(reserved)
         self.held: list[Row] = []
 
     async def step(self) -> None:
@@ -375,7 +380,7 @@ class Actor:
         return [self.some_job(n) for n in range(self.random.randrange(1, 4))]
 
     async def enqueue(self, caller: Caller | None = None) -> None:
-        self.roots += await enqueue_many(caller or self.lane, self.some_jobs())
+        self.roots += await enqueue_many(caller or self.reserved, self.some_jobs())
 
     async def claim(self) -> None:
         lease = self.random.choice([0.002, 60.0, 60.0])
@@ -407,15 +412,17 @@ class Actor:
 
     async def upkeep(self) -> None:
         name = self.random.choice(["reap_jobs", "make_jobs_due", "promote_stranded_jobs", "unblock_stranded_jobs"])
-        await self.lane.call(name)
+        await self.reserved.call(name)
 
     async def meddle(self) -> None:
         if self.roots:
-            await self.lane.call(self.random.choice(["cancel_job", "retry_job"]), self.random.choice(self.roots[-30:]))
+            await self.reserved.call(
+                self.random.choice(["cancel_job", "retry_job"]), self.random.choice(self.roots[-30:])
+            )
 
     async def linger(self) -> None:
         """A transaction of the user's own that takes its time: it ends a job and enqueues others."""
-        await self.lane.execute("begin")
+        await self.reserved.execute("begin")
         roots = list(self.roots)
         try:
             if self.held:
@@ -424,9 +431,9 @@ class Actor:
             await trio.sleep(self.random.random() * 0.005)
         except (LeaseLost, BadInput):
             self.roots[:] = [root for root in self.roots if root in roots]
-            await self.lane.execute("rollback")
+            await self.reserved.execute("rollback")
         else:
-            await self.lane.execute("commit")
+            await self.reserved.execute("commit")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -436,8 +443,8 @@ async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh
     roots: list[int] = []
 
     async def act(number: int) -> None:
-        async with database.lane(f"actor {number}") as lane:
-            actor = Actor(lane, Random(f"{seed} {number}"), roots)
+        async with database.reserve(f"actor {number}") as reserved:
+            actor = Actor(reserved, Random(f"{seed} {number}"), roots)
             for _ in range(200):
                 await actor.step()
 
@@ -448,9 +455,9 @@ async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh
     last = math.inf
     while (left := len(await database.fetch("select from leasehold.jobs where state <> 'blocked'"))) and left < last:
         last = left
-        async with database.lane("sweeper") as lane:
-            await freeze(lane, "2999-01-01")
-            await sweep(lane)
+        async with database.reserve("sweeper") as reserved:
+            await freeze(reserved, "2999-01-01")
+            await sweep(reserved)
         await run_dry(database)
     assert await broken_rules(database) == []
     assert await conservation(database) == []

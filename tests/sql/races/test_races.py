@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import trio
 
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from leasehold.errors import LeaseholdError, WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
@@ -23,7 +23,7 @@ async def test_an_outcome_written_again_while_the_first_write_is_in_flight_count
     answers: list[dict[int, str]] = []
 
     async def again() -> None:
-        async with database.lane("second") as second:
+        async with database.reserve("second") as second:
             answers.append(await worker.over(second).complete(claimed, ["second"]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
@@ -41,7 +41,7 @@ async def test_when_the_first_write_never_commits_the_second_counts(database: Da
     claimed = await worker.claim()
 
     async def again() -> None:
-        async with database.lane("second") as second:
+        async with database.reserve("second") as second:
             assert await worker.over(second).complete(claimed, ["second"]) == {}
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
@@ -60,7 +60,7 @@ async def test_of_a_completion_and_a_failure_of_one_attempt_exactly_one_counts(
     outcomes: list[str] = []
 
     async def fail() -> None:
-        async with database.lane("second") as second:
+        async with database.reserve("second") as second:
             answer = await worker.over(second).fail(claimed)
             outcomes.extend(row["outcome"] for row in answer.values())
 
@@ -107,8 +107,8 @@ async def test_of_concurrent_enqueues_of_a_new_key_one_job_runs_and_the_others_w
     database: Database, worker: SqlWorker
 ) -> None:
     async with open_transaction(database, "one") as one, open_transaction(database, "two") as two:
-        for lane in (one, two):
-            await enqueue(lane, key="k")
+        for reserved in (one, two):
+            await enqueue(reserved, key="k")
         await one.execute("commit")
         await two.execute("commit")
     assert await states(database) == {1: "pending", 2: "pending"}
@@ -136,9 +136,9 @@ async def test_two_schedulers_make_each_job_due_once(database: Database) -> None
     made: list[int] = []
 
     async def schedule(name: str) -> None:
-        async with database.lane(name) as lane:
+        async with database.reserve(name) as reserved:
             for _ in range(8):
-                count = await lane.call_value("make_jobs_due", 50)
+                count = await reserved.call_value("make_jobs_due", 50)
                 assert isinstance(count, int)
                 made.append(count)
 
@@ -158,9 +158,9 @@ async def test_of_a_retry_and_a_cancel_of_a_scheduled_job_both_orders_work(datab
     outcome: list[str] = []
 
     async def call(function: str) -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as reserved:
             try:
-                await lane.call(function, 1)
+                await reserved.call(function, 1)
                 outcome.append("done")
             except WrongState as error:
                 outcome.append(str(error))
@@ -191,7 +191,7 @@ async def test_the_janitor_gives_way_to_a_settler_instead_of_a_deadlock(fresh_da
     )
     await enqueue_many(database, [{"kind": "a", "delay": 60}] * 2)
 
-    async def cancel(settler: Lane) -> None:
+    async def cancel(settler: ReservedConnection) -> None:
         assert await settler.call_value("cancel_job", 2) == "scheduled"
 
     async with trio.open_nursery() as nursery, open_transaction(database, "settler") as settler:
@@ -211,7 +211,7 @@ async def test_under_stricter_isolation_a_conflict_is_an_error_and_never_a_secon
 ) -> None:
     await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
     await database.execute("update leasehold.jobs set state = 'pending'")
-    async with database.lane("strict") as strict:
+    async with database.reserve("strict") as strict:
         await strict.execute(f"begin isolation level {isolation}")
         await strict.fetch("select from leasehold.jobs")
         claimed = await worker.claim(1)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from leasehold.errors import DatabaseUnavailable, UniqueConflict
 from tests.support.sql_jobs import job, states
 from tests.support.sql_unique import Answer, at_once, enqueue_one, enqueue_unique
@@ -71,11 +71,11 @@ async def test_fifty_clients_make_exactly_one_job_of_each_key(
     if STATES[counted] is not None:
         unique["states"] = STATES[counted]  # type: ignore[assignment]
 
-    async def enqueue(number: int, lane: Lane) -> None:
+    async def enqueue(number: int, reserved: ReservedConnection) -> None:
         for turn in range(ROUNDS):
             jobs = some_jobs(number, turn, unique)
             try:
-                answers = await enqueue_unique(lane, *jobs)
+                answers = await enqueue_unique(reserved, *jobs)
             except UniqueConflict:
                 outcomes["refused"] += 1
                 continue
@@ -123,9 +123,9 @@ async def enqueue_and_drain(database: Database, unique: object) -> int:
     made: Counter[str] = Counter()
     is_over = trio.Event()
 
-    async def enqueue(number: int, lane: Lane) -> None:
+    async def enqueue(number: int, reserved: ReservedConnection) -> None:
         for turn in range(ROUNDS):
-            for _, outcome in await enqueue_unique(lane, *some_jobs(number, turn, unique)):
+            for _, outcome in await enqueue_unique(reserved, *some_jobs(number, turn, unique)):
                 made[outcome] += 1
 
     async with trio.open_nursery() as nursery:
@@ -148,10 +148,10 @@ async def test_the_last_replacement_that_was_told_so_is_what_runs(fresh_database
     got: dict[int, int] = {}
     is_over = trio.Event()
 
-    async def enqueue(number: int, lane: Lane) -> None:
+    async def enqueue(number: int, reserved: ReservedConnection) -> None:
         for turn in range(40):
             stamp = number * 1000 + turn
-            job_id, outcome = await enqueue_one(lane, args={"stamp": stamp}, unique=unique)
+            job_id, outcome = await enqueue_one(reserved, args={"stamp": stamp}, unique=unique)
             assert outcome in ("created", "replaced")
             told[job_id].append(stamp)
 
@@ -173,22 +173,24 @@ async def test_the_last_replacement_that_was_told_so_is_what_runs(fresh_database
 
 # Two connections in a scripted order.
 
-Second = Callable[[Lane], Awaitable[Answer]]
+Second = Callable[[ReservedConnection], Awaitable[Answer]]
 
 
-async def meanwhile(database: Database, end: str, first: Callable[[Lane], Awaitable[object]], second: Second) -> Answer:
+async def meanwhile(
+    database: Database, end: str, first: Callable[[ReservedConnection], Awaitable[object]], second: Second
+) -> Answer:
     """What the second is answered, which waits for the first until that ends with `end`."""
     answers: list[Answer] = []
 
     async def wait() -> None:
-        async with database.lane("second") as lane:
-            answers.append(await second(lane))
+        async with database.reserve("second") as reserved:
+            answers.append(await second(reserved))
 
-    async with trio.open_nursery() as nursery, open_transaction(database, "first") as lane:
-        await first(lane)
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as reserved:
+        await first(reserved)
         nursery.start_soon(wait)
         await until_waiting(database, "second")
-        await lane.execute(end)
+        await reserved.execute(end)
     return answers[0]
 
 
@@ -217,7 +219,10 @@ async def test_a_job_that_is_being_claimed_is_not_taken_for_a_queued_one(databas
     unique = {"states": QUEUED}
     await enqueue_one(database, unique=unique)
     answer = await meanwhile(
-        database, "commit", lambda lane: SqlWorker(lane).claim(), lambda lane: enqueue_one(lane, unique=unique)
+        database,
+        "commit",
+        lambda reserved: SqlWorker(reserved).claim(),
+        lambda reserved: enqueue_one(reserved, unique=unique),
     )
     assert answer[1] == "created"
 
@@ -228,8 +233,8 @@ async def test_a_claim_that_never_commits_leaves_the_queued_job_to_be_replaced(d
     answer = await meanwhile(
         database,
         "rollback",
-        lambda lane: SqlWorker(lane).claim(),
-        lambda lane: enqueue_one(lane, unique=unique, args={"new": True}),
+        lambda reserved: SqlWorker(reserved).claim(),
+        lambda reserved: enqueue_one(reserved, unique=unique, args={"new": True}),
     )
     assert answer == (1, "replaced")
     assert (await job(database, 1))["args"] == '{"new": true}'
@@ -241,8 +246,8 @@ async def test_a_job_that_is_being_claimed_is_not_replaced_and_the_answer_says_s
     answer = await meanwhile(
         database,
         "commit",
-        lambda lane: SqlWorker(lane).claim(),
-        lambda lane: enqueue_one(lane, unique=unique, args={"new": True}),
+        lambda reserved: SqlWorker(reserved).claim(),
+        lambda reserved: enqueue_one(reserved, unique=unique, args={"new": True}),
     )
     assert answer == (1, "existing")
     assert (await job(database, 1))["args"] == "{}"
@@ -264,7 +269,7 @@ async def test_a_queued_job_that_was_answered_with_does_not_start_before_the_ans
 async def test_a_retry_and_an_enqueue_at_once_do_not_make_two(database: Database, worker: SqlWorker) -> None:
     await enqueue_one(database)
     await worker.fail(await worker.claim(), discard=[True])
-    answer = await meanwhile(database, "commit", lambda lane: lane.call("retry_job", 1), enqueue_one)
+    answer = await meanwhile(database, "commit", lambda reserved: reserved.call("retry_job", 1), enqueue_one)
     assert answer == (1, "existing")
     assert await states(database) == {1: "pending"}
 
@@ -279,8 +284,8 @@ async def test_a_completion_that_asks_for_the_key_of_its_own_job_does_not_deadlo
     answers: list[Answer] = []
 
     async def replace() -> None:
-        async with database.lane("second") as lane:
-            answers.append(await enqueue_one(lane, unique=unique, args={"by": "producer"}))
+        async with database.reserve("second") as reserved:
+            answers.append(await enqueue_one(reserved, unique=unique, args={"by": "producer"}))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.fetch("select from leasehold.jobs where id = 1 for update")
@@ -300,9 +305,9 @@ async def test_a_completion_that_asks_for_the_key_of_its_own_job_does_not_deadlo
 async def test_calls_with_the_same_keys_in_opposite_order_do_not_deadlock(database: Database) -> None:
     jobs = [{"kind": "a", "args": {"n": n}, "unique": {"on_conflict": "replace"}} for n in range(100)]
 
-    async def enqueue(number: int, lane: Lane) -> None:
+    async def enqueue(number: int, reserved: ReservedConnection) -> None:
         for _ in range(5):
-            await enqueue_unique(lane, *(jobs if number % 2 else jobs[::-1]))
+            await enqueue_unique(reserved, *(jobs if number % 2 else jobs[::-1]))
 
     await at_once(database, 8, enqueue)
     assert len(await states(database)) == 100
@@ -313,7 +318,7 @@ async def test_calls_with_the_same_keys_in_opposite_order_do_not_deadlock(databa
 async def test_under_stricter_isolation_a_conflict_is_an_error_and_never_a_second_job(
     database: Database, worker: SqlWorker, isolation: str, end: str
 ) -> None:
-    async with database.lane("strict") as strict:
+    async with database.reserve("strict") as strict:
         await strict.execute(f"begin isolation level {isolation}")
         await strict.fetch("select from leasehold.jobs")
         await enqueue_one(database)
@@ -329,7 +334,7 @@ async def test_under_stricter_isolation_the_job_is_judged_as_the_transaction_see
     database: Database, worker: SqlWorker
 ) -> None:
     await enqueue_one(database)
-    async with database.lane("strict") as strict:
+    async with database.reserve("strict") as strict:
         await strict.execute("begin isolation level repeatable read")
         await strict.fetch("select from leasehold.jobs")
         await worker.complete(await worker.claim())

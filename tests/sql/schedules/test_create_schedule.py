@@ -42,8 +42,8 @@ async def test_intervals_may_be_written_out(database: Database) -> None:
 
 
 async def test_an_interval_counts_from_its_start(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        row = await create_at(lane, "2030-01-01 12:00Z", starts_at="2030-02-01T00:00:00Z")
+    async with database.reserve("clocked") as connection:
+        row = await create_at(connection, "2030-01-01 12:00Z", starts_at="2030-02-01T00:00:00Z")
     assert row["anchor"] == row["starts_at"]
 
 

@@ -9,16 +9,16 @@ from tests.support.sql_waits import freeze
 
 
 async def test_ticks_count_from_then_on(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await planned(lane)
-        await lane.call("disable_schedule", "s")
-        await freeze(lane, "2030-05-01 00:00Z")
-        assert await lane.call_value("enable_schedule", "s") is True
-        row = await schedule(lane)
+    async with database.reserve("clocked") as connection:
+        await planned(connection)
+        await connection.call("disable_schedule", "s")
+        await freeze(connection, "2030-05-01 00:00Z")
+        assert await connection.call_value("enable_schedule", "s") is True
+        row = await schedule(connection)
         assert (row["next_run_at"], row["planned_revision"]) == (None, None)
         assert row["planned_from"].month == 5
-        assert await lane.call_value("enable_schedule", "s") is False
-        assert await schedule(lane) == row
+        assert await connection.call_value("enable_schedule", "s") is False
+        assert await schedule(connection) == row
 
 
 async def test_there_must_be_one(database: Database) -> None:

@@ -28,7 +28,7 @@ async def test_who_is_not_there_is_named(database: Database, name: str | None) -
 
 async def test_it_can_be_locked(database: Database) -> None:
     await create(database)
-    async with open_transaction(database, "first") as first, database.lane("second") as second:
+    async with open_transaction(database, "first") as first, database.reserve("second") as second:
         await first.call("find_schedule", "s", True)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(second.call, "update_schedule", "s", '{"priority": 1}')

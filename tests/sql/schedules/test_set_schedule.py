@@ -21,37 +21,37 @@ LATER = "2030-01-01 12:00:30Z"
     ids=["interval", "cron", "blackouts", "zone", "start", "end"],
 )  # fmt: skip
 async def test_new_times_hold_from_now_on(database: Database, fields: dict[str, Any]) -> None:
-    async with database.lane("clocked") as lane:
-        before = await planned(lane)
-        await freeze(lane, LATER)
-        row = await change(lane, **fields)
+    async with database.reserve("clocked") as connection:
+        before = await planned(connection)
+        await freeze(connection, LATER)
+        row = await change(connection, **fields)
         assert (row["revision"], row["planned_revision"], row["next_run_at"]) == (2, None, None)
         assert row["planned_from"] == row["updated_at"] > before["planned_from"]
-        assert await fire(lane, fire_of(before, None)) == []
+        assert await fire(connection, fire_of(before, None)) == []
 
 
 async def test_a_tick_that_is_due_fires_still_where_the_times_stay(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        before = await planned(lane)
-        row = await change(lane, args={"a": 1}, missed="skip", queue="q")
+    async with database.reserve("clocked") as connection:
+        before = await planned(connection)
+        row = await change(connection, args={"a": 1}, missed="skip", queue="q")
         assert (row["revision"], row["planned_revision"]) == (2, 2)
         assert (row["next_run_at"], row["anchor"], row["planned_from"]) == (
             before["next_run_at"], before["anchor"], before["planned_from"],
         )  # fmt: skip
-        assert await fire(lane, fire_of(before, None)) == [], "prepared for the definition of before"
-        assert await fire(lane, fire_of(row, None)) == [(1, 0, 0, 1)]
+        assert await fire(connection, fire_of(before, None)) == [], "prepared for the definition of before"
+        assert await fire(connection, fire_of(row, None)) == [(1, 0, 0, 1)]
 
 
 async def test_a_new_interval_counts_from_when_it_was_set(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        before = await planned(lane)
-        await freeze(lane, LATER)
-        assert (await change(lane, every=60, zone="Europe/Berlin"))["anchor"] == before["anchor"]
-        row = await change(lane, every=90)
+    async with database.reserve("clocked") as connection:
+        before = await planned(connection)
+        await freeze(connection, LATER)
+        assert (await change(connection, every=60, zone="Europe/Berlin"))["anchor"] == before["anchor"]
+        row = await change(connection, every=90)
         assert row["anchor"] == row["updated_at"]
-        row = await change(lane, starts_at="2030-03-01")
+        row = await change(connection, starts_at="2030-03-01")
         assert row["anchor"] == row["starts_at"]
-        assert (await change(lane, cron="@daily", every=None))["anchor"] is None
+        assert (await change(connection, cron="@daily", every=None))["anchor"] is None
 
 
 @pytest.mark.parametrize(

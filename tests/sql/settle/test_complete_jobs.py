@@ -50,16 +50,18 @@ async def test_no_output_is_no_output(database: Database, worker: SqlWorker) -> 
 
 
 async def test_times_are_those_of_the_database(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await enqueue_many(lane, [{"kind": "a"}] * 5)
-        await freeze(lane, "2999-01-01 12:00Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await enqueue_many(connection, [{"kind": "a"}] * 5)
+        await freeze(connection, "2999-01-01 12:00Z")
         claimed = await worker.claim()
-        await freeze(lane, "2999-01-01 12:01Z")
+        await freeze(connection, "2999-01-01 12:01Z")
         await worker.start(claimed[3:4])
-        await freeze(lane, "2999-01-01 12:02Z")
+        await freeze(connection, "2999-01-01 12:02Z")
         await worker.complete(claimed, ran_for=[30.0, None, 1e9, 7.0, float("nan")])
-        rows = await lane.fetch("select claimed_at, started_at, finished_at from leasehold.finished_jobs order by id")
+        rows = await connection.fetch(
+            "select claimed_at, started_at, finished_at from leasehold.finished_jobs order by id"
+        )
     noon = datetime(2999, 1, 1, 12, tzinfo=UTC)
     end = noon + timedelta(minutes=2)
     assert {(row["claimed_at"], row["finished_at"]) for row in rows} == {(noon, end)}

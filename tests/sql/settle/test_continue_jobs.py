@@ -285,15 +285,15 @@ async def test_a_repeated_idempotency_key_makes_no_second_job(database: Database
 
 async def test_times_are_those_of_the_database(database: Database) -> None:
     noon = datetime(2999, 1, 1, 12, tzinfo=UTC)
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await enqueue_many(lane, [{"kind": "a"}] * 3)
-        await freeze(lane, "2999-01-01 11:00Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await enqueue_many(connection, [{"kind": "a"}] * 3)
+        await freeze(connection, "2999-01-01 11:00Z")
         claimed = await worker.claim()
-        await freeze(lane, "2999-01-01 12:00Z")
+        await freeze(connection, "2999-01-01 12:00Z")
         await worker.continue_with(claimed, [NEXT] * 3, ran_for=[30.0, None, 1e9])
-        rows = await lane.fetch("select started_at, finished_at from leasehold.finished_jobs order by id")
-        assert (await job(lane, 4))["created_at"] == noon
+        rows = await connection.fetch("select started_at, finished_at from leasehold.finished_jobs order by id")
+        assert (await job(connection, 4))["created_at"] == noon
     assert {row["finished_at"] for row in rows} == {noon}
     assert [noon - row["started_at"] for row in rows] == [timedelta(seconds=30), timedelta(0), timedelta(hours=1)]
 

@@ -14,12 +14,12 @@ from tests.support.sql_worker import BOOM, SqlWorker
 
 
 async def test_a_failed_attempt_is_scheduled_for_the_next_one(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection)
         answer = (await worker.fail(await worker.claim(), retry_in=[90.0]))[1]
-        row = await job(lane, 1)
+        row = await job(connection, 1)
     due = datetime(2026, 3, 1, 12, 1, 30, tzinfo=UTC)
     assert (answer["outcome"], answer["reason"], answer["run_at"]) == ("scheduled", None, due)
     assert (row["state"], row["run_at"], row["attempt"]) == ("scheduled", due, 1)
@@ -98,19 +98,19 @@ async def test_a_failed_keyed_job_gives_its_key_on(database: Database, worker: S
 async def test_a_senseless_retry_time_is_cut_and_settles_all_the_same(
     database: Database, retry_in: float, at_most: float
 ) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection)
         run_at = (await worker.fail(await worker.claim(), retry_in=[retry_in]))[1]["run_at"]
     assert run_at == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=at_most)
 
 
 async def test_the_back_off_of_the_kind_is_used_between_nothing_and_its_cap(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a"}] * 100)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}] * 100)
         claimed = await worker.claim(100)
         many = len(claimed)
         answers = await worker.fail(claimed, initial=[8.0] * many, multiplier=[3.0] * many, cap=[5.0] * many)
@@ -120,10 +120,10 @@ async def test_the_back_off_of_the_kind_is_used_between_nothing_and_its_cap(data
 
 
 async def test_the_back_off_counts_attempts_without_the_spared_ones(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a"}] * 50)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}] * 50)
         for _ in range(6):
             await worker.release(await worker.claim(50))
         claimed = await worker.claim(50)

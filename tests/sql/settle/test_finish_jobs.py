@@ -73,11 +73,11 @@ async def test_unknown_ids_repeated_ids_nulls_and_no_ids_do_no_harm(database: Da
 
 
 async def test_a_start_that_nobody_saw_is_reckoned_from_how_long_it_ran(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await enqueue_many(lane, [{"kind": "a"}] * 5)
-        await freeze(lane, "2999-01-01 11:00Z")
-        await SqlWorker(lane).claim(4)
-        await finish(lane, [1, 2, 3, 4, 5], ran_for=[30.0, None, 1e9, -5.0, 30.0])
+    async with database.reserve("clocked") as connection:
+        await enqueue_many(connection, [{"kind": "a"}] * 5)
+        await freeze(connection, "2999-01-01 11:00Z")
+        await SqlWorker(connection).claim(4)
+        await finish(connection, [1, 2, 3, 4, 5], ran_for=[30.0, None, 1e9, -5.0, 30.0])
     rows = await database.fetch("select started_at from leasehold.finished_jobs order by id")
     assert [row["started_at"] for row in rows] == [
         END - timedelta(seconds=30), END, END - timedelta(hours=1), END, None,

@@ -111,15 +111,15 @@ async def test_a_late_word_of_an_earlier_attempt_changes_nothing(database: Datab
     await report(worker, first, [0.1])
 
     async def say_late() -> None:
-        async with database.lane("late") as lane:
-            await report(worker.over(lane), first, [0.9])
+        async with database.reserve("late") as connection:
+            await report(worker.over(connection), first, [0.9])
 
-    async with trio.open_nursery() as nursery, open_transaction(database, "next") as lane:
-        await worker.over(lane).fail(first, retry_in=[0.0])
-        await report(worker.over(lane), await worker.over(lane).claim(), [0.2])
+    async with trio.open_nursery() as nursery, open_transaction(database, "next") as connection:
+        await worker.over(connection).fail(first, retry_in=[0.0])
+        await report(worker.over(connection), await worker.over(connection).claim(), [0.2])
         nursery.start_soon(say_late)
         await until_waiting(database, "late")
-        await lane.execute("commit")
+        await connection.execute("commit")
     assert await progress(database) == (2, 0.2, None)
 
 
@@ -127,7 +127,7 @@ async def test_a_word_that_was_overtaken_changes_nothing(database: Database, wor
     """The scribe's call has begun when the settler writes the last word of the job that ends."""
     await enqueue(database)
     jobs = await worker.claim()
-    async with database.lane("scribe") as scribe, database.lane("settler") as settler:
+    async with database.reserve("scribe") as scribe, database.reserve("settler") as settler:
         await freeze(scribe, "2030-03-01 12:00Z")
         await freeze(settler, "2030-03-01 12:01Z")
         assert await report(worker.over(settler), jobs, [1.0], ["done"]) == {}

@@ -11,16 +11,16 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_a_rescheduled_job_runs_again_after_its_delay(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection)
         assert await worker.reschedule(await worker.claim(), [3600.0], ["rate limit"]) == {}
-        row = await job(lane, 1)
+        row = await job(connection, 1)
         assert (row["state"], row["run_at"]) == ("scheduled", datetime(2026, 3, 1, 13, tzinfo=UTC))
         assert (row["attempt"], row["spared_attempts"], row["worker_id"]) == (1, 1, None)
         assert await worker.claim() == []
-        await freeze(lane, "2026-03-01 13:00Z")
+        await freeze(connection, "2026-03-01 13:00Z")
         assert (await worker.claim_one())["attempt"] == 2
 
 
@@ -47,12 +47,12 @@ async def test_without_a_delay_it_is_pending_at_once(database: Database, worker:
 
 @pytest.mark.parametrize("delay", [float("inf"), float("nan"), 1e300])
 async def test_a_senseless_delay_is_cut_to_a_hundred_years(database: Database, delay: float) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue(connection)
         assert await worker.reschedule(await worker.claim(), [delay]) == {}
-        row = await job(lane, 1)
+        row = await job(connection, 1)
     assert row["run_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=3155760000)
 
 

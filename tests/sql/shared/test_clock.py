@@ -15,7 +15,7 @@ async def test_it_is_the_wall_clock_and_moves_within_a_transaction(database: Dat
 
 async def test_a_frozen_clock_stands_still_for_its_session_only(database: Database) -> None:
     then = datetime(2026, 1, 1, tzinfo=UTC)
-    async with database.lane("frozen") as frozen, database.lane("other") as other:
+    async with database.reserve("frozen") as frozen, database.reserve("other") as other:
         await freeze(frozen, "2026-01-01 00:00Z")
         assert [(await frozen.fetch("select leasehold.clock()"))[0][0] for _ in range(2)] == [then, then]
         assert (await other.fetch("select leasehold.clock()"))[0][0] != then

@@ -47,42 +47,42 @@ async def test_a_migrated_database_has_the_partitions_of_a_week(fresh_database: 
 
 
 async def test_days_from_today_on_are_made_once(fresh_database: Database) -> None:
-    async with fresh_database.lane("clocked") as lane:
-        await freeze(lane, f"{DAY} 23:59:59Z")
-        assert await lane.call_value("ensure_partitions", 1) == 6
-        assert await lane.call_value("ensure_partitions", 1) == 0
-        assert await partitions(lane) == ["finished_jobs_20300504", "finished_jobs_20300505"]
-        assert await partitions(lane, "job_events") == ["job_events_20300504", "job_events_20300505"]
-        assert await partitions(lane, "job_logs") == ["job_logs_20300504", "job_logs_20300505"]
-        await freeze(lane, "2030-05-05 00:00Z")
-        assert await lane.call_value("ensure_partitions", 1) == 3
+    async with fresh_database.reserve("clocked") as connection:
+        await freeze(connection, f"{DAY} 23:59:59Z")
+        assert await connection.call_value("ensure_partitions", 1) == 6
+        assert await connection.call_value("ensure_partitions", 1) == 0
+        assert await partitions(connection) == ["finished_jobs_20300504", "finished_jobs_20300505"]
+        assert await partitions(connection, "job_events") == ["job_events_20300504", "job_events_20300505"]
+        assert await partitions(connection, "job_logs") == ["job_logs_20300504", "job_logs_20300505"]
+        await freeze(connection, "2030-05-05 00:00Z")
+        assert await connection.call_value("ensure_partitions", 1) == 3
 
 
 async def test_days_are_those_of_utc_wherever_the_caller_is(fresh_database: Database) -> None:
-    async with fresh_database.lane("clocked") as lane:
-        await lane.execute("set timezone = 'Pacific/Auckland'")
-        await freeze(lane, f"{DAY} 23:00Z")
-        await lane.call("ensure_partitions", 0)
-        await finish_one(lane)
-        assert await where_jobs_are(lane) == {1: "finished_jobs_20300504"}
+    async with fresh_database.reserve("clocked") as connection:
+        await connection.execute("set timezone = 'Pacific/Auckland'")
+        await freeze(connection, f"{DAY} 23:00Z")
+        await connection.call("ensure_partitions", 0)
+        await finish_one(connection)
+        assert await where_jobs_are(connection) == {1: "finished_jobs_20300504"}
 
 
 async def test_a_day_without_a_partition_works_and_is_tidied_up_later(fresh_database: Database) -> None:
-    async with fresh_database.lane("clocked") as lane:
-        await freeze(lane, f"{DAY} 12:00Z")
-        await finish_one(lane)
-        await lane.execute(f"insert into leasehold.job_logs values (1, '{DAY} 12:00Z', 1, 'info', 'said')")
-        await freeze(lane, "2030-05-05 00:00Z")
-        await finish_one(lane)
-        assert set((await where_jobs_are(lane)).values()) == {"finished_jobs_default"}
-        before = await events(lane, 1)
-        await freeze(lane, f"{DAY} 13:00Z")
-        assert await lane.call_value("ensure_partitions", 0) == 3
-        assert await where_jobs_are(lane) == {1: "finished_jobs_20300504", 2: "finished_jobs_default"}
-        logs = await lane.fetch("select message, tableoid::regclass::text from leasehold.job_logs")
+    async with fresh_database.reserve("clocked") as connection:
+        await freeze(connection, f"{DAY} 12:00Z")
+        await finish_one(connection)
+        await connection.execute(f"insert into leasehold.job_logs values (1, '{DAY} 12:00Z', 1, 'info', 'said')")
+        await freeze(connection, "2030-05-05 00:00Z")
+        await finish_one(connection)
+        assert set((await where_jobs_are(connection)).values()) == {"finished_jobs_default"}
+        before = await events(connection, 1)
+        await freeze(connection, f"{DAY} 13:00Z")
+        assert await connection.call_value("ensure_partitions", 0) == 3
+        assert await where_jobs_are(connection) == {1: "finished_jobs_20300504", 2: "finished_jobs_default"}
+        logs = await connection.fetch("select message, tableoid::regclass::text from leasehold.job_logs")
         assert [tuple(row) for row in logs] == [("said", "leasehold.job_logs_20300504")]
-        assert await events(lane, 1) == before
-        rows = await lane.fetch("select job_id, tableoid::regclass::text from leasehold.job_events order by 1")
+        assert await events(connection, 1) == before
+        rows = await connection.fetch("select job_id, tableoid::regclass::text from leasehold.job_events order by 1")
         assert [tuple(row) for row in rows] == [
             (1, "leasehold.job_events_20300504"),
             (2, "leasehold.job_events_default"),
@@ -90,10 +90,10 @@ async def test_a_day_without_a_partition_works_and_is_tidied_up_later(fresh_data
 
 
 async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) -> None:
-    async with fresh_database.lane("clocked") as lane:
-        await freeze(lane, DAY)
-        await lane.call("ensure_partitions", 0)
-        rows = await lane.fetch("select indexdef from pg_indexes where tablename like '%20300504' order by 1")
+    async with fresh_database.reserve("clocked") as connection:
+        await freeze(connection, DAY)
+        await connection.call("ensure_partitions", 0)
+        rows = await connection.fetch("select indexdef from pg_indexes where tablename like '%20300504' order by 1")
     found = [row[0].split(" USING ")[1] for row in rows]
     assert [text for text in found if text.startswith("brin")] == [
         f"brin ({column}) WITH (pages_per_range='64', autosummarize='on')" for column in ("finished_at", "at")
@@ -118,11 +118,11 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
     claimed = await worker.claim()
 
     async def complete() -> None:
-        async with database.lane("settler") as settler:
+        async with database.reserve("settler") as settler:
             await freeze(settler, f"{DAY} 12:00Z")
             assert await worker.over(settler).complete(claimed[1:]) == {}
 
-    async with database.lane("first") as first:
+    async with database.reserve("first") as first:
         await freeze(first, f"{DAY} 11:00Z")
         await worker.over(first).complete(claimed[:1])
     async with trio.open_nursery() as nursery, open_transaction(database, "janitor") as janitor:
@@ -137,7 +137,7 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
 
 async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_database: Database) -> None:
     database = fresh_database
-    async with open_transaction(database, "dump") as dump, database.lane("janitor") as janitor:
+    async with open_transaction(database, "dump") as dump, database.reserve("janitor") as janitor:
         await freeze(janitor, DAY)
         await dump.fetch("select count(*) from leasehold.finished_jobs")
         with trio.fail_after(5):
@@ -150,17 +150,17 @@ async def test_two_at_once_make_each_partition_once(fresh_database: Database) ->
     made: list[object] = []
 
     async def ensure(name: str) -> None:
-        async with fresh_database.lane(name) as lane:
-            await freeze(lane, DAY)
-            made.append(await lane.call_value("ensure_partitions", 5))
+        async with fresh_database.reserve(name) as connection:
+            await freeze(connection, DAY)
+            made.append(await connection.call_value("ensure_partitions", 5))
 
     async with trio.open_nursery() as nursery:
         for name in ("one", "two", "three"):
             nursery.start_soon(ensure, name)
-    async with fresh_database.lane("last") as lane:
-        await freeze(lane, DAY)
-        made.append(await lane.call_value("ensure_partitions", 5))
-        assert len(await partitions(lane)) == 6
+    async with fresh_database.reserve("last") as connection:
+        await freeze(connection, DAY)
+        made.append(await connection.call_value("ensure_partitions", 5))
+        assert len(await partitions(connection)) == 6
     assert sum(n for n in made if isinstance(n, int)) == 18
 
 

@@ -50,13 +50,13 @@ async def test_pending_kinds_of_its_queues_that_it_has_no_handler_for(
 
 
 async def register(
-    lane: SqlWorker, at: str, version: str, app_version: str | None, queues: list[str], kinds: Sequence[str] = ()
+    connection: SqlWorker, at: str, version: str, app_version: str | None, queues: list[str], kinds: Sequence[str] = ()
 ) -> None:
-    await freeze(lane.caller, f"2026-03-01 {at}")  # pyright: ignore[reportArgumentType]
-    await lane.caller.call(
+    await freeze(connection.caller, f"2026-03-01 {at}")  # pyright: ignore[reportArgumentType]
+    await connection.caller.call(
         "register_worker",
-        lane.incarnation,
-        lane.name,
+        connection.incarnation,
+        connection.name,
         "h",
         1,
         version,
@@ -71,7 +71,7 @@ async def register(
 async def test_a_worker_is_outdated_when_the_last_one_that_started_beside_it_has_another_version(
     database: Database,
 ) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as connection:
         for number, (name, version, app_version, queues) in enumerate(
             [
                 ("old", "1", "a", ["q"]),
@@ -82,13 +82,13 @@ async def test_a_worker_is_outdated_when_the_last_one_that_started_beside_it_has
                 ("last", "2", "b", ["q", "s"]),
             ]
         ):
-            await register(SqlWorker(lane, name), f"12:00:0{number}Z", version, app_version, queues)
-        rows = await lane.call("list_workers")
+            await register(SqlWorker(connection, name), f"12:00:0{number}Z", version, app_version, queues)
+        rows = await connection.call("list_workers")
     assert {row["worker_id"] for row in rows if row["outdated"]} == {"old", "old app", "rolled back"}
 
 
 async def test_a_worker_is_not_compared_with_those_of_another_app(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as connection:
         for number, (name, version, kinds) in enumerate(
             [
                 ("shop old", "1", ["echo", "dummy", "pay"]),
@@ -98,20 +98,22 @@ async def test_a_worker_is_not_compared_with_those_of_another_app(database: Data
                 ("bank", "1", ["echo", "dummy", "book"]),
             ]
         ):
-            await register(SqlWorker(lane, name), f"12:00:0{number}Z", version, None, [], kinds)
-        rows = await lane.call("list_workers")
+            await register(SqlWorker(connection, name), f"12:00:0{number}Z", version, None, [], kinds)
+        rows = await connection.call("list_workers")
     assert {row["worker_id"] for row in rows if row["outdated"]} == {"shop old", "plain old"}
 
 
 async def test_of_a_worker_that_is_gone_nothing_is_odd(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
         await register(worker, "12:00Z", "1", None, ["q"])
-        await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True, None, 0.9, 0.1, "memory 90 %", 10.0)
-        row = await worker_row(lane, "w1")
+        await connection.call(
+            "heartbeat_worker", worker.incarnation, 0, "ready", True, None, 0.9, 0.1, "memory 90 %", 10.0
+        )
+        row = await worker_row(connection, "w1")
         assert (row["backoff"], row["memory"], row["cpu"]) == ("memory 90 %", pytest.approx(0.9), pytest.approx(0.1))
-        await register(SqlWorker(lane, "new"), "12:05Z", "2", None, ["q"])
-        row = await worker_row(lane, "w1")
+        await register(SqlWorker(connection, "new"), "12:05Z", "2", None, ["q"])
+        row = await worker_row(connection, "w1")
     assert (row["state"], row["outdated"], row["backoff"], row["backoff_until"]) == ("stale", False, None, None)
 
 

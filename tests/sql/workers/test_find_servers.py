@@ -30,16 +30,16 @@ async def test_a_worker_serves_what_it_has_both_the_queue_and_the_kind_of(
 
 
 async def test_only_workers_that_are_ready_and_were_heard_of(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        ready, silent, draining, stopped = (SqlWorker(lane, name) for name in ("a", "b", "c", "d"))
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        ready, silent, draining, stopped = (SqlWorker(connection, name) for name in ("a", "b", "c", "d"))
         for each in (silent, ready, draining, stopped):
             await each.register()
-        await freeze(lane, "2026-03-01 12:03:01Z")
-        await lane.call("heartbeat_worker", ready.incarnation, 0, "ready", True)
-        await lane.call("heartbeat_worker", draining.incarnation, 0, "draining", True)
-        await lane.call("stop_worker", stopped.incarnation)
-        (row,) = await lane.call("find_servers", "q", "k")
+        await freeze(connection, "2026-03-01 12:03:01Z")
+        await connection.call("heartbeat_worker", ready.incarnation, 0, "ready", True)
+        await connection.call("heartbeat_worker", draining.incarnation, 0, "draining", True)
+        await connection.call("stop_worker", stopped.incarnation)
+        (row,) = await connection.call("find_servers", "q", "k")
     assert (row["alive"], row["incarnations"]) == (1, [ready.incarnation])
 
 

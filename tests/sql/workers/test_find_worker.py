@@ -34,17 +34,17 @@ async def test_a_whole_name_goes_before_a_beginning_even_of_one_that_is_alive(da
 
 
 async def test_the_living_go_before_the_dead_and_the_last_of_the_dead_before_the_others(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as connection:
         runs: list[SqlWorker] = []
         for hour in (9, 10, 11):
-            await freeze(lane, f"2026-03-01 {hour}:00Z")
-            runs.append(SqlWorker(lane, "w1"))
+            await freeze(connection, f"2026-03-01 {hour}:00Z")
+            runs.append(SqlWorker(connection, "w1"))
             await runs[-1].register()
-        assert await lane.call_value("find_worker", "w1") == runs[2].incarnation
-        await freeze(lane, "2026-03-01 12:00Z")
-        assert await lane.call_value("find_worker", "w1") == runs[2].incarnation
-        await lane.call("heartbeat_worker", runs[0].incarnation, 0, "ready", True)
-        assert await lane.call_value("find_worker", "w1") == runs[0].incarnation
+        assert await connection.call_value("find_worker", "w1") == runs[2].incarnation
+        await freeze(connection, "2026-03-01 12:00Z")
+        assert await connection.call_value("find_worker", "w1") == runs[2].incarnation
+        await connection.call("heartbeat_worker", runs[0].incarnation, 0, "ready", True)
+        assert await connection.call_value("find_worker", "w1") == runs[0].incarnation
 
 
 async def test_one_of_several_living_ones_is_not_picked(database: Database) -> None:

@@ -58,13 +58,15 @@ async def test_what_a_worker_says_of_its_memory_and_why_it_holds_back_is_shown(
 
 async def test_heartbeats_of_a_whole_fleet_are_heap_only(fresh_database: Database) -> None:
     """Also of a worker with so many kinds that they are kept out of line."""
-    async with fresh_database.lane("measured") as lane:
-        fleet = [SqlWorker(lane, f"w{number}") for number in range(40)]
+    async with fresh_database.reserve("measured") as connection:
+        fleet = [SqlWorker(connection, f"w{number}") for number in range(40)]
         for number, worker in enumerate(fleet):
             await worker.register(kinds=[f"some_kind_of_job_{kind}" for kind in range(number * 20)])
         for _ in range(10):
             for worker in fleet:
-                await lane.call("heartbeat_worker", worker.incarnation, 1, "ready", True, 3, 0.5, 0.5)
-        await lane.fetch("select pg_stat_force_next_flush()")
-        counts = await lane.fetch("select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'workers'")
+                await connection.call("heartbeat_worker", worker.incarnation, 1, "ready", True, 3, 0.5, 0.5)
+        await connection.fetch("select pg_stat_force_next_flush()")
+        counts = await connection.fetch(
+            "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'workers'"
+        )
         assert tuple(counts[0]) == (400, 400)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
 
-async def states(caller: Lane, seconds: Sequence[int]) -> list[str]:
+async def states(caller: ReservedConnection, seconds: Sequence[int]) -> list[str]:
     """How the only worker is shown so many seconds after it began."""
     shown: list[str] = []
     for second in seconds:
@@ -25,36 +25,36 @@ async def states(caller: Lane, seconds: Sequence[int]) -> list[str]:
 async def test_a_worker_is_stale_when_it_has_missed_two_of_its_heartbeats(
     database: Database, heartbeat_seconds: float | None, last: int, first: int
 ) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        worker = SqlWorker(connection)
         await worker.register(heartbeat_seconds=heartbeat_seconds)
-        assert await states(lane, [last, first]) == ["ready", "stale"]
-        await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
-        assert await states(lane, [first]) == ["ready"]
+        assert await states(connection, [last, first]) == ["ready", "stale"]
+        await connection.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+        assert await states(connection, [first]) == ["ready"]
 
 
 async def test_a_worker_whose_jobs_were_taken_back_is_stale_until_it_is_heard_of(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        worker = SqlWorker(connection)
         await worker.register(heartbeat_seconds=30.0)
-        await enqueue(lane)
+        await enqueue(connection)
         await worker.claim(lease=10.0)
-        await freeze(lane, "2026-03-01 12:00:11Z")
-        await lane.call("reap_jobs", 10)
-        assert await states(lane, [12]) == ["stale"]
-        await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
-        assert await states(lane, [13]) == ["ready"]
+        await freeze(connection, "2026-03-01 12:00:11Z")
+        await connection.call("reap_jobs", 10)
+        assert await states(connection, [12]) == ["stale"]
+        await connection.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+        assert await states(connection, [13]) == ["ready"]
 
 
 async def test_a_worker_that_renews_its_leases_lives_though_its_loop_is_blocked(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        worker = SqlWorker(connection)
         await worker.register(heartbeat_seconds=10.0)
-        await enqueue(lane)
+        await enqueue(connection)
         [job] = await worker.claim(lease=60.0)
-        await freeze(lane, "2026-03-01 12:00:40Z")
+        await freeze(connection, "2026-03-01 12:00:40Z")
         await worker.renew([job])
-        assert await states(lane, [41, 65, 66]) == ["ready", "ready", "stale"]
+        assert await states(connection, [41, 65, 66]) == ["ready", "ready", "stale"]

@@ -23,30 +23,30 @@ async def test_workers_are_listed_by_name_those_that_ended_last_and_only_if_aske
 
 
 async def test_a_worker_tells_how_long_it_is_silent_and_is_stale_after_three_minutes(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        worker = SqlWorker(connection)
         await worker.register()
         shown: list[tuple[str, float]] = []
 
         async def look() -> None:
-            row = (await lane.call("list_workers"))[0]
+            row = (await connection.call("list_workers"))[0]
             shown.append((row["state"], row["silent_for"]))
 
         for at in ("12:03:00Z", "12:03:01Z"):
-            await freeze(lane, f"2026-03-01 {at}")
+            await freeze(connection, f"2026-03-01 {at}")
             await look()
-        await lane.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
+        await connection.call("heartbeat_worker", worker.incarnation, 0, "ready", True)
         await look()
     assert shown == [("ready", 180.0), ("stale", 181.0), ("ready", 0.0)]
 
 
 async def test_a_worker_that_was_killed_is_shown_for_a_day(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await SqlWorker(lane).register()
-        await freeze(lane, "2026-03-02 11:59Z")
-        assert [row["state"] for row in await lane.call("list_workers")] == ["stale"]
-        await freeze(lane, "2026-03-02 12:00Z")
-        assert await lane.call("list_workers") == []
-        assert [row["state"] for row in await lane.call("list_workers", True)] == ["stale"]
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await SqlWorker(connection).register()
+        await freeze(connection, "2026-03-02 11:59Z")
+        assert [row["state"] for row in await connection.call("list_workers")] == ["stale"]
+        await freeze(connection, "2026-03-02 12:00Z")
+        assert await connection.call("list_workers") == []
+        assert [row["state"] for row in await connection.call("list_workers", True)] == ["stale"]

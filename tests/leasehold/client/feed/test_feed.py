@@ -9,7 +9,7 @@ import pytest
 from leasehold.client.feed import feed as feeds
 from leasehold.client.feed.changes import Change, instant_of, microseconds_of
 from leasehold.client.feed.feed import Feed, replay
-from leasehold.database import Caller, Database, Lane, Row
+from leasehold.database import Caller, Database, ReservedConnection, Row
 from leasehold.errors import DatabaseUnavailable
 from tests.support.sql_jobs import enqueue, pile_up
 from tests.support.sql_waits import freeze, open_transaction
@@ -29,8 +29,8 @@ def ends(changes: list[Change]) -> list[int | None]:
 @asynccontextmanager
 async def begun(database: Database) -> AsyncGenerator[Feed]:
     """A feed after its first look."""
-    async with database.lane("feed") as lane:
-        feed = Feed(lane)
+    async with database.reserve("feed") as connection:
+        feed = Feed(connection)
         assert await feed.read() == []
         yield feed
 
@@ -104,12 +104,12 @@ async def test_a_crowd_is_told_a_page_at_a_time_and_whole(database: Database, mo
 
 async def test_what_commits_soon_after_later_things_is_told_by_the_next_look(database: Database) -> None:
     await pile_up(database, 2)
-    async with begun(database) as feed, open_transaction(database, "slow") as lane:
-        slow, quick = SqlWorker(lane), SqlWorker(database)
+    async with begun(database) as feed, open_transaction(database, "slow") as connection:
+        slow, quick = SqlWorker(connection), SqlWorker(database)
         await slow.complete(await slow.claim(1))
         await quick.complete(await quick.claim(1))
         assert ends(await feed.read()) == [2]
-        await lane.execute("commit")
+        await connection.execute("commit")
         assert ends(await feed.read()) == [1]
         assert ends(await feed.read()) == []
 
@@ -118,14 +118,14 @@ def same(at: datetime) -> datetime:
     return at
 
 
-async def commit_long_after(feed: Feed, lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+async def commit_long_after(feed: Feed, connection: ReservedConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Job 1 completes in an open transaction; the feed goes past that moment; then it is committed."""
     monkeypatch.setattr(feeds, "OVERLAP", timedelta(0))
-    worker = SqlWorker(lane)
+    worker = SqlWorker(connection)
     await worker.complete(await worker.claim(1))
     assert ends(await feed.read()) == []
-    assert ends(await audited(feed, lane)) == []
-    await lane.execute("commit")
+    assert ends(await audited(feed, connection)) == []
+    await connection.execute("commit")
     assert ends(await feed.read()) == []
 
 
@@ -134,23 +134,23 @@ async def test_what_commits_long_after_its_time_is_found_by_an_audit(
 ) -> None:
     monkeypatch.setattr(feeds, "_second", same)  # the present second is looked at as well
     await enqueue(database)
-    async with begun(database) as feed, open_transaction(database, "slow") as lane:
-        await commit_long_after(feed, lane, monkeypatch)
+    async with begun(database) as feed, open_transaction(database, "slow") as connection:
+        await commit_long_after(feed, connection, monkeypatch)
         assert ends(await audited(feed, database)) == [1]
         assert ends(await audited(feed, database)) == []
 
 
 async def test_the_cursor_stays_before_what_an_open_transaction_may_still_commit(database: Database) -> None:
     await enqueue(database)
-    async with open_transaction(database, "slow") as lane:
-        worker = SqlWorker(lane)
+    async with open_transaction(database, "slow") as connection:
+        worker = SqlWorker(connection)
         await worker.complete(await worker.claim(1))
-        (row,) = await lane.call("list_changes", datetime.fromisoformat("2020-01-01T00:00:00Z"))
+        (row,) = await connection.call("list_changes", datetime.fromisoformat("2020-01-01T00:00:00Z"))
         async with begun(database) as feed:
             await audited(feed, database)
             await feed.read()
             assert feed.cursor < microseconds_of(row["at"])
-            await lane.execute("commit")
+            await connection.execute("commit")
             assert ends([each async for page in replay(database, instant_of(feed.cursor)) for each in page]) == [1]
             await audited(feed, database)
             await feed.read()
@@ -165,8 +165,8 @@ async def test_an_audit_that_the_database_cuts_short_is_made_up_for(
     caller = Failing(database, "nothing")
     feed = Feed(caller)
     await feed.read()
-    async with open_transaction(database, "slow") as lane:
-        await commit_long_after(feed, lane, monkeypatch)
+    async with open_transaction(database, "slow") as connection:
+        await commit_long_after(feed, connection, monkeypatch)
     caller.function = "count_changes"
     with pytest.raises(DatabaseUnavailable):
         await audited(feed, database)
@@ -175,10 +175,10 @@ async def test_an_audit_that_the_database_cuts_short_is_made_up_for(
 
 @pytest.mark.parametrize("minutes", [0, 1, 2])
 async def test_what_happened_before_the_first_look_is_never_told(database: Database, minutes: int) -> None:
-    async with database.lane("clocked") as lane:
-        (row,) = await lane.fetch(f"select now() - interval '{minutes} min 15 s' as at")
-        await freeze(lane, row["at"].isoformat())
-        await run_one(lane)
+    async with database.reserve("clocked") as connection:
+        (row,) = await connection.fetch(f"select now() - interval '{minutes} min 15 s' as at")
+        await freeze(connection, row["at"].isoformat())
+        await run_one(connection)
     async with begun(database) as feed:
         assert await audited(feed, database) == []
         assert await feed.read() == []

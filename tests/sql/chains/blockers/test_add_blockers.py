@@ -160,22 +160,22 @@ async def test_blocked_jobs_hold_up_nobody_of_their_key(database: Database, work
 
 async def test_a_rolled_back_enqueue_leaves_no_edge(database: Database) -> None:
     await enqueue(database)
-    async with database.lane("producer") as lane:
-        await lane.execute("begin")
-        await enqueue_blocked(lane, [1])
-        await lane.execute("rollback")
+    async with database.reserve("producer") as connection:
+        await connection.execute("begin")
+        await enqueue_blocked(connection, [1])
+        await connection.execute("rollback")
     assert await database.fetch("select from leasehold.job_blockers") == []
 
 
 async def test_a_completion_never_waits_for_a_producer(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     claimed = await worker.claim()
-    async with database.lane("producer") as lane:
-        await lane.execute("begin")
-        await enqueue_blocked(lane, [1])
+    async with database.reserve("producer") as connection:
+        await connection.execute("begin")
+        await enqueue_blocked(connection, [1])
         with trio.fail_after(5):
             assert await worker.complete(claimed) == {}
-        await lane.execute("commit")
+        await connection.execute("commit")
     assert await broken_chains(database) == []
 
 

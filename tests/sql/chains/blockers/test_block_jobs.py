@@ -63,18 +63,18 @@ async def test_with_nothing_open_to_wait_for_only_the_delay_counts(
 
 
 async def test_a_delay_counts_from_now_and_holds_even_when_all_are_done(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2999-01-01 12:00Z")
-        await enqueue(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2999-01-01 12:00Z")
+        await enqueue(connection)
         await worker.block(
             await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}], "delay": 60}]
         )
-        assert await state(lane, 1) == "blocked"
+        assert await state(connection, 1) == "blocked"
         await complete_all(worker, "part")
-        row = await job(lane, 1)
+        row = await job(connection, 1)
         assert (row["state"], row["run_at"]) == ("scheduled", datetime(2999, 1, 1, 12, 1, tzinfo=UTC))
-        await freeze(lane, "2999-01-01 12:01Z")
+        await freeze(connection, "2999-01-01 12:01Z")
         assert ids(await worker.claim()) == [1]
 
 

@@ -80,12 +80,12 @@ async def test_it_takes_its_place_behind_what_was_due_before(database: Database,
 
 
 async def test_one_that_is_not_due_yet_is_scheduled_for_its_time(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2999-01-01 12:00Z")
-        await enqueue(lane, kind="part")
-        joined = await enqueue_blocked(lane, [1], run_at="2999-01-01 13:00Z")
-        await complete_all(SqlWorker(lane), "part")
-        row = await job(lane, joined)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2999-01-01 12:00Z")
+        await enqueue(connection, kind="part")
+        joined = await enqueue_blocked(connection, [1], run_at="2999-01-01 13:00Z")
+        await complete_all(SqlWorker(connection), "part")
+        row = await job(connection, joined)
     assert (row["state"], row["run_at"]) == ("scheduled", datetime(2999, 1, 1, 13, tzinfo=UTC))
 
 
@@ -94,7 +94,7 @@ async def test_rows_that_somebody_has_locked_can_be_left(
     database: Database, worker: SqlWorker, skip_locked: bool
 ) -> None:
     first, second = await strand(database, worker), await strand(database, worker)
-    async with open_transaction(database, "user") as user, database.lane("other") as other:
+    async with open_transaction(database, "user") as user, database.reserve("other") as other:
         await user.fetch("select from leasehold.jobs where id = $1 for update", first)
         await other.execute("set lock_timeout = '200ms'")
         try:

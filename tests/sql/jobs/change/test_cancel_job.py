@@ -97,9 +97,9 @@ async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database:
     outcome: list[object] = []
 
     async def cancel(lane_name: str) -> None:
-        async with database.lane(lane_name) as lane:
+        async with database.reserve(lane_name) as connection:
             try:
-                outcome.append(await lane.call_value("cancel_job", 1))
+                outcome.append(await connection.call_value("cancel_job", 1))
             except WrongState as error:
                 outcome.append(str(error))
 
@@ -111,8 +111,8 @@ async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database:
     assert outcome == ["job 1 is completed and cannot be cancelled"]
 
     async def complete() -> None:
-        async with database.lane("settler") as lane:
-            outcome.append(await worker.over(lane).complete(claimed[1:]))
+        async with database.reserve("settler") as connection:
+            outcome.append(await worker.over(connection).complete(claimed[1:]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "cancel") as cancelling:
         await cancelling.call("cancel_job", 2)
@@ -127,8 +127,8 @@ async def test_a_cancel_that_meets_a_claim_cancels_the_claimed_job(database: Dat
     seen: list[object] = []
 
     async def cancel() -> None:
-        async with database.lane("cancel") as lane:
-            seen.append(await lane.call_value("cancel_job", 1))
+        async with database.reserve("cancel") as connection:
+            seen.append(await connection.call_value("cancel_job", 1))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "claimer") as claimer:
         claimed = await worker.over(claimer).claim()

@@ -147,8 +147,8 @@ async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(database:
     answers: list[Changes] = []
 
     async def second() -> None:
-        async with database.lane("second") as lane:
-            answers.append(await cancel(lane, state="pending"))
+        async with database.reserve("second") as connection:
+            answers.append(await cancel(connection, state="pending"))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await SqlWorker(first).claim(1)

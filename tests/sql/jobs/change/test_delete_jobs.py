@@ -96,8 +96,8 @@ async def test_of_two_that_remove_a_job_at_once_the_second_says_that_it_is_no_mo
     answers: list[tuple[bool, str, str | None]] = []
 
     async def second() -> None:
-        async with database.lane("second") as lane:
-            [row] = await lane.call("delete_jobs", job_ids=[1], dry_run=False)
+        async with database.reserve("second") as connection:
+            [row] = await connection.call("delete_jobs", job_ids=[1], dry_run=False)
             answers.append((row["changed"], row["was"], row["now"]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:

@@ -144,9 +144,9 @@ async def test_an_edit_that_meets_a_claim_is_refused_and_never_changes_what_runs
     refusals: list[str] = []
 
     async def second() -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as connection:
             with pytest.raises(WrongState) as refused:
-                await edit(lane, args='{"a": 2}')
+                await edit(connection, args='{"a": 2}')
         refusals.append(str(refused.value))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:

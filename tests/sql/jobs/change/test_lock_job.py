@@ -13,8 +13,8 @@ async def test_a_locked_job_is_not_edited_before_the_transaction_ends(database: 
     job_id = await enqueue(database)
 
     async def edit() -> None:
-        async with database.lane("second") as lane:
-            await lane.call("edit_job", job_id, priority=5, timeout=None)
+        async with database.reserve("second") as connection:
+            await connection.call("edit_job", job_id, priority=5, timeout=None)
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         [locked] = await first.call("lock_job", job_id)

@@ -139,9 +139,9 @@ async def test_of_two_retries_at_once_one_is_told_that_none_is_needed(database: 
     outcome: list[str] = []
 
     async def second() -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as connection:
             try:
-                await lane.call("retry_job", 1)
+                await connection.call("retry_job", 1)
             except WrongState as error:
                 outcome.append(str(error))
 

@@ -169,8 +169,8 @@ async def test_of_two_at_once_each_job_is_retried_by_one(database: Database, wor
     answers: list[Changes] = []
 
     async def second() -> None:
-        async with database.lane("second") as lane:
-            answers.append(await retry(lane))
+        async with database.reserve("second") as connection:
+            answers.append(await retry(connection))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await retry(first, batch=40)

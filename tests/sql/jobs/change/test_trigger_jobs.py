@@ -76,9 +76,9 @@ async def test_of_a_trigger_and_a_cancel_that_meet_the_trigger_hears_of_it(datab
     outcome: list[str] = []
 
     async def trigger() -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as connection:
             try:
-                await lane.call("trigger_jobs", jobs)
+                await connection.call("trigger_jobs", jobs)
             except WrongState as error:
                 outcome.append(str(error))
 

@@ -71,9 +71,9 @@ async def test_the_job_exists_when_the_callers_transaction_commits_and_not_other
 
 
 async def test_a_delay_makes_it_scheduled_for_that_time_by_the_clock_of_the_database(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        row = await job(lane, await enqueue(lane, delay=timedelta(minutes=90)))
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        row = await job(connection, await enqueue(connection, delay=timedelta(minutes=90)))
     assert row["state"] == "scheduled"
     assert row["created_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert row["run_at"] == datetime(2026, 3, 1, 13, 30, tzinfo=UTC)

@@ -151,10 +151,10 @@ async def test_what_is_no_json_is_refused(database: Database, text: str) -> None
 
 async def test_json_of_great_depth_is_refused_and_the_connection_lives(database: Database) -> None:
     deep = '{"a":' * 100_000 + "1" + "}" * 100_000
-    async with database.lane("deep") as lane:
+    async with database.reserve("deep") as connection:
         with pytest.raises(BadInput, match="stack depth limit"):
-            await lane.call("enqueue_jobs", f'[{{"kind": "a", "args": {deep}}}]')
-        assert await lane.fetch("select 1")
+            await connection.call("enqueue_jobs", f'[{{"kind": "a", "args": {deep}}}]')
+        assert await connection.fetch("select 1")
 
 
 async def test_args_may_take_a_mebibyte_and_no_more(database: Database) -> None:
@@ -258,8 +258,8 @@ async def test_the_second_of_two_concurrent_enqueues_waits_and_gets_the_job_of_t
     answers: list[tuple[int, bool]] = []
 
     async def second() -> None:
-        async with database.lane("second") as lane:
-            row = (await lane.call("enqueue_jobs", '[{"kind": "a", "idempotency_key": "once"}]'))[0]
+        async with database.reserve("second") as connection:
+            row = (await connection.call("enqueue_jobs", '[{"kind": "a", "idempotency_key": "once"}]'))[0]
             answers.append((row["job_id"], row["is_new"]))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
@@ -277,8 +277,10 @@ async def test_when_the_first_of_two_concurrent_enqueues_rolls_back_the_second_m
     answers: list[bool] = []
 
     async def second() -> None:
-        async with database.lane("second") as lane:
-            answers.append((await lane.call("enqueue_jobs", '[{"kind": "a", "idempotency_key": "once"}]'))[0]["is_new"])
+        async with database.reserve("second") as connection:
+            answers.append(
+                (await connection.call("enqueue_jobs", '[{"kind": "a", "idempotency_key": "once"}]'))[0]["is_new"]
+            )
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await enqueue(first, idempotency_key="once")
@@ -315,9 +317,9 @@ async def test_the_second_of_two_concurrent_enqueues_with_another_fingerprint_wa
     database: Database,
 ) -> None:
     async def second() -> None:
-        async with database.lane("second") as lane:
+        async with database.reserve("second") as connection:
             with pytest.raises(IdempotencyMismatch):
-                await call(lane, {"kind": "b", "idempotency_key": "once", "fingerprint": "y"})
+                await call(connection, {"kind": "b", "idempotency_key": "once", "fingerprint": "y"})
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await call(first, {"kind": "a", "idempotency_key": "once", "fingerprint": "x"})
@@ -345,10 +347,12 @@ async def test_batches_with_the_same_idempotency_keys_in_opposite_order_do_not_d
 
 
 async def test_a_deadline_may_be_a_length_of_time_from_now(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await enqueue_many(lane, [{"kind": "a", "deadline": deadline} for deadline in ("PT90S", "P1DT0.5S", None)])
-        rows = await lane.fetch(
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(
+            connection, [{"kind": "a", "deadline": deadline} for deadline in ("PT90S", "P1DT0.5S", None)]
+        )
+        rows = await connection.fetch(
             "select extract(epoch from deadline - created_at)::float8 as s from leasehold.jobs order by id"
         )
     assert [row["s"] for row in rows] == [90.0, 86400.5, None]

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 import trio
 
-from leasehold.database import Database, Lane, Row
+from leasehold.database import Database, ReservedConnection, Row
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_audit import broken_rules, conservation, watch
 from tests.support.sql_jobs import enqueue_many, states
@@ -21,10 +21,10 @@ KEYS = [None, "hot", *(f"k{n}" for n in range(8))]
 class Actor:
     """One connection that does whatever a worker, a client, a scheduler or a reaper might do next."""
 
-    def __init__(self, lane: Lane, random: Random) -> None:
-        self.lane = lane
+    def __init__(self, reserved: ReservedConnection, random: Random) -> None:
+        self.reserved = reserved
         self.random = random
-        self.worker = SqlWorker(lane)
+        self.worker = SqlWorker(reserved)
         self.held: list[Row] = []
         self.made: list[int] = []
 
@@ -53,7 +53,7 @@ class Actor:
         ]
 
     async def enqueue(self) -> None:
-        self.made += await enqueue_many(self.lane, self.some_jobs())
+        self.made += await enqueue_many(self.reserved, self.some_jobs())
 
     async def claim(self) -> None:
         lease = self.random.choice([0.002, 60.0])
@@ -78,30 +78,30 @@ class Actor:
 
     async def upkeep(self) -> None:
         name = self.random.choice(["reap_jobs", "make_jobs_due", "promote_stranded_jobs"])
-        await self.lane.call(name, self.random.choice([3, 1000]))
+        await self.reserved.call(name, self.random.choice([3, 1000]))
 
     async def meddle(self) -> None:
         if not self.made:
             return
         try:
-            await self.lane.call(self.random.choice(["cancel_job", "retry_job"]), self.random.choice(self.made))
+            await self.reserved.call(self.random.choice(["cancel_job", "retry_job"]), self.random.choice(self.made))
         except (WrongState, UnknownJob):
             return
 
     async def linger(self) -> None:
         """A transaction of the user's own that takes its time."""
-        await self.lane.execute("begin")
-        self.made += await enqueue_many(self.lane, self.some_jobs())
+        await self.reserved.execute("begin")
+        self.made += await enqueue_many(self.reserved, self.some_jobs())
         await trio.sleep(self.random.random() * 0.01)
-        await self.lane.execute(self.random.choice(["commit", "commit", "rollback"]))
+        await self.reserved.execute(self.random.choice(["commit", "commit", "rollback"]))
 
 
 async def run_dry(database: Database) -> None:
     """Settle everything that is left, as one healthy worker with a scheduler and a reaper would."""
-    async with database.lane("last") as lane:
-        await freeze(lane, "2999-01-01")
-        worker = SqlWorker(lane)
-        await lane.call("recover_stale_jobs", 1)
+    async with database.reserve("last") as reserved:
+        await freeze(reserved, "2999-01-01")
+        worker = SqlWorker(reserved)
+        await reserved.call("recover_stale_jobs", 1)
         while claimed := await worker.claim(50):
             assert await worker.complete(claimed) == {}
 
@@ -113,8 +113,8 @@ async def test_many_connections_at_random_break_no_rule_and_strand_no_job(fresh_
     made: list[int] = []
 
     async def act(number: int) -> None:
-        async with database.lane(f"actor {number}") as lane:
-            actor = Actor(lane, Random(f"{seed} {number}"))
+        async with database.reserve(f"actor {number}") as reserved:
+            actor = Actor(reserved, Random(f"{seed} {number}"))
             for _ in range(250):
                 await actor.step()
             made.extend(actor.made)
@@ -141,8 +141,8 @@ async def test_settlers_and_claimers_of_one_key_hand_it_from_job_to_job(fresh_da
     done: list[int] = []
 
     async def work(name: str) -> None:
-        async with database.lane(name) as lane:
-            worker = SqlWorker(lane)
+        async with database.reserve(name) as reserved:
+            worker = SqlWorker(reserved)
             while len(done) < 120:
                 claimed = await worker.claim(2)
                 assert await worker.complete(claimed) == {}

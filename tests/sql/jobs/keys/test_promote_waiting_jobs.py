@@ -70,7 +70,7 @@ async def test_it_waits_for_whoever_is_at_the_key_and_then_sees_what_that_one_di
     await database.execute("update leasehold.jobs set state = 'pending' where id = 2")
 
     async def complete() -> None:
-        async with database.lane("settler") as settler:
+        async with database.reserve("settler") as settler:
             assert await worker.over(settler).complete(claimed) == {}
 
     async with trio.open_nursery() as nursery, open_transaction(database, "claimer") as claimer:

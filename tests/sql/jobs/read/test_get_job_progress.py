@@ -7,13 +7,13 @@ from tests.support.sql_worker import SqlWorker, identities
 
 
 async def test_it_says_what_the_handler_said_last_and_when(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await enqueue_many(lane, [{"kind": "a"}] * 2)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await enqueue_many(connection, [{"kind": "a"}] * 2)
         jobs = await worker.claim()
-        await freeze(lane, "2026-03-01 12:00Z")
-        await lane.call("report_progress", worker.incarnation, *identities(jobs), [0.1, 0.7], ["a", "b"])
-        (row,) = await lane.call("get_job_progress", 2)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await connection.call("report_progress", worker.incarnation, *identities(jobs), [0.1, 0.7], ["a", "b"])
+        (row,) = await connection.call("get_job_progress", 2)
     assert (row["attempt"], row["fraction"], row["message"]) == (1, 0.7, "b")
     assert row["at"].isoformat() == "2026-03-01T12:00:00+00:00"
 

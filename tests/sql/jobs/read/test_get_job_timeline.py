@@ -48,10 +48,10 @@ async def test_everything_that_happened_is_there_in_order(database: Database, wo
 
 
 async def test_the_order_holds_when_everything_happens_in_the_same_microsecond(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await live(SqlWorker(lane))
-        assert await events(lane, 1) == LIFE
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await live(SqlWorker(connection))
+        assert await events(connection, 1) == LIFE
 
 
 async def test_workers_are_named_with_what_they_did(database: Database, worker: SqlWorker) -> None:
@@ -72,14 +72,14 @@ async def test_other_jobs_have_their_own(database: Database, worker: SqlWorker) 
 
 async def test_what_held_a_job_up_and_let_it_go_is_told_in_order(database: Database) -> None:
     """At one moment of the clock, so that the order is that of the events themselves."""
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2030-01-01")
-        worker = SqlWorker(lane)
-        await enqueue(lane, kind="part")
-        joined = await enqueue_blocked(lane, [1], kind="a")
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2030-01-01")
+        worker = SqlWorker(connection)
+        await enqueue(connection, kind="part")
+        joined = await enqueue_blocked(connection, [1], kind="a")
         await complete_all(worker, "part")
         await worker.block(await worker.claim(), [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
-        assert await events(lane, joined) == [("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1)]
+        assert await events(connection, joined) == [("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1)]
         await complete_all(worker, "part")
-        told = await events(lane, joined)
+        told = await events(connection, joined)
     assert sorted(told) == sorted([("created", 0), ("unblocked", 0), ("claimed", 1), ("blocked", 1), ("unblocked", 1)])

@@ -10,7 +10,7 @@ from tests.support.sql_waits import freeze
 
 @pytest.mark.parametrize("is_big", [False, True], ids=["small", "big"])
 async def test_the_last_ones_of_a_queue_come_first(database: Database, is_big: bool) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as connection:
         for at, queue, state in [
             ("08:00", "q", "completed"),
             ("09:00", "q", "failed"),
@@ -19,19 +19,19 @@ async def test_the_last_ones_of_a_queue_come_first(database: Database, is_big: b
             ("11:00:20", "q", "completed"),
             ("11:59:59", "q", "completed"),
         ]:
-            await finish(lane, f"2026-03-01 {at}Z", queue=queue, state=state)
-        await close(lane, "2026-03-01 11:59:30Z")
-        await freeze(lane, "2026-03-01 12:00Z")
+            await finish(connection, f"2026-03-01 {at}Z", queue=queue, state=state)
+        await close(connection, "2026-03-01 11:59:30Z")
+        await freeze(connection, "2026-03-01 12:00Z")
         if is_big:
-            await call_everything_big(lane)
+            await call_everything_big(connection)
 
         async def recent(*args: object) -> list[str]:
-            return [f"{row['finished_at']:%H:%M:%S}" for row in await lane.call("list_recent_jobs", "q", *args)]
+            return [f"{row['finished_at']:%H:%M:%S}" for row in await connection.call("list_recent_jobs", "q", *args)]
 
         assert await recent() == ["11:59:59", "11:00:20", "11:00:10", "09:00:00", "08:00:00"]
         assert await recent(None, 2) == ["11:59:59", "11:00:20"]
         assert await recent("completed", 3) == ["11:59:59", "11:00:20", "08:00:00"]
-        assert await lane.call("list_recent_jobs", "nobody") == []
+        assert await connection.call("list_recent_jobs", "nobody") == []
 
 
 @pytest.mark.parametrize("wrong", [(None, 0), (None, 101), ("pending", 5)])

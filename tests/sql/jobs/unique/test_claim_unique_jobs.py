@@ -81,17 +81,17 @@ async def test_a_job_that_has_started_does_not_count_where_only_queued_ones_do(
 
 async def test_only_jobs_made_within_the_window_count(database: Database, worker: SqlWorker) -> None:
     unique = {"window": 3600, "states": [*UNFINISHED, "completed"]}
-    async with database.lane("frozen") as lane:
-        await freeze(lane, "2026-01-01 00:00:00+00")
-        await enqueue_one(lane, unique=unique)
-        await worker.over(lane).complete(await worker.over(lane).claim())
-        await freeze(lane, "2026-01-01 00:59:59+00")
-        assert await enqueue_one(lane, unique=unique) == (1, "existing")
-        await freeze(lane, "2026-01-01 01:00:00+00")
-        second = await enqueue_one(lane, unique=unique)
+    async with database.reserve("frozen") as connection:
+        await freeze(connection, "2026-01-01 00:00:00+00")
+        await enqueue_one(connection, unique=unique)
+        await worker.over(connection).complete(await worker.over(connection).claim())
+        await freeze(connection, "2026-01-01 00:59:59+00")
+        assert await enqueue_one(connection, unique=unique) == (1, "existing")
+        await freeze(connection, "2026-01-01 01:00:00+00")
+        second = await enqueue_one(connection, unique=unique)
         assert second[1] == "created"
-        await freeze(lane, "2026-01-01 01:59:00+00")
-        assert await enqueue_one(lane, unique=unique) == (second[0], "existing")
+        await freeze(connection, "2026-01-01 01:59:00+00")
+        assert await enqueue_one(connection, unique=unique) == (second[0], "existing")
 
 
 async def test_a_claim_of_a_chain_holds_until_the_whole_chain_is_done(database: Database, worker: SqlWorker) -> None:
@@ -233,8 +233,8 @@ async def test_a_job_enqueued_by_enqueue_job_may_be_unique_too(database: Databas
 
 
 async def test_times_are_told_in_the_clock_of_the_database(database: Database) -> None:
-    async with database.lane("frozen") as lane:
-        await freeze(lane, "2026-01-01 00:00:00+00")
-        await enqueue_one(lane)
+    async with database.reserve("frozen") as connection:
+        await freeze(connection, "2026-01-01 00:00:00+00")
+        await enqueue_one(connection)
     (row,) = await database.fetch("select created_at from leasehold.unique_jobs")
     assert row["created_at"] == datetime(2026, 1, 1, tzinfo=UTC)

@@ -34,8 +34,8 @@ async def test_a_key_that_is_forgotten_while_somebody_waits_for_it_is_taken(data
     answers: list[object] = []
 
     async def wait() -> None:
-        async with database.lane("second") as lane:
-            answers.append(await claim(lane, a=2, b=2))
+        async with database.reserve("second") as connection:
+            answers.append(await claim(connection, a=2, b=2))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "janitor") as janitor:
         await janitor.execute("delete from leasehold.unique_jobs")

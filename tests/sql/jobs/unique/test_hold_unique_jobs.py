@@ -47,8 +47,8 @@ async def test_whoever_waits_for_a_job_holds_no_key_meanwhile(database: Database
     await database.call("claim_unique_keys", ["k"], [1], NOW)
 
     async def wait() -> None:
-        async with database.lane("second") as lane:
-            assert await hold(lane) == (1, False)
+        async with database.reserve("second") as connection:
+            assert await hold(connection) == (1, False)
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.fetch("select from leasehold.jobs for update")

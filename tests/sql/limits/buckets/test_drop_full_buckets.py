@@ -1,27 +1,27 @@
 from __future__ import annotations
 
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from tests.support.sql_limits import enqueue_groups, limit
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
 
 
-async def buckets(caller: Database | Lane) -> set[str]:
+async def buckets(caller: Database | ReservedConnection) -> set[str]:
     return {row[0] for row in await caller.fetch("select key_group from leasehold.rate_buckets")}
 
 
 async def test_buckets_that_are_full_again_are_forgotten(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await limit(lane, group="*", rate=1.0, burst=4)
-        await limit(lane, group="slow", rate=0.1, burst=4)
-        await enqueue_groups(lane, ["a", "b", "b", "slow"])
-        await SqlWorker(lane).claim()
-        await freeze(lane, "2026-03-01 12:00:01Z")
-        assert await lane.call_value("drop_full_buckets") == 1
-        assert await buckets(lane) == {"b", "slow"}
-        await freeze(lane, "2026-03-01 12:00:10Z")
-        assert await lane.call_value("drop_full_buckets") == 2
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await limit(connection, group="*", rate=1.0, burst=4)
+        await limit(connection, group="slow", rate=0.1, burst=4)
+        await enqueue_groups(connection, ["a", "b", "b", "slow"])
+        await SqlWorker(connection).claim()
+        await freeze(connection, "2026-03-01 12:00:01Z")
+        assert await connection.call_value("drop_full_buckets") == 1
+        assert await buckets(connection) == {"b", "slow"}
+        await freeze(connection, "2026-03-01 12:00:10Z")
+        assert await connection.call_value("drop_full_buckets") == 2
 
 
 async def test_buckets_without_a_limit_are_forgotten(database: Database, worker: SqlWorker) -> None:

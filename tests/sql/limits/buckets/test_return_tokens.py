@@ -34,16 +34,16 @@ async def test_a_job_that_was_snoozed_or_failed_has_started_and_gives_nothing_ba
 
 
 async def test_a_bucket_never_gets_fuller_than_full(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00Z")
-        await limit(lane, rate=1.0, burst=3)
-        await enqueue_many(lane, [{"kind": "a"}] * 3)
-        await freeze(lane, "2026-03-01 12:00:01Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await limit(connection, rate=1.0, burst=3)
+        await enqueue_many(connection, [{"kind": "a"}] * 3)
+        await freeze(connection, "2026-03-01 12:00:01Z")
         held = await worker.claim()
-        await freeze(lane, "2026-03-01 13:00Z")
+        await freeze(connection, "2026-03-01 13:00Z")
         await worker.release(held)
-        assert (await usage(lane))[""]["tokens"] == 3
+        assert (await usage(connection))[""]["tokens"] == 3
         assert len(await worker.claim()) == 3
 
 

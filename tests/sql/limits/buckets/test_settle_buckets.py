@@ -7,16 +7,16 @@ from tests.support.sql_worker import SqlWorker
 
 
 async def test_buckets_are_filled_up_to_now_and_nothing_more_happens(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        await limit(lane, rate=2.0, burst=10)
-        await limit(lane, group="*", rate=1.0, burst=10)
-        await limit(lane, 5, group="free")
-        await enqueue_groups(lane, [*"aaaa", "free"])
-        await SqlWorker(lane).claim(10)
-        await freeze(lane, "2026-03-01 12:00:02Z")
-        await lane.call("settle_buckets", "default")
-        rows = await lane.fetch(
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        await limit(connection, rate=2.0, burst=10)
+        await limit(connection, group="*", rate=1.0, burst=10)
+        await limit(connection, 5, group="free")
+        await enqueue_groups(connection, [*"aaaa", "free"])
+        await SqlWorker(connection).claim(10)
+        await freeze(connection, "2026-03-01 12:00:02Z")
+        await connection.call("settle_buckets", "default")
+        rows = await connection.fetch(
             "select key_group, tokens, extract(second from filled_at)::int from leasehold.rate_buckets"
         )
     assert {tuple(row) for row in rows} == {("", 9.0, 2), ("a", 8.0, 2)}

@@ -6,7 +6,7 @@ import pytest
 
 from leasehold.capacity.forecast import slots_now
 from leasehold.client import Client
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from leasehold.errors import BadInput
 from tests.support.sql_books import finish
 from tests.support.sql_jobs import pile_up
@@ -15,78 +15,84 @@ from tests.support.sql_waits import freeze
 
 
 @pytest.fixture
-async def lane(database: Database) -> AsyncGenerator[Lane]:
+async def connection(database: Database) -> AsyncGenerator[ReservedConnection]:
     """At noon; a job takes six seconds, and nothing is to be done."""
-    async with database.lane("clocked") as lane:
-        await finish(lane, "2026-03-01 11:40Z", 5, run=6.0)
-        await freeze(lane, "2026-03-01 12:00Z")
-        yield lane
+    async with database.reserve("clocked") as connection:
+        await finish(connection, "2026-03-01 11:40Z", 5, run=6.0)
+        await freeze(connection, "2026-03-01 12:00Z")
+        yield connection
 
 
-async def desired(lane: Lane, **named: object) -> object:
+async def desired(connection: ReservedConnection, **named: object) -> object:
     given = "".join(f", {name} => {value}" for name, value in named.items())
-    (row,) = await lane.fetch(f"select leasehold.desired_workers('q'{given})")
+    (row,) = await connection.fetch(f"select leasehold.desired_workers('q'{given})")
     return row[0]
 
 
-async def backlog(lane: Lane, jobs: int) -> None:
+async def backlog(connection: ReservedConnection, jobs: int) -> None:
     """So many, which came long ago."""
-    await pile_up(lane, jobs, queue="q")
-    await lane.execute("update leasehold.jobs set created_at = created_at - interval '1 day'")
+    await pile_up(connection, jobs, queue="q")
+    await connection.execute("update leasehold.jobs set created_at = created_at - interval '1 day'")
 
 
-async def test_none_where_nothing_is_to_be_done(lane: Lane) -> None:
-    assert await desired(lane) == 0
-    assert await desired(lane, min_workers=2) == 2
+async def test_none_where_nothing_is_to_be_done(connection: ReservedConnection) -> None:
+    assert await desired(connection) == 0
+    assert await desired(connection, min_workers=2) == 2
 
 
 @pytest.mark.parametrize(
     ("jobs", "wait", "workers"), [(1, "30 s", 1), (150, "30 s", 10), (150, "5 min", 1), (150, "1 s", 50)]
 )
 async def test_enough_to_start_the_backlog_in_time_and_no_more_slots_than_jobs(
-    lane: Lane, jobs: int, wait: str, workers: int
+    connection: ReservedConnection, jobs: int, wait: str, workers: int
 ) -> None:
-    await backlog(lane, jobs)
-    assert await desired(lane, target_wait=f"'{wait}'") == workers
+    await backlog(connection, jobs)
+    assert await desired(connection, target_wait=f"'{wait}'") == workers
 
 
-async def test_enough_to_keep_up_with_arrivals(lane: Lane) -> None:
-    await pile_up(lane, 1000, queue="q")
-    await lane.execute("delete from leasehold.jobs where id % 100 <> 0; update leasehold.jobs set state = 'scheduled'")
-    assert await desired(lane) == 1
-    await pile_up(lane, 3000, queue="q")
-    await lane.execute("update leasehold.jobs set state = 'scheduled'")
-    assert 10 < int(str(await desired(lane))) < 120
+async def test_enough_to_keep_up_with_arrivals(connection: ReservedConnection) -> None:
+    await pile_up(connection, 1000, queue="q")
+    await connection.execute(
+        "delete from leasehold.jobs where id % 100 <> 0; update leasehold.jobs set state = 'scheduled'"
+    )
+    assert await desired(connection) == 1
+    await pile_up(connection, 3000, queue="q")
+    await connection.execute("update leasehold.jobs set state = 'scheduled'")
+    assert 10 < int(str(await desired(connection))) < 120
 
 
-async def test_it_agrees_with_the_forecast(lane: Lane) -> None:
+async def test_it_agrees_with_the_forecast(connection: ReservedConnection) -> None:
     for jobs in (1, 40, 700):
-        await pile_up(lane, jobs, queue="q")
+        await pile_up(connection, jobs, queue="q")
         for wait in (1.0, 30.0, 600.0):
-            plan = await Client(lane).capacity("q", target_wait=wait)
+            plan = await Client(connection).capacity("q", target_wait=wait)
             assert plan is not None
             assert plan.capacity.load is not None
             assert plan.desired_workers == -(-slots_now(plan.capacity.load, wait) // 3)
 
 
-async def test_a_little_less_than_there_are_is_not_asked_for(lane: Lane) -> None:
-    await backlog(lane, 150)
-    assert [await desired(lane, current_workers=n) for n in (9, 10, 11, 12)] == [10, 10, 11, 10]
-    assert await desired(lane, current_workers=20, hysteresis=0.5) == 20
+async def test_a_little_less_than_there_are_is_not_asked_for(connection: ReservedConnection) -> None:
+    await backlog(connection, 150)
+    assert [await desired(connection, current_workers=n) for n in (9, 10, 11, 12)] == [10, 10, 11, 10]
+    assert await desired(connection, current_workers=20, hysteresis=0.5) == 20
 
 
-async def test_bounds_slots_and_the_limit_of_the_queue_are_kept(lane: Lane, database: Database) -> None:
-    await backlog(lane, 150)
-    assert await desired(lane, max_workers=4) == 4
-    assert await desired(lane, slots=30) == 1
+async def test_bounds_slots_and_the_limit_of_the_queue_are_kept(
+    connection: ReservedConnection, database: Database
+) -> None:
+    await backlog(connection, 150)
+    assert await desired(connection, max_workers=4) == 4
+    assert await desired(connection, slots=30) == 1
     await limit(database, 6, queue="q")
-    assert await desired(lane) == 2
+    assert await desired(connection) == 2
 
 
-async def test_where_nobody_knows_how_long_a_job_takes_one_is_asked_for_to_find_out(lane: Lane) -> None:
-    await pile_up(lane, 1000, queue="new")
-    assert await lane.call_value("desired_workers", "new") == 1
-    assert await lane.call_value("desired_workers", "nobody") == 0
+async def test_where_nobody_knows_how_long_a_job_takes_one_is_asked_for_to_find_out(
+    connection: ReservedConnection,
+) -> None:
+    await pile_up(connection, 1000, queue="new")
+    assert await connection.call_value("desired_workers", "new") == 1
+    assert await connection.call_value("desired_workers", "nobody") == 0
 
 
 @pytest.mark.parametrize(
@@ -95,6 +101,6 @@ async def test_where_nobody_knows_how_long_a_job_takes_one_is_asked_for_to_find_
      {"current_workers": -1}, {"target_wait": "null"}, {"max_workers": "null"}],
     ids=str,
 )  # fmt: skip
-async def test_what_is_out_of_range_is_refused(lane: Lane, named: dict[str, object]) -> None:
+async def test_what_is_out_of_range_is_refused(connection: ReservedConnection, named: dict[str, object]) -> None:
     with pytest.raises(BadInput, match="target_wait must be above 0"):
-        await desired(lane, **named)
+        await desired(connection, **named)

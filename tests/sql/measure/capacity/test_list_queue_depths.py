@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from leasehold.database import Database, Lane
+from leasehold.database import Database, ReservedConnection
 from tests.support.sql_books import call_everything_big, close, finish
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import freeze
@@ -11,32 +11,32 @@ from tests.support.sql_work import measured
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-async def depths(lane: Lane) -> list[tuple[object, ...]]:
-    return sorted(tuple(row) for row in await lane.call("list_queue_depths"))
+async def depths(connection: ReservedConnection) -> list[tuple[object, ...]]:
+    return sorted(tuple(row) for row in await connection.call("list_queue_depths"))
 
 
 async def test_small_tables_are_counted_when_somebody_asks(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await enqueue_many(lane, [{"kind": "a", "queue": "q"}] * 2)
-        await finish(lane, "2026-03-01 11:00Z", 3)
-        await freeze(lane, "2026-03-01 12:00Z")
-        assert await depths(lane) == [("q", "completed", 3, True, NOON), ("q", "pending", 2, True, NOON)]
+    async with database.reserve("clocked") as connection:
+        await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 2)
+        await finish(connection, "2026-03-01 11:00Z", 3)
+        await freeze(connection, "2026-03-01 12:00Z")
+        assert await depths(connection) == [("q", "completed", 3, True, NOON), ("q", "pending", 2, True, NOON)]
 
 
 async def test_of_big_ones_the_last_count_is_given_with_its_time(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await call_everything_big(lane)
-        await enqueue_many(lane, [{"kind": "a", "queue": "q"}] * 2)
-        await finish(lane, "2026-03-01 11:00Z", 3)
-        await finish(lane, "2026-03-01 11:00Z", 1, state="failed")
-        await close(lane, "2026-03-01 11:30:05Z")
-        await freeze(lane, "2026-03-01 11:40Z")
-        await lane.call("measure_depths")
-        await enqueue_many(lane, [{"kind": "a", "queue": "q"}] * 2)
-        await lane.execute("begin")
-        async with measured(lane) as work:
-            found = await depths(lane)
-        await lane.execute("rollback")
+    async with database.reserve("clocked") as connection:
+        await call_everything_big(connection)
+        await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 2)
+        await finish(connection, "2026-03-01 11:00Z", 3)
+        await finish(connection, "2026-03-01 11:00Z", 1, state="failed")
+        await close(connection, "2026-03-01 11:30:05Z")
+        await freeze(connection, "2026-03-01 11:40Z")
+        await connection.call("measure_depths")
+        await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 2)
+        await connection.execute("begin")
+        async with measured(connection) as work:
+            found = await depths(connection)
+        await connection.execute("rollback")
     assert found == [
         ("q", "completed", 3, False, NOON.replace(hour=11, minute=30)),
         ("q", "failed", 1, False, NOON.replace(hour=11, minute=30)),
@@ -46,9 +46,9 @@ async def test_of_big_ones_the_last_count_is_given_with_its_time(database: Datab
 
 
 async def test_what_nobody_has_counted_yet_is_counted(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await call_everything_big(lane)
-        await enqueue_many(lane, [{"kind": "a", "queue": "q"}])
-        await finish(lane, "2026-03-01 11:00Z", 3)
-        await freeze(lane, "2026-03-01 12:00Z")
-        assert await depths(lane) == [("q", "completed", 3, True, NOON), ("q", "pending", 1, True, NOON)]
+    async with database.reserve("clocked") as connection:
+        await call_everything_big(connection)
+        await enqueue_many(connection, [{"kind": "a", "queue": "q"}])
+        await finish(connection, "2026-03-01 11:00Z", 3)
+        await freeze(connection, "2026-03-01 12:00Z")
+        assert await depths(connection) == [("q", "completed", 3, True, NOON), ("q", "pending", 1, True, NOON)]

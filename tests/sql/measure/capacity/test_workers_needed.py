@@ -14,13 +14,13 @@ async def test_as_many_as_get_through_the_backlog_in_time_and_through_what_comes
     database: Database, hours: float, workers: int
 ) -> None:
     """A worker of three slots does 2400 jobs an hour; 9600 are there, 7200 come each hour."""
-    async with database.lane("clocked") as lane:
-        await finish(lane, "2026-03-01 11:20Z", run=4.5)
-        await freeze(lane, "2026-03-01 11:55Z")
-        await pile_up(lane, 9600, queue="q")
-        await lane.execute("update leasehold.jobs set created_at = created_at - interval '1 h' where id > 1201")
-        await freeze(lane, "2026-03-01 12:00Z")
-        assert await lane.call_value("workers_needed", "q", hours) == workers
+    async with database.reserve("clocked") as connection:
+        await finish(connection, "2026-03-01 11:20Z", run=4.5)
+        await freeze(connection, "2026-03-01 11:55Z")
+        await pile_up(connection, 9600, queue="q")
+        await connection.execute("update leasehold.jobs set created_at = created_at - interval '1 h' where id > 1201")
+        await freeze(connection, "2026-03-01 12:00Z")
+        assert await connection.call_value("workers_needed", "q", hours) == workers
 
 
 async def test_nobody_is_needed_where_nothing_is_to_be_done(database: Database) -> None:

@@ -6,21 +6,21 @@ from tests.support.sql_waits import freeze, open_transaction
 
 
 async def test_it_tells_the_time_of_our_clock(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2030-01-01 12:00Z")
-        (row,) = await lane.call("get_horizon")
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2030-01-01 12:00Z")
+        (row,) = await connection.call("get_horizon")
     assert (row["at"].isoformat(), row["mark_xid"]) == ("2030-01-01T12:00:00+00:00", None)
 
 
 async def test_a_transaction_that_has_written_holds_the_horizon_before_every_later_mark_until_it_ends(
     database: Database,
 ) -> None:
-    async with open_transaction(database, "writer") as lane:
-        await enqueue(lane)
+    async with open_transaction(database, "writer") as connection:
+        await enqueue(connection)
         (mark,) = await database.call("get_horizon", True)
         await enqueue(database)
         (during,) = await database.call("get_horizon")
         assert during["oldest_xid"] < mark["mark_xid"]
-        await lane.execute("commit")
+        await connection.execute("commit")
     (after,) = await database.call("get_horizon")
     assert after["oldest_xid"] > mark["mark_xid"]

@@ -16,31 +16,31 @@ async def arrivals(caller: Caller, *args: object) -> list[tuple[str, int | None]
 
 
 async def test_jobs_with_greater_ids_are_new_and_claims_and_starts_since_a_moment(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2030-01-01 11:00Z")
-        await pile_up(lane, 3)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2030-01-01 11:00Z")
+        await pile_up(connection, 3)
         await worker.claim_one()
-        await freeze(lane, "2030-01-01 12:00Z")
-        assert await arrivals(lane, 2, NOON) == [("created", 3)]
+        await freeze(connection, "2030-01-01 12:00Z")
+        assert await arrivals(connection, 2, NOON) == [("created", 3)]
         await worker.start([await worker.claim_one()])
-        assert await arrivals(lane, 3, NOON) == [("claimed", 2), ("started", 2)]
-        assert await arrivals(lane, 3, NOON.replace(year=2031)) == []
+        assert await arrivals(connection, 3, NOON) == [("claimed", 2), ("started", 2)]
+        assert await arrivals(connection, 3, NOON.replace(year=2031)) == []
 
 
 async def test_workers_that_came_and_went_are_told(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2030-01-01 12:00Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2030-01-01 12:00Z")
         await worker.register()
-        await freeze(lane, "2030-01-01 12:01Z")
-        await lane.call("stop_worker", worker.incarnation)
-        rows = await lane.call("list_arrivals", 0, NOON)
+        await freeze(connection, "2030-01-01 12:01Z")
+        await connection.call("stop_worker", worker.incarnation)
+        rows = await connection.call("list_arrivals", 0, NOON)
         assert [(row["event"], row["worker_id"]) for row in rows] == [
             ("worker_started", "w1"),
             ("worker_stopped", "w1"),
         ]
-        assert await arrivals(lane, 0, NOON.replace(minute=1)) == [("worker_stopped", None)]
+        assert await arrivals(connection, 0, NOON.replace(minute=1)) == [("worker_stopped", None)]
 
 
 async def test_the_newest_id_is_told_even_where_nothing_is_new(database: Database, worker: SqlWorker) -> None:

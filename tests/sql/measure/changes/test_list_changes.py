@@ -17,19 +17,19 @@ async def changes(caller: Caller, *args: object) -> list[tuple[str, int, int]]:
 
 
 async def test_ends_and_what_timelines_keep_are_told_in_their_order(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2030-01-01 12:00Z")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2030-01-01 12:00Z")
         for kind in ("first", "second"):
-            await enqueue(lane, kind=kind)
-        await freeze(lane, "2030-01-01 12:00:01Z")
+            await enqueue(connection, kind=kind)
+        await freeze(connection, "2030-01-01 12:00:01Z")
         first, second = await worker.claim()
         await worker.fail([first], retry_in=[0.0])
-        await freeze(lane, "2030-01-01 12:00:02Z")
+        await freeze(connection, "2030-01-01 12:00:02Z")
         await worker.complete([second])
-        await lane.call("cancel_job", 1, "enough")
-        assert await changes(lane, NOON) == [("attempt_failed", 1, 1), ("cancelled", 1, 1), ("completed", 2, 1)]
-        failed, _, completed = await lane.call("list_changes", NOON)
+        await connection.call("cancel_job", 1, "enough")
+        assert await changes(connection, NOON) == [("attempt_failed", 1, 1), ("cancelled", 1, 1), ("completed", 2, 1)]
+        failed, _, completed = await connection.call("list_changes", NOON)
     assert (failed["kind"], failed["queue"], failed["message"], failed["worker_id"]) == (
         "first",
         "default",
@@ -41,29 +41,32 @@ async def test_ends_and_what_timelines_keep_are_told_in_their_order(database: Da
 
 
 async def test_only_what_happened_between_two_moments_is_told(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
         for second in range(4):
-            await freeze(lane, f"2030-01-01 12:00:0{second}Z")
-            await enqueue(lane)
+            await freeze(connection, f"2030-01-01 12:00:0{second}Z")
+            await enqueue(connection)
             await worker.complete(await worker.claim())
         since, until = NOON + timedelta(seconds=1), NOON + timedelta(seconds=3)
-        assert await changes(lane, since, until) == [("completed", 2, 1), ("completed", 3, 1)]
-        assert await changes(lane, since + timedelta(microseconds=1)) == [("completed", 3, 1), ("completed", 4, 1)]
+        assert await changes(connection, since, until) == [("completed", 2, 1), ("completed", 3, 1)]
+        assert await changes(connection, since + timedelta(microseconds=1)) == [
+            ("completed", 3, 1),
+            ("completed", 4, 1),
+        ]
 
 
 @pytest.mark.parametrize("size", [3, 7, 100])
 async def test_pages_go_on_where_the_last_one_ended_though_many_things_happened_at_once(
     database: Database, size: int
 ) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2030-01-01 12:00Z")
-        await pile_up(lane, 20)
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2030-01-01 12:00Z")
+        await pile_up(connection, 20)
+        worker = SqlWorker(connection)
         await worker.complete(await worker.claim(20))
         start, from_id, seen = NOON, 0, set[int]()
         while True:
-            rows = await lane.call("list_changes", start, None, from_id, size)
+            rows = await connection.call("list_changes", start, None, from_id, size)
             seen |= {row["job_id"] for row in rows}
             if len(rows) < size:
                 break
@@ -97,9 +100,9 @@ select pg_stat_get_xact_tuples_fetched(t) + pg_stat_get_xact_tuples_returned(t)
 
 
 async def test_only_the_end_of_a_big_table_is_read(fresh_database: Database) -> None:
-    async with fresh_database.lane("reader") as lane:
-        await lane.execute(FILL)
-        before = (await lane.fetch(READ))[0][0]
-        assert len(await lane.call("list_changes", NOON + timedelta(seconds=499))) == 101
-        assert (await lane.fetch(READ))[0][0] - before < 15_000
-        await lane.execute("rollback")
+    async with fresh_database.reserve("reader") as connection:
+        await connection.execute(FILL)
+        before = (await connection.fetch(READ))[0][0]
+        assert len(await connection.call("list_changes", NOON + timedelta(seconds=499))) == 101
+        assert (await connection.fetch(READ))[0][0] - before < 15_000
+        await connection.execute("rollback")

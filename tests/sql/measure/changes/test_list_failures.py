@@ -12,19 +12,19 @@ NOON = datetime.fromisoformat("2030-01-01T12:00:00+00:00")
 
 
 async def test_failed_attempts_lost_leases_and_failed_jobs_are_told_latest_first(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2030-01-01 12:00Z")
-        await pile_up(lane, 4)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2030-01-01 12:00Z")
+        await pile_up(connection, 4)
         jobs = await worker.claim(4)
         await worker.complete(jobs[3:])
         await worker.fail(jobs[:1], retry_in=[5.0])
-        await freeze(lane, "2030-01-01 12:01Z")
+        await freeze(connection, "2030-01-01 12:01Z")
         await worker.fail(jobs[1:2], discard=[True])
-        await freeze(lane, "2030-01-01 12:02Z")
-        await expire(lane, jobs[2]["job_id"])
-        await lane.call("reap_jobs")
-        rows = await lane.call("list_failures", NOON)
+        await freeze(connection, "2030-01-01 12:02Z")
+        await expire(connection, jobs[2]["job_id"])
+        await connection.call("reap_jobs")
+        rows = await connection.call("list_failures", NOON)
         assert [(row["job_id"], row["is_final"]) for row in rows] == [(3, False), (2, True), (1, False)]
         assert (rows[1]["kind"], rows[1]["message"], rows[2]["queue"]) == ("echo", "boom", "default")
-        assert [row["job_id"] for row in await lane.call("list_failures", NOON.replace(minute=1), 1)] == [3]
+        assert [row["job_id"] for row in await connection.call("list_failures", NOON.replace(minute=1), 1)] == [3]

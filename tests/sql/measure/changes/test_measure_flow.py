@@ -18,18 +18,18 @@ async def flow(caller: Caller, since: datetime, after_id: int | None) -> dict[st
 
 
 async def test_what_came_and_what_ended_since_is_counted_by_queue(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2030-01-01 12:00Z")
-        await pile_up(lane, 3, queue="a")
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2030-01-01 12:00Z")
+        await pile_up(connection, 3, queue="a")
         await worker.complete(await worker.claim(1))
-        (row,) = await lane.call("measure_flow", NOON + timedelta(seconds=1))
+        (row,) = await connection.call("measure_flow", NOON + timedelta(seconds=1))
         assert (row["queue"], row["newest_id"], row["at"]) == (None, 3, NOON)
-        await freeze(lane, "2030-01-01 12:00:02Z")
-        await pile_up(lane, 2, queue="b")
+        await freeze(connection, "2030-01-01 12:00:02Z")
+        await pile_up(connection, 2, queue="b")
         await worker.complete(await worker.claim(1, queues=["b"]))
         await worker.fail(await worker.claim(1, queues=["a"]), discard=[True])
-        await lane.call("cancel_job", await enqueue(lane, queue="c"))
+        await connection.call("cancel_job", await enqueue(connection, queue="c"))
         since = NOON + timedelta(seconds=1)
-        assert await flow(lane, since, 3) == {"a": (0, 0, 1, 0), "b": (2, 1, 0, 0), "c": (1, 0, 0, 1)}
-        assert await flow(lane, since, None) == {"a": (0, 0, 1, 0), "b": (0, 1, 0, 0), "c": (0, 0, 0, 1)}
+        assert await flow(connection, since, 3) == {"a": (0, 0, 1, 0), "b": (2, 1, 0, 0), "c": (1, 0, 0, 1)}
+        assert await flow(connection, since, None) == {"a": (0, 0, 1, 0), "b": (0, 1, 0, 0), "c": (0, 0, 0, 1)}

@@ -9,10 +9,10 @@ SINCE, UNTIL = datetime(2026, 3, 1, 12, tzinfo=UTC), datetime(2026, 3, 1, 12, 1,
 
 
 async def test_what_is_added_and_taken_off_again_leaves_no_trace(database: Database) -> None:
-    async with database.lane("clocked") as lane:
+    async with database.reserve("clocked") as connection:
         for at in ("12:00:10", "12:01:10"):
-            await finish(lane, f"2026-03-01 {at}Z", 3, wait=2.0)
-        await close(lane, "2026-03-01 12:05Z")
+            await finish(connection, f"2026-03-01 {at}Z", 3, wait=2.0)
+        await close(connection, "2026-03-01 12:05Z")
     before = tuple(await totals(database))
     await database.call("add_rollups", SINCE, UNTIL, 1)
     more = await totals(database)

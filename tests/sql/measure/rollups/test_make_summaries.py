@@ -17,26 +17,26 @@ select n, at, at, at, at, 0, 1, 0, 1, 'completed', 'k', 'q', jsonb_build_object(
 
 
 async def test_a_minute_is_found_without_reading_the_day(fresh_database: Database) -> None:
-    async with fresh_database.lane("clocked") as lane:
-        await lane.execute("alter table leasehold.finished_jobs_default set (autovacuum_enabled = off)")
-        await lane.execute(FILL)
-        await freeze(lane, "2026-03-01 11:06:40Z")
-        await lane.call("make_summaries")
-        await lane.execute("begin")
-        async with measured(lane) as work:
-            await lane.call("write_minutes", SINCE, SINCE + timedelta(minutes=2), 0, 1)
-        await lane.execute("rollback")
-        (pages,) = await lane.fetch("select pg_relation_size('leasehold.finished_jobs_default') / 8192")
+    async with fresh_database.reserve("clocked") as connection:
+        await connection.execute("alter table leasehold.finished_jobs_default set (autovacuum_enabled = off)")
+        await connection.execute(FILL)
+        await freeze(connection, "2026-03-01 11:06:40Z")
+        await connection.call("make_summaries")
+        await connection.execute("begin")
+        async with measured(connection) as work:
+            await connection.call("write_minutes", SINCE, SINCE + timedelta(minutes=2), 0, 1)
+        await connection.execute("rollback")
+        (pages,) = await connection.fetch("select pg_relation_size('leasehold.finished_jobs_default') / 8192")
     assert pages[0] > 1500
     assert work.pages < 400
     assert work.seq_scans == 0
 
 
 async def test_without_the_rights_of_the_owner_nothing_is_done(fresh_database: Database) -> None:
-    async with fresh_database.lane("stranger") as lane:
-        await lane.execute(
+    async with fresh_database.reserve("stranger") as connection:
+        await connection.execute(
             "do $$begin create role summaries_stranger; exception when duplicate_object then null; end$$;"
             "grant usage on schema leasehold to summaries_stranger; set role summaries_stranger"
         )
-        assert await lane.call_value("make_summaries") == 0
-        await lane.execute("reset role; drop owned by summaries_stranger; drop role summaries_stranger")
+        assert await connection.call_value("make_summaries") == 0
+        await connection.execute("reset role; drop owned by summaries_stranger; drop role summaries_stranger")

@@ -32,26 +32,26 @@ async def test_a_start_belongs_to_its_minute_however_long_the_job_runs(database:
 async def test_attempts_that_are_given_back_and_taken_back_count_as_starts_and_only_the_latter_as_retries(
     database: Database,
 ) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00:10Z")
-        await enqueue_many(lane, [{"kind": "a", "queue": "q"}] * 3)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00:10Z")
+        await enqueue_many(connection, [{"kind": "a", "queue": "q"}] * 3)
         await worker.release(await worker.claim(1))
         await worker.reschedule(await worker.claim(1), [3600.0])
         await worker.claim(1, lease=20)
-        await freeze(lane, "2026-03-01 12:01:10Z")
-        await lane.call("reap_jobs")
+        await freeze(connection, "2026-03-01 12:01:10Z")
+        await connection.call("reap_jobs")
     await database.call("write_minutes", NOON, LATER, 0, 1)
     assert await books(database, "arrivals", "starts", "retries") == [("12:00", "q", 3, 3, 0), ("12:01", "q", 0, 0, 1)]
 
 
 async def test_a_retried_job_that_was_forgotten_meanwhile_counts_nowhere(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        worker = SqlWorker(lane)
-        await freeze(lane, "2026-03-01 12:00:10Z")
-        await enqueue_many(lane, [{"kind": "a", "queue": "q"}])
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00:10Z")
+        await enqueue_many(connection, [{"kind": "a", "queue": "q"}])
         await worker.fail(await worker.claim(1))
-        await lane.execute("delete from leasehold.jobs")
+        await connection.execute("delete from leasehold.jobs")
     await database.call("write_minutes", NOON, LATER, 0, 1)
     assert await books(database, "arrivals") == []
 
@@ -60,21 +60,21 @@ async def test_it_reads_what_came_and_what_is_held_and_not_the_whole_backlog(fre
     await pile_up(fresh_database, 20_000, "old", queue="q")
     worker = SqlWorker(fresh_database)
     for is_analyzed in (False, True):
-        async with fresh_database.lane("measured") as lane:
+        async with fresh_database.reserve("measured") as connection:
             if is_analyzed:
-                await lane.execute("analyze leasehold.jobs")
-            (last,) = await lane.fetch("select max(id) from leasehold.jobs")
-            since = await lane.call_value("clock")
+                await connection.execute("analyze leasehold.jobs")
+            (last,) = await connection.fetch("select max(id) from leasehold.jobs")
+            since = await connection.call_value("clock")
             assert isinstance(since, datetime)
-            await pile_up(lane, 100, "new", queue="q")
+            await pile_up(connection, 100, "new", queue="q")
             await worker.claim(20, kinds=["new"])
             await worker.fail(await worker.claim(10, kinds=["new"]), retry_in=[0.0] * 10)
-            await lane.execute("begin")
-            async with measured(lane) as work:
+            await connection.execute("begin")
+            async with measured(connection) as work:
                 minute = since.replace(second=0, microsecond=0)
-                await lane.call("write_minutes", minute, minute + timedelta(minutes=2), last[0], 1)
-            rows = await lane.fetch("select sum(arrivals), sum(starts) from leasehold.rollups")
-            await lane.execute("rollback")
+                await connection.call("write_minutes", minute, minute + timedelta(minutes=2), last[0], 1)
+            rows = await connection.fetch("select sum(arrivals), sum(starts) from leasehold.rollups")
+            await connection.execute("rollback")
         assert rows[0][0] >= 100
         assert work.seq_scans == 0
         assert work.jobs_fetched <= 600

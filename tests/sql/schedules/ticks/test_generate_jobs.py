@@ -56,10 +56,10 @@ async def test_a_day_is_one_of_the_schedules_zone_however_long(database: Databas
 
 
 async def test_today_is_the_default_and_what_is_past_runs_now(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await create_at(lane, "2030-06-01 23:00Z", query=SHOPS, zone="Europe/Berlin")
-        await freeze(lane, "2030-06-02 10:00Z")
-        [made] = await lane.call("generate_jobs", "s", 3)
+    async with database.reserve("clocked") as connection:
+        await create_at(connection, "2030-06-01 23:00Z", query=SHOPS, zone="Europe/Berlin")
+        await freeze(connection, "2030-06-02 10:00Z")
+        [made] = await connection.call("generate_jobs", "s", 3)
         assert made["tick_at"].isoformat() == "2030-06-01T22:00:00+00:00"
     assert await starts(database) == [*["02 10:00"] * 4, *["02 14:00"] * 2]
 

@@ -25,15 +25,15 @@ async def test_they_come_newest_first_in_pages(database: Database) -> None:
 
 
 async def test_they_can_be_asked_for_by_outcome(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        row = await planned(lane)
+    async with database.reserve("clocked") as connection:
+        row = await planned(connection)
         at = row["next_run_at"].isoformat()
-        await fire(lane, fire_of(row, at, [{"at": at, "outcome": "failed", "error": "why"}]))
-        await lane.call("trigger_schedule", "s")
-        assert [row["error"] for row in await lane.call("list_schedule_ticks", None, "failed")] == ["why"]
-        assert len(await lane.call("list_schedule_ticks", "s", "fired")) == 1
-        assert await lane.call("list_schedule_ticks", "s", "skipped") == []
-        assert (await schedule(lane))["last_error"] is None
+        await fire(connection, fire_of(row, at, [{"at": at, "outcome": "failed", "error": "why"}]))
+        await connection.call("trigger_schedule", "s")
+        assert [row["error"] for row in await connection.call("list_schedule_ticks", None, "failed")] == ["why"]
+        assert len(await connection.call("list_schedule_ticks", "s", "fired")) == 1
+        assert await connection.call("list_schedule_ticks", "s", "skipped") == []
+        assert (await schedule(connection))["last_error"] is None
 
 
 async def test_what_cannot_be_is_refused(database: Database) -> None:

@@ -59,11 +59,11 @@ async def test_no_large_object_stays(database: Database) -> None:
 
 
 async def test_what_it_sets_is_undone(database: Database) -> None:
-    async with database.lane("one session") as lane:
-        before = await lane.fetch(SETTINGS)
+    async with database.reserve("one session") as connection:
+        before = await connection.fetch(SETTINGS)
         query = "select set_config('search_path', 'nowhere', false), set_config('role', 'none', false)"
-        await lane.call("read_schedule_rows", query)
-        assert await lane.fetch(SETTINGS) == before
+        await connection.call("read_schedule_rows", query)
+        assert await connection.fetch(SETTINGS) == before
         assert before[0][0] == "off"
 
 
@@ -91,10 +91,10 @@ async def test_too_much_is_refused(database: Database) -> None:
 
 
 async def test_running_out_of_time_is_an_error_of_the_query(database: Database) -> None:
-    async with database.lane("impatient") as lane:
-        await lane.execute("set statement_timeout = 500")
+    async with database.reserve("impatient") as connection:
+        await connection.execute("set statement_timeout = 500")
         with pytest.raises(BadInput, match="the query was cancelled"):
-            await lane.call("read_schedule_rows", "select pg_sleep(10)")
+            await connection.call("read_schedule_rows", "select pg_sleep(10)")
 
 
 async def test_it_runs_as_the_role_that_the_database_names(fresh_database: Database) -> None:
@@ -103,22 +103,22 @@ async def test_it_runs_as_the_role_that_the_database_names(fresh_database: Datab
     await fresh_database.execute("create table public.shops as select 1 as n")
     await fresh_database.execute(f'grant select on public.shops to "{role}"')
     try:
-        async with fresh_database.lane("as a reader") as lane:
-            await lane.execute(f"set leasehold.query_role = '{role}'")
-            assert await lane.call("read_schedule_rows", "select * from public.shops") == [('{"n": 1}',)]
+        async with fresh_database.reserve("as a reader") as connection:
+            await connection.execute(f"set leasehold.query_role = '{role}'")
+            assert await connection.call("read_schedule_rows", "select * from public.shops") == [('{"n": 1}',)]
             with pytest.raises(BadInput, match="permission denied for table secrets"):
-                await lane.call("read_schedule_rows", "select * from public.secrets")
-            [(me,)] = await lane.fetch("select current_user = session_user")
+                await connection.call("read_schedule_rows", "select * from public.secrets")
+            [(me,)] = await connection.fetch("select current_user = session_user")
             assert me
     finally:
         await fresh_database.execute(f'drop owned by "{role}"; drop role "{role}"')
 
 
 async def test_an_unknown_role_is_an_error_of_the_query(database: Database) -> None:
-    async with database.lane("as nobody") as lane:
-        await lane.execute("set leasehold.query_role = 'nobody at all'")
+    async with database.reserve("as nobody") as connection:
+        await connection.execute("set leasehold.query_role = 'nobody at all'")
         with pytest.raises(LeaseholdError, match="nobody at all"):
-            await lane.call("read_schedule_rows", "select 1")
+            await connection.call("read_schedule_rows", "select 1")
 
 
 async def test_only_planning_runs_nothing(database: Database) -> None:

@@ -31,7 +31,7 @@ async def test_where_the_query_fails_nothing_is_written_down(database: Database)
 async def test_of_two_at_once_one_makes_the_jobs_and_both_see_them(database: Database) -> None:
     await create(database)
     answers: list[tuple[object, object]] = []
-    async with open_transaction(database, "first") as first, database.lane("second") as second:
+    async with open_transaction(database, "first") as first, database.reserve("second") as second:
         [one] = await first.call("generate_jobs", "s", None, None)
 
         async def other() -> None:

@@ -9,14 +9,14 @@ from tests.support.sql_schedules import create, history, jobs_made, planned, sch
 
 
 async def test_its_jobs_are_made_now_and_its_ticks_stay_as_they_are(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        before = await planned(lane, priority=3)
-        [made] = await lane.call("trigger_schedule", "s", "ada")
+    async with database.reserve("clocked") as connection:
+        before = await planned(connection, priority=3)
+        [made] = await connection.call("trigger_schedule", "s", "ada")
         assert (made["tick_at"], made["job_count"], made["job_ids"]) == (before["next_run_at"], 1, [1])
-        after = await schedule(lane)
+        after = await schedule(connection)
         assert (after["next_run_at"], after["last_tick_at"]) == (before["next_run_at"], None)
-        assert [job["priority"] for job in await jobs_made(lane)] == [3]
-        assert await history(lane) == [("s", "fired", None, 1)]
+        assert [job["priority"] for job in await jobs_made(connection)] == [3]
+        assert await history(connection) == [("s", "fired", None, 1)]
 
 
 async def test_policies_do_not_hold_for_what_is_done_by_hand(database: Database) -> None:

@@ -33,46 +33,46 @@ async def test_a_worker_is_notified_and_hears_its_commands_in_their_order_until_
 
 
 async def test_what_a_worker_did_not_hear_in_time_it_never_hears(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        worker = SqlWorker(connection)
         await worker.register()
-        await lane.call("command_worker", "w1", "pause", "{}", timedelta(seconds=60))
-        assert await command_state(lane, 1) == "pending"
-        await freeze(lane, "2026-03-01 12:01Z")
-        assert await command_state(lane, 1) == "expired"
-        assert await heard_commands(lane, worker.incarnation) == []
+        await connection.call("command_worker", "w1", "pause", "{}", timedelta(seconds=60))
+        assert await command_state(connection, 1) == "pending"
+        await freeze(connection, "2026-03-01 12:01Z")
+        assert await command_state(connection, 1) == "expired"
+        assert await heard_commands(connection, worker.incarnation) == []
 
 
 async def test_a_command_expires_with_its_worker(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        stopped, silent, fit = (SqlWorker(lane, name) for name in ("stopped", "silent", "fit"))
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        stopped, silent, fit = (SqlWorker(connection, name) for name in ("stopped", "silent", "fit"))
         for number, each in enumerate((stopped, silent, fit), 1):
             await each.register()
-            assert await command(lane, each.name, "pause") == number
-            await heard_commands(lane, each.incarnation)
-        await lane.call("stop_worker", stopped.incarnation)
-        await freeze(lane, "2026-03-01 12:03:01Z")
-        await heard_commands(lane, fit.incarnation)
-        assert [await command_state(lane, number) for number in (1, 2, 3)] == ["expired", "expired", "received"]
+            assert await command(connection, each.name, "pause") == number
+            await heard_commands(connection, each.incarnation)
+        await connection.call("stop_worker", stopped.incarnation)
+        await freeze(connection, "2026-03-01 12:03:01Z")
+        await heard_commands(connection, fit.incarnation)
+        assert [await command_state(connection, number) for number in (1, 2, 3)] == ["expired", "expired", "received"]
 
 
 async def test_the_dead_and_the_unknown_are_not_told_anything(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        stopped, silent = SqlWorker(lane, "stopped"), SqlWorker(lane, "silent")
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        stopped, silent = SqlWorker(connection, "stopped"), SqlWorker(connection, "silent")
         await stopped.register()
         await silent.register()
-        await lane.call("stop_worker", stopped.incarnation)
-        await freeze(lane, "2026-03-01 12:04Z")
+        await connection.call("stop_worker", stopped.incarnation)
+        await freeze(connection, "2026-03-01 12:04Z")
         with pytest.raises(WrongState, match="worker stopped has ended at 2026-03-01 12:00:00"):
-            await command(lane, "stopped", "pause")
+            await command(connection, "stopped", "pause")
         with pytest.raises(WrongState, match=r"silent was last heard of at 2026-03-01 12:00:00.* and is probably dead"):
-            await command(lane, "silent", "pause")
+            await command(connection, "silent", "pause")
         with pytest.raises(NotFound, match="there is no worker nobody"):
-            await command(lane, "nobody", "pause")
-        assert await lane.fetch("select from leasehold.worker_commands") == []
+            await command(connection, "nobody", "pause")
+        assert await connection.fetch("select from leasehold.worker_commands") == []
 
 
 @pytest.mark.parametrize(

@@ -72,14 +72,14 @@ async def test_a_worker_that_wants_no_more_is_left_alone(database: Database, sta
 
 
 async def test_a_worker_that_has_not_been_heard_of_for_minutes_is_left_alone(database: Database) -> None:
-    async with database.lane("clocked") as lane:
-        await freeze(lane, "2026-03-01 12:00Z")
-        worker = SqlWorker(lane)
+    async with database.reserve("clocked") as connection:
+        await freeze(connection, "2026-03-01 12:00Z")
+        worker = SqlWorker(connection)
         await worker.register()
         await worker.claim()
-        assert await heard(database, lambda: enqueue(lane)) == ["wake:default"]
-        await freeze(lane, "2026-03-01 12:05Z")
-        assert await heard(database, lambda: enqueue(lane)) == []
+        assert await heard(database, lambda: enqueue(connection)) == ["wake:default"]
+        await freeze(connection, "2026-03-01 12:05Z")
+        assert await heard(database, lambda: enqueue(connection)) == []
 
 
 async def test_notify_false_wakes_nobody(database: Database) -> None:

@@ -56,8 +56,8 @@ async def events(
 async def _follow(database: Database, client: Client, wanted: Wanted, begin: datetime, context: Context) -> None:
     """Print what happened and what happens until interrupted; what is read twice is printed once."""
     printed: set[tuple[object, ...]] = set()
-    async with database.lane("events") as lane:
-        feed = client.feed(lane)
+    async with database.reserve("events") as connection:
+        feed = client.feed(connection)
         await feed.read()
         async for page in client.changes(begin):
             _print([change for change in page if wanted.has(change)], context)
