@@ -27,8 +27,8 @@ class Done(msgspec.Struct, frozen=True):
 async def look(client: Client) -> dict[str, Done]:
     """How far each package is: the files its summary still waits for are the open blockers of its chain."""
     found: dict[str, Done] = {}
-    for job in await client.list(kind=summarize.name):
-        chain = await client.chain(job.id)
+    for job in await client.jobs.list(kind=summarize.name):
+        chain = await client.chains.get(job.id)
         files = job.args["files"]
         found[job.args["package"]] = Done(files - chain.open_blockers, files)
     return found

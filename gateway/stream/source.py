@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 from leasehold.client.feed.changes import Change
-from leasehold.client.feed.section import Changes
+from leasehold.client.nouns.changes import Changes
 from leasehold.database import AsyncioDatabase
 from leasehold.gateway.stream.hub import Feeder
 from leasehold.notify.asyncio_listener import Ear
@@ -21,9 +21,9 @@ class DatabaseSource:
         listens: whether to open the last of these.
     """
 
-    def __init__(self, database: AsyncioDatabase, client: Changes, *, listens: bool) -> None:
+    def __init__(self, database: AsyncioDatabase, changes: Changes, *, listens: bool) -> None:
         self._database = database
-        self._client = client
+        self._changes = changes
         self._listens = listens
         self._turn = asyncio.Semaphore(1)
 
@@ -35,7 +35,7 @@ class DatabaseSource:
         if self._listens:
             ear.open()
         try:
-            yield self._client.feed(lane)
+            yield self._changes.follow(lane)
         finally:
             await ear.close()
             await lane.close()
@@ -45,7 +45,7 @@ class DatabaseSource:
         async with self._turn:
             lane = self._database.lane("stream replay")
             try:
-                async for page in self._client.changes(since, until, lane):
+                async for page in self._changes.replay(since, until, lane):
                     yield page
             finally:
                 await lane.close()

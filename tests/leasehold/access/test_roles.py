@@ -17,13 +17,13 @@ from leasehold.access.roles import (
 from leasehold.sql import read_folder
 
 ROOT = Path(__file__).parents[3]
-MAINTAINERS = {"accountant", "janitor", "reaper", "scheduler", "ticker"}
+MAINTAINERS = {"accountant", "due_jobs", "janitor", "reaper", "scheduler"}
 # Words that are no calls.
 WORDS = {("channel", "wake")}
 CALLERS: list[tuple[Path, RoleName]] = [
     *((file, "maintainer" if file.stem in MAINTAINERS else "worker") for file in ROOT.glob("actors/**/*.py")),
     *((file, "producer") for file in ROOT.glob("notify/*.py")),
-    *((file, "operator") for room in ("gateway", "src/leasehold/client") for file in ROOT.glob(f"{room}/*.py")),
+    *((file, "operator") for room in ("gateway", "src/leasehold/client") for file in ROOT.glob(f"{room}/**/*.py")),
 ]
 
 
