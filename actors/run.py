@@ -13,15 +13,15 @@ from typing import Protocol
 
 import trio
 
-from leasehold.actors.outage import Outage
 from leasehold.actors.probes.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
-from leasehold.actors.supervisor import Actor, culprit, nobody, supervise
+from leasehold.actors.shared.outage import Outage
+from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
 from leasehold.actors.upkeep.accountant import Accountant
-from leasehold.actors.upkeep.due_jobs import Scheduler
+from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.janitor import Janitor
 from leasehold.actors.upkeep.reaper import Reaper
-from leasehold.actors.upkeep.scheduler import Ticker
+from leasehold.actors.upkeep.scheduler import Scheduler
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins
@@ -123,8 +123,8 @@ async def _make(
             ]
         case "scheduler":
             return [
-                Scheduler(await lane("scheduler"), switchboard, settings.poll_seconds),
-                Ticker(
+                DueJobs(await lane("scheduler"), switchboard, settings.poll_seconds),
+                Scheduler(
                     await lane("ticker"),
                     database,
                     switchboard,

@@ -13,7 +13,7 @@ from uuid import uuid4
 import trio
 
 from leasehold import App
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.slot import Slot
 from leasehold.jobs.kinds.kind import Kind
@@ -51,7 +51,7 @@ async def measure(slot: Slot, kind: str, args: str, rounds: int) -> float:
     return statistics.median(taken)
 
 
-def job(kind: Kind[..., object], args: str) -> Held:
+def job(kind: Kind[..., object], args: str) -> HeldJob:
     """A job as if it had just been claimed."""
     return held_job(kind=kind, args=args)
 

@@ -1,4 +1,4 @@
-"""What the examples share, and nothing to copy from: a database, real worker processes, and the checks at the end."""
+"""What the examples share: a database, real worker processes, and the checks at the end. Nothing here is meant to be copied."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEASE_SECONDS = 3.0
 
 
 class Backstage:
-    """One example while it is shown."""
+    """A running example: its database, processes and checks."""
 
     def __init__(self, place: Place, troupe: Troupe, client: Client, app: str, started: float) -> None:
         self.place = place
@@ -49,11 +49,11 @@ class Backstage:
         }
 
     def say(self, text: str) -> None:
-        """Something happened."""
+        """Print a line with the seconds since the start."""
         print(f"{time.monotonic() - self._started:5.1f} s  {text}", flush=True)
 
     def check(self, promise: str, found: object, expected: object) -> None:
-        """A promise, kept or not."""
+        """Print what was found, and what was expected if that differs; then the example fails."""
         kept = found == expected
         self._failed += not kept
         print(f"  {'✓' if kept else '✗'} {promise}: {found}" + ("" if kept else f", expected {expected}"), flush=True)
@@ -63,7 +63,7 @@ class Backstage:
         return not self._failed
 
     async def start(self, *names: str, queues: Sequence[str] = (), slots: int = 3) -> None:
-        """Start processes: `gateway`, `scheduler`, `reaper`; what has another name is a worker. Returns when workers are ready."""
+        """Start processes: `gateway`, `scheduler`, `reaper`; any other name is a worker. Returns when the workers are ready."""
         told = {"LEASEHOLD_QUEUES": ",".join(queues), "LEASEHOLD_SLOTS": str(slots)}
         for name in names:
             await self.troupe.start(name, {**self.environ, **told})
@@ -77,7 +77,7 @@ class Backstage:
         await self.until("the workers to be ready", are_ready)
 
     async def until(self, what: str, holds: Callable[[], Awaitable[T]]) -> T:
-        """What `holds` answers as soon as that is true."""
+        """Call `holds` until its answer is true, and return the answer."""
         with trio.move_on_after(PATIENCE_SECONDS):
             while not (answer := await holds()):
                 self.troupe.check()
@@ -88,7 +88,7 @@ class Backstage:
 
 @asynccontextmanager
 async def open_backstage(app: App, name: str) -> AsyncGenerator[Backstage]:
-    """LEASEHOLD_DATABASE_URL or embedded Postgres, migrated; `name` is how worker processes find the app."""
+    """A stage with LEASEHOLD_DATABASE_URL or embedded Postgres, migrated. `name` is the app for worker processes."""
     started = time.monotonic()
     async with open_place(load_settings({}, os.environ)) as place:
         await migrate(place.dsn)
@@ -107,7 +107,7 @@ async def open_backstage(app: App, name: str) -> AsyncGenerator[Backstage]:
 
 
 def show(app: App, name: str, perform: Callable[[Backstage], Awaitable[None]]) -> None:
-    """Perform an example and exit: with 1 if one of its checks fails, or nothing happened for too long."""
+    """Run an example and exit: with 1 if a check fails, or if nothing happened for too long."""
 
     async def main() -> bool:
         async with trio.open_nursery() as nursery:

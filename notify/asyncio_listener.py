@@ -21,7 +21,7 @@ LONGEST_PAUSE = 30.0
 DEAF_PAUSE = 300.0
 
 
-class Ear:
+class AsyncioListener:
     """Listens while it is open; after a loss it listens anew, with back-off.
 
     Args:

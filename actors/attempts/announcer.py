@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from leasehold.actors.attempts.extras import extras_of
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Blocked, Committed, Completed, Continued, Failed, Released, Rescheduled
 from leasehold.database import Caller, Row
 from leasehold.events import (
@@ -58,7 +58,7 @@ class Announcer:
         self.heard = observers.heard
         self._worker_id = worker_id
         self._incarnation = incarnation
-        self._told: set[Held] = set()
+        self._told: set[HeldJob] = set()
 
     def worker(self, event_type: type[WorkerEvent]) -> None:
         """The worker became ready, is stopping or has stopped."""
@@ -75,13 +75,13 @@ class Announcer:
         if WorkerError in self.heard:
             self._emit(WorkerError(actor=actor, error=str(error) or repr(error), again_in=again_in, **self._who()))
 
-    def claimed(self, jobs: Iterable[Held]) -> None:
+    def claimed(self, jobs: Iterable[HeldJob]) -> None:
         """Jobs are under our lease."""
         if JobClaimed in self.heard:
             for held in jobs:
                 self._emit(JobClaimed(**self._facts(held)))
 
-    async def unblocked(self, caller: Caller, jobs: Sequence[Held]) -> None:
+    async def unblocked(self, caller: Caller, jobs: Sequence[HeldJob]) -> None:
         """Tell which of these claimed jobs chains had blocked. Asks the database; callers look into `heard` themselves."""
         rows = await caller.call("list_unblocked_jobs", [held.id for held in jobs], [held.attempt for held in jobs])
         freed = {row["job_id"] for row in rows}
@@ -89,7 +89,7 @@ class Announcer:
             if held.id in freed:
                 self._emit(JobUnblocked(job_id=held.id, kind=held.row["kind"], queue=held.row["queue"]))
 
-    def started(self, held: Held) -> None:
+    def started(self, held: HeldJob) -> None:
         """A handler is about to be called. Callers on the hot path look into `heard` themselves."""
         waited = max(0.0, (datetime.now(UTC) - held.row["run_at"]).total_seconds())
         self._emit(JobStarted(waited=waited, **self._facts(held)))
@@ -111,7 +111,7 @@ class Announcer:
             for number, (job, job_id) in enumerate(zip(jobs, new_ids, strict=False)):
                 self._created(job, job_id, begins_chain=number < len(made.jobs))
 
-    def _job_completed(self, held: Held, *, has_next: bool) -> None:
+    def _job_completed(self, held: HeldJob, *, has_next: bool) -> None:
         # Where the reply to a statement was lost, it is sent again and succeeds again.
         if held in self._told:
             return
@@ -166,18 +166,18 @@ class Announcer:
         if JobReleased in self.heard:
             self.handed_back(outcome.held for outcome in _accepted(outcomes, refused))
 
-    def handed_back(self, jobs: Iterable[Held]) -> None:
+    def handed_back(self, jobs: Iterable[HeldJob]) -> None:
         """Jobs were handed back unstarted."""
         if JobReleased in self.heard:
             for held in jobs:
                 self._emit(JobReleased(**self._facts(held)))
 
-    def renewed(self, jobs: Iterable[Held]) -> None:
+    def renewed(self, jobs: Iterable[HeldJob]) -> None:
         """Leases were renewed."""
         for held in jobs:
             self._emit(LeaseRenewed(lease=held.lease, **self._facts(held)))
 
-    def lost(self, held: Held) -> None:
+    def lost(self, held: HeldJob) -> None:
         """A lease is gone and its handler has ended."""
         if LeaseLost in self.heard and held.lost is not None:
             self._emit(LeaseLost(reason=held.lost, **self._facts(held)))
@@ -185,7 +185,7 @@ class Announcer:
     def _who(self) -> dict[str, Any]:
         return {"worker_id": self._worker_id, "incarnation": self._incarnation}
 
-    def _facts(self, held: Held) -> dict[str, Any]:
+    def _facts(self, held: HeldJob) -> dict[str, Any]:
         row = held.row
         return {
             "job_id": held.id,
@@ -201,7 +201,7 @@ def _accepted(outcomes: Iterable[Any], refused: Iterable[Row]) -> list[Any]:
     return [outcome for outcome in outcomes if outcome.held.id not in not_ours]
 
 
-def _ran_for(held: Held) -> float:
+def _ran_for(held: HeldJob) -> float:
     return monotonic() - held.started if held.started is not None else 0.0
 
 

@@ -10,8 +10,8 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.extras import extras_of
+from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
 from leasehold.actors.attempts.time_limits import RunClock
-from leasehold.actors.claiming.decisions import lease_margin
 from leasehold.database import Row
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.handling.job_host import Desk
@@ -23,7 +23,7 @@ SHUTDOWN = "shutdown"
 EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
 
 
-class Held:
+class HeldJob:
     """One claimed job. Its owner is the worker's trio thread.
 
     The lease keeper, in a thread of its own, reads `id`, `attempt`, `lease` and `started` and writes `trusted_until`,
@@ -43,7 +43,7 @@ class Held:
         self.claimed_at = claimed_at
         self.lease: float = row["lease_seconds"]
         self.trusted_until = claimed_at + self.lease - lease_margin(self.lease)
-        self.renew_at = claimed_at + min(renew_after, self.lease / 3)
+        self.renew_at = claimed_at + renewal_time(renew_after, self.lease)
         self.started: float | None = None
         self.scope: trio.CancelScope | None = None
         self.lost: str | None = None
@@ -118,11 +118,11 @@ class Held:
         return msgspec.structs.replace(job, **known)
 
 
-Holdings = dict[int, Held]
+Holdings = dict[int, HeldJob]
 """What this worker holds, by job id."""
 
 
-def drop(holdings: Holdings, held: Held) -> None:
+def drop(holdings: Holdings, held: HeldJob) -> None:
     """This attempt is held no more. A newer attempt of the same job, claimed meanwhile, stays."""
     if holdings.get(held.id) is held:
         del holdings[held.id]

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.errors import InvalidArgs, LeaseholdError, told_of
 from leasehold.jobs.enqueueing.encoding import Check, encode_continuation, encode_wait
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
@@ -33,14 +33,14 @@ class EncodedOutput(msgspec.Struct, frozen=True):
 class Completed(msgspec.Struct, frozen=True):
     """The handler returned; `output` is JSON, None for null."""
 
-    held: Held
+    held: HeldJob
     output: str | None
 
 
 class Failed(msgspec.Struct, frozen=True):
     """The handler raised, ran out of time, or could not be called."""
 
-    held: Held
+    held: HeldJob
     error: dict[str, Any]
     retry_in: float | None = None
     discard: bool = False
@@ -49,7 +49,7 @@ class Failed(msgspec.Struct, frozen=True):
 class Rescheduled(msgspec.Struct, frozen=True):
     """The handler asked to run later."""
 
-    held: Held
+    held: HeldJob
     after: float
     reason: str
 
@@ -57,13 +57,13 @@ class Rescheduled(msgspec.Struct, frozen=True):
 class Released(msgspec.Struct, frozen=True):
     """The job never started, or was interrupted by a shutdown: it is handed back."""
 
-    held: Held
+    held: HeldJob
 
 
 class Continued(msgspec.Struct, frozen=True):
     """The handler returned, and further jobs come of it; both are JSON. With `has_next` the chain goes on and has no output."""
 
-    held: Held
+    held: HeldJob
     continuation: str
     output: str | None
     has_next: bool
@@ -72,14 +72,14 @@ class Continued(msgspec.Struct, frozen=True):
 class Blocked(msgspec.Struct, frozen=True):
     """The handler waits for other chains; `wait` is JSON."""
 
-    held: Held
+    held: HeldJob
     wait: str
 
 
 class Committed(msgspec.Struct, frozen=True):
     """The handler returned, and its own transaction has completed the job: nothing is left to write."""
 
-    held: Held
+    held: HeldJob
     has_next: bool
     continuation: str | None = None
     new_ids: Sequence[int] = ()
@@ -89,7 +89,7 @@ Outcome = Completed | Failed | Rescheduled | Released | Continued | Blocked | Co
 
 
 def ended(
-    held: Held, end: Any, started: Sequence[NewJob[Any]], check: Check
+    held: HeldJob, end: Any, started: Sequence[NewJob[Any]], check: Check
 ) -> Completed | Continued | Blocked | Failed:
     """The outcome of a handler that returned `end` and started further chains; what cannot be written fails for good."""
     try:
@@ -106,7 +106,7 @@ def ended(
         return Failed(held, describe(error) | {"type": "InvalidContinuation"}, discard=True)
 
 
-def completed(held: Held, output: Any) -> Completed | Failed:
+def completed(held: HeldJob, output: Any) -> Completed | Failed:
     """The outcome of a handler that returned `output`; one that is refused fails for good, since it would be again."""
     if isinstance(output, EncodedOutput):
         return Completed(held, output.json)
@@ -128,7 +128,7 @@ def encode_output(output: Any, kind: Kind[..., Any]) -> str | dict[str, Any] | N
     return None if output is None else encoded.decode()
 
 
-def raised(held: Held, error: BaseException) -> Failed | Rescheduled:
+def raised(held: HeldJob, error: BaseException) -> Failed | Rescheduled:
     """The outcome of a handler that raised. Never raises, whatever somebody made of the exception's class."""
     try:
         if isinstance(error, Reschedule):

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import trio
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 
 
 class Backlog:
@@ -17,7 +17,7 @@ class Backlog:
     """
 
     def __init__(self) -> None:
-        self._line: deque[Held] = deque()
+        self._line: deque[HeldJob] = deque()
         self._idle = trio.lowlevel.ParkingLot()
         self._dismissed = 0
         self.closed = False
@@ -31,16 +31,16 @@ class Backlog:
         return len(self._idle)
 
     @property
-    def oldest(self) -> Held | None:
+    def oldest(self) -> HeldJob | None:
         """The job that has waited longest."""
         return self._line[0] if self._line else None
 
-    def extend(self, jobs: list[Held]) -> None:
+    def extend(self, jobs: list[HeldJob]) -> None:
         """Append jobs and wake as many idle slots."""
         self._line.extend(jobs)
         self._idle.unpark(count=len(jobs))
 
-    async def take(self) -> Held | None:
+    async def take(self) -> HeldJob | None:
         """The next job; None when the backlog is closed and empty, or this slot may go. A checkpoint only when it has to wait."""
         while not self._line:
             if self.closed or self.lets_go():
@@ -66,13 +66,13 @@ class Backlog:
         self._dismissed -= 1
         return True
 
-    def clear(self) -> list[Held]:
+    def clear(self) -> list[HeldJob]:
         """Take all of them out."""
         taken = list(self._line)
         self._line.clear()
         return taken
 
-    def take_out(self, queues: Collection[str]) -> list[Held]:
+    def take_out(self, queues: Collection[str]) -> list[HeldJob]:
         """Take those of some queues out."""
         line = self.clear()
         self._line.extend(held for held in line if held.row["queue"] not in queues)

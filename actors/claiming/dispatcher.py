@@ -11,9 +11,10 @@ from uuid import UUID
 import msgspec
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import Held, Holdings, drop
+from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.claiming.backlog import Backlog
-from leasehold.actors.claiming.decisions import PollDecay, Rate, claim_size, wait_until_due
+from leasehold.actors.claiming.decisions import Rate, claim_size
+from leasehold.actors.shared.waiting import PollDecay, wait_until_due
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
@@ -193,7 +194,7 @@ class Dispatcher:
         self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
             self._poll.reset()
-            jobs = [Held(row, self._app.find(row["kind"]), asked_at, claimer.renew_seconds) for row in rows]
+            jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, claimer.renew_seconds) for row in rows]
             for held in jobs:
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
@@ -222,7 +223,7 @@ class Dispatcher:
         if oldest is not None and now - oldest.claimed_at >= HAND_BACK_AFTER and self._backlog.idle_slots == 0:
             await self._hand_back(self._backlog.clear())
 
-    async def _hand_back(self, jobs: list[Held]) -> None:
+    async def _hand_back(self, jobs: list[HeldJob]) -> None:
         # Dropped first: should the release get lost, the next reconciliation finds them and nobody renews them meanwhile.
         for held in jobs:
             drop(self._holdings, held)
@@ -261,7 +262,7 @@ class Dispatcher:
         return DispatcherStatistics(**self._counts)
 
 
-def _log_claims(jobs: list[Held], was_rung: bool) -> None:
+def _log_claims(jobs: list[HeldJob], was_rung: bool) -> None:
     if len(jobs) > MOST_NAMED:
         log.debug("claimed %d jobs", len(jobs))
         return

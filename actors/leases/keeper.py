@@ -20,8 +20,9 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import Held, Holdings
-from leasehold.actors.claiming.decisions import Backoff, lease_margin
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
+from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
+from leasehold.actors.shared.waiting import Backoff
 from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.events import LeaseRenewed
@@ -73,7 +74,7 @@ class Keeper:
 
     def __init__(
         self, dsn: str, incarnation: UUID, holdings: Holdings, renew_seconds: float,
-        lost: Callable[[Held, str], object], pulse: Pulse, announcer: Announcer = SILENT,
+        lost: Callable[[HeldJob, str], object], pulse: Pulse, announcer: Announcer = SILENT,
         away: Callable[[str, BaseException], object] = _nobody,
     ) -> None:  # fmt: skip
         self._dsn = dsn
@@ -154,7 +155,7 @@ class Keeper:
         self._apply(due, {row["job_id"]: row["reason"] for row in rows}, now, portal)
 
     def _apply(
-        self, due: Sequence[Held], refused: dict[int, str], asked_at: float, portal: trio.lowlevel.TrioToken
+        self, due: Sequence[HeldJob], refused: dict[int, str], asked_at: float, portal: trio.lowlevel.TrioToken
     ) -> None:
         if LeaseRenewed in self._announcer.heard:
             portal.run_sync_soon(self._announcer.renewed, [held for held in due if held.id not in refused])
@@ -162,7 +163,7 @@ class Keeper:
             reason = refused.get(held.id)
             if reason is None:
                 held.trusted_until = asked_at + held.lease - lease_margin(held.lease)
-                held.renew_at = asked_at + min(self._renew_seconds, held.lease / 3)
+                held.renew_at = asked_at + renewal_time(self._renew_seconds, held.lease)
                 held.shown = held.started is not None
                 self._counts["renewed"] += 1
             elif reason == "busy":
@@ -191,7 +192,7 @@ class Keeper:
         return KeeperStatistics(**self._counts)
 
 
-def _is_due(held: Held, now: float) -> bool:
+def _is_due(held: HeldJob, now: float) -> bool:
     if now >= held.renew_at:
         return True
     return (

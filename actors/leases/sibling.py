@@ -11,13 +11,13 @@ from time import monotonic
 
 import trio
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases.keeper import Pulse
 
 WATCH_SECONDS = 0.1
 
 
-async def stand_by(held: Held) -> None:
+async def stand_by(held: HeldJob) -> None:
     """Cancel the handler when its lease can no longer be trusted; end when the handler ends.
 
     The keeper moves `trusted_until` on with each renewal, counted from before the renewal was asked for.
@@ -37,7 +37,7 @@ class Watcher:
 
     name = "watcher"
 
-    def __init__(self, running: Callable[[], Iterable[Held]], pulse: Pulse, nursery: trio.Nursery) -> None:
+    def __init__(self, running: Callable[[], Iterable[HeldJob]], pulse: Pulse, nursery: trio.Nursery) -> None:
         self._running = running
         self._pulse = pulse
         self._nursery = nursery

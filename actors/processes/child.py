@@ -12,11 +12,11 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import describe, encode_output, meant
 from leasehold.actors.processes.copies import cut_off_copies, end_copy
 from leasehold.actors.processes.lifeline import die_with_parent
-from leasehold.actors.processes.output_file import Speaker
+from leasehold.actors.processes.output_file import OutputFileWriter
 from leasehold.actors.processes.wire import (
     Answer,
     Continued,
@@ -119,7 +119,7 @@ def _respond(request: Request) -> Answer:
 def _call(request: Request) -> Any:
     kind = find_kind(request.module, request.qualname)
     named = kind.decode_args(request.args)
-    speaker = Speaker(_State.words)
+    speaker = OutputFileWriter(_State.words)
     args = (_job(request, kind, speaker),) if kind.takes_job else ()
     # The row has the name that the job was enqueued under, which may be another than that of the function.
     levels = {} if kind.options.keep_logs is None else {str(request.row["kind"]): kind.options.keep_logs}
@@ -127,16 +127,16 @@ def _call(request: Request) -> Any:
         return kind.function(*args, **named)
 
 
-def _job(request: Request, kind: Kind[..., Any], speaker: Speaker) -> Job:
+def _job(request: Request, kind: Kind[..., Any], speaker: OutputFileWriter) -> Job:
     """The job as the handler sees it: its data, a line to the worker, and no database behind it."""
-    held = Held(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
+    held = HeldJob(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
     return held.job(request.incarnation, request.worker_id, ProcessDesk(speaker))
 
 
 class ProcessDesk:
     """What a job has at hand in a process: it can say something, and that is all."""
 
-    def __init__(self, journal: Speaker) -> None:
+    def __init__(self, journal: OutputFileWriter) -> None:
         self.journal = journal
 
     def __reduce__(self) -> tuple[Any, ...]:

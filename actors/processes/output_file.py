@@ -40,7 +40,7 @@ class LogLine(msgspec.Struct, frozen=True, array_like=True, tag=True):
     message: str
 
 
-class Speaker:
+class OutputFileWriter:
     """The journal of a job in the process. Without a file it says nothing."""
 
     def __init__(self, fd: int | None) -> None:
@@ -68,7 +68,7 @@ class Speaker:
         return os.pwrite(self._fd, HEAD.pack(len(encoded), crc32(encoded)) + encoded, place)
 
 
-class WordsFile:
+class OutputFile:
     """The worker's end. Without a place for temporary files there are no words."""
 
     def __init__(self) -> None:

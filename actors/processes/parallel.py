@@ -18,7 +18,7 @@ import trio
 
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import ProcessDied
-from leasehold.actors.processes.output_file import WordsFile
+from leasehold.actors.processes.output_file import OutputFile
 from leasehold.actors.processes.stack_file import StackFile
 from leasehold.actors.processes.wire import Reply, Setup, encode
 from leasehold.actors.progress.buffer import Journal
@@ -68,7 +68,7 @@ class ParallelMember:
         self._opened = opened
         self._context = context
         self._stack_file = StackFile()
-        self._words = WordsFile()
+        self._words = OutputFile()
         self._requests = 0
         self.pid = 0
 

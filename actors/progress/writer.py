@@ -28,7 +28,7 @@ PAUSE_SECONDS = 0.5
 MOST_LINES = 2_000
 
 
-class ScribeStatistics(msgspec.Struct, frozen=True):
+class ProgressWriterStatistics(msgspec.Struct, frozen=True):
     """Counts since the start: words and lines written, lines dropped because too many were waiting, statements."""
 
     progress: int
@@ -37,7 +37,7 @@ class ScribeStatistics(msgspec.Struct, frozen=True):
     statements: int
 
 
-class Scribe:
+class ProgressWriter:
     """Writes what handlers say: soon where it has been silent, at once where a job has ended."""
 
     name = "scribe"
@@ -108,9 +108,9 @@ class Scribe:
             )
             self._dropped_told = dropped
 
-    def statistics(self) -> ScribeStatistics:
+    def statistics(self) -> ProgressWriterStatistics:
         """Counts since the start."""
-        return ScribeStatistics(**self._counts, dropped=self._journal.dropped)
+        return ProgressWriterStatistics(**self._counts, dropped=self._journal.dropped)
 
 
 async def report_progress(caller: Caller, incarnation: UUID, said: Collection[Said]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import trio
 
-from leasehold.actors.attempts.held_job import SHUTDOWN, Held
+from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
 from leasehold.actors.progress.buffer import Said
 from leasehold.actors.progress.writer import report_progress
@@ -32,15 +32,15 @@ from leasehold.jobs.kinds.outputs import typed_blocker
 from leasehold.jobs.producing.new_job import NewJob
 
 if TYPE_CHECKING:
-    from leasehold.actors.running.job_host import WorkerDesk
+    from leasehold.actors.running.job_host import WorkerJobHost
 
 T = TypeVar("T", bound=JobTransaction)
 
 
-class AttemptWork:
+class WorkerAttemptSession:
     """One attempt that has asked for more than its args: at most one transaction open at a time."""
 
-    def __init__(self, held: Held, job: Job, desk: WorkerDesk) -> None:
+    def __init__(self, held: HeldJob, job: Job, desk: WorkerJobHost) -> None:
         self._held = held
         self._job = job
         self._desk = desk

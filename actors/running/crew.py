@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import trio
 
-from leasehold.actors.attempts.held_job import Held, Holdings, drop
+from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.attempts.outcome import Released
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Dispatcher
@@ -45,7 +45,7 @@ class Crew:
         """Those that there are now."""
         return self._slots
 
-    def running(self) -> Iterator[Held]:
+    def running(self) -> Iterator[HeldJob]:
         """The jobs whose handlers run."""
         return (slot.held for slot in self._slots if slot.held is not None)
 
@@ -74,9 +74,9 @@ class Crew:
     async def _serve(self, slot: Slot) -> None:
         """Run jobs in a slot until the backlog is closed or lets it go. Lets the other tasks turn every few jobs."""
         turns = 0
-        last: Held | None = None
+        last: HeldJob | None = None
 
-        async def take() -> Held | None:
+        async def take() -> HeldJob | None:
             nonlocal turns, last
             if last is not None and not last.settling:
                 drop(self._holdings, last)
@@ -96,7 +96,7 @@ class Crew:
         finally:
             del self._slots[slot]
 
-    async def _next_job(self) -> Held | None:
+    async def _next_job(self) -> HeldJob | None:
         """A job to run, when there is room for its outcome; None when the backlog is closed, or lets the slot go."""
         while True:
             if self._settler.is_crowded:

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import trio
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import EncodedOutput
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.processes.wire import Answer, Continued, Raised, Request, Returned, Waits, decode_answer, encode
@@ -28,7 +28,7 @@ class Apart(NamedTuple):
     """
 
     pool: ProcessPool | None
-    held: Held
+    held: HeldJob
     incarnation: UUID
     worker_id: str
     decodes: bool = False

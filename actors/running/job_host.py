@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from threading import get_ident
 from typing import Any
 
-from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome, ended
 from leasehold.actors.progress.buffer import Journal
-from leasehold.actors.running.attempt_session import AttemptWork
+from leasehold.actors.running.attempt_session import WorkerAttemptSession
 from leasehold.app import App
 from leasehold.database import Database, running_flavour
 from leasehold.database.border import run_asyncio
@@ -23,7 +23,7 @@ from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.producing.new_job import NewJob
 
 
-class WorkerDesk:
+class WorkerJobHost:
     """Makes the work of an attempt when its handler first asks.
 
     Attributes:
@@ -33,7 +33,7 @@ class WorkerDesk:
     """
 
     def __init__(self, holdings: Holdings, app: App) -> None:
-        self.works: dict[tuple[int, int], AttemptWork] = {}
+        self.works: dict[tuple[int, int], WorkerAttemptSession] = {}
         self.journal = Journal()
         self.pool: Database | None = None
         self._thread = 0
@@ -48,7 +48,7 @@ class WorkerDesk:
         held = self._holdings.get(job.id)
         return None if held is None or held.attempt != job.attempt else held.cancel_reason
 
-    def work(self, job: Job) -> AttemptWork:
+    def work(self, job: Job) -> WorkerAttemptSession:
         """Of this running attempt. Raises LeaseLost when it has ended."""
         known = self.works.get((job.id, job.attempt))
         if known is not None:
@@ -56,7 +56,7 @@ class WorkerDesk:
         held = self._holdings.get(job.id)
         if held is None or held.attempt != job.attempt or held.settling:
             raise LeaseLost(f"attempt {job.attempt} of job {job.id} has ended")
-        made = self.works[job.id, job.attempt] = AttemptWork(held, job, self)
+        made = self.works[job.id, job.attempt] = WorkerAttemptSession(held, job, self)
         return made
 
     @asynccontextmanager
@@ -75,16 +75,16 @@ class WorkerDesk:
         work = self.work(job)
         await (run_asyncio(work.begin_atomic) if kind.runs == "asyncio" else work.begin_atomic())
 
-    async def close(self, held: Held, end: Any) -> Outcome:
-        """How an attempt ended whose handler returned this. See `AttemptWork.close`."""
+    async def close(self, held: HeldJob, end: Any) -> Outcome:
+        """How an attempt ended whose handler returned this. See `WorkerAttemptSession.close`."""
         work = self.works.get((held.id, held.attempt))
         return ended(held, end, (), self.check) if work is None else await work.close(end)
 
-    def waits(self, held: Held, wait: WaitFor) -> Outcome:
+    def waits(self, held: HeldJob, wait: WaitFor) -> Outcome:
         """The outcome of a handler that raised `job.wait_for(...)`."""
         return ended(held, wait, (), self.check)
 
-    async def leave(self, held: Held) -> None:
+    async def leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""
         work = self.works.pop((held.id, held.attempt), None)
         if work is not None:
@@ -102,5 +102,5 @@ class WorkerDesk:
         return check_job(job, self._app.find(job.kind) if job.kind in self._app else None)
 
 
-NO_DESK = WorkerDesk({}, App())
+NO_DESK = WorkerJobHost({}, App())
 """For slots whose handlers ask for nothing."""

@@ -17,7 +17,7 @@ from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.middleware import CallNext, Middleware
 
 
-class Layers(dict[Kind[..., Any], tuple[Middleware, ...]]):
+class MiddlewareChains(dict[Kind[..., Any], tuple[Middleware, ...]]):
     """The middlewares of each kind, outermost first; asked of the app once, when the kind's first job comes."""
 
     def __init__(self, app: App) -> None:
@@ -34,7 +34,7 @@ class _NoLayers(dict[Kind[..., Any], tuple[Middleware, ...]]):
         return ()
 
 
-NO_LAYERS = _NoLayers()
+NO_MIDDLEWARES = _NoLayers()
 
 
 async def invoke_within(

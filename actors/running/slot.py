@@ -11,13 +11,13 @@ from uuid import UUID
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import SHUTDOWN, Held
+from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Failed, Outcome, Released, completed, describe, meant, raised, told_beside
 from leasehold.actors.attempts.time_limits import TOO_LATE
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
-from leasehold.actors.running.job_host import NO_DESK, WorkerDesk
-from leasehold.actors.running.middleware_chain import NO_LAYERS, invoke_within
+from leasehold.actors.running.job_host import NO_DESK, WorkerJobHost
+from leasehold.actors.running.middleware_chain import NO_MIDDLEWARES, invoke_within
 from leasehold.events import JobStarted
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.handling.job import Job
@@ -28,7 +28,7 @@ from leasehold.observability.job_context import running_job
 log = logging.getLogger("leasehold.worker")
 
 ENDINGS = (ContinueWith, WaitFor)
-Take = Callable[[], Awaitable[Held | None]]
+Take = Callable[[], Awaitable[HeldJob | None]]
 """Waits for the next job; None: there will be none."""
 
 __all__ = ["SHUTDOWN", "Slot", "describe_slot"]
@@ -49,8 +49,8 @@ class Slot:
 
     def __init__(
         self, incarnation: UUID, worker_id: str, threads: trio.CapacityLimiter, settle: Callable[[Outcome], None],
-        layers: Mapping[Kind[..., Any], tuple[Middleware, ...]] = NO_LAYERS, announcer: Announcer = SILENT,
-        processes: ProcessPool | None = None, desk: WorkerDesk = NO_DESK,
+        layers: Mapping[Kind[..., Any], tuple[Middleware, ...]] = NO_MIDDLEWARES, announcer: Announcer = SILENT,
+        processes: ProcessPool | None = None, desk: WorkerJobHost = NO_DESK,
     ) -> None:  # fmt: skip
         self._incarnation = incarnation
         self._worker_id = worker_id
@@ -61,9 +61,9 @@ class Slot:
         self._heard = announcer.heard
         self._processes = processes
         self._desk = desk
-        self.held: Held | None = None
+        self.held: HeldJob | None = None
 
-    async def run_job(self, held: Held) -> None:
+    async def run_job(self, held: HeldJob) -> None:
         """Run the handler of one job and settle what came of it. Raises nothing but trio.Cancelled from outside."""
 
         async def no_more() -> None:
@@ -77,12 +77,12 @@ class Slot:
         while held is not None:
             held = await self._run_in_one_scope(held, take)
 
-    async def _run_in_one_scope(self, held: Held, take: Take) -> Held | None:
+    async def _run_in_one_scope(self, held: HeldJob, take: Take) -> HeldJob | None:
         """Run this job and those that follow it, until one has used up the cancel scope; the job to go on with, if any.
 
         A scope costs more than all else that a slot does for a job, and most jobs never need it for themselves.
         """
-        current: Held | None = held
+        current: HeldJob | None = held
         outcome: Outcome | None = None
         try:
             with trio.CancelScope() as scope:
@@ -113,11 +113,11 @@ class Slot:
         self._end(current, outcome)
         return await take()
 
-    def _used_up(self, held: Held) -> bool:
+    def _used_up(self, held: HeldJob) -> bool:
         """Whether the scope was cancelled or given a deadline for this job, or the job has left something to undo."""
         return held.lost is not None or held.clock is not None or bool(self._desk.works)
 
-    def _begin(self, held: Held) -> bool:
+    def _begin(self, held: HeldJob) -> bool:
         """Whether the job is still ours to run."""
         if held.lost is not None:
             self._announcer.lost(held)
@@ -129,13 +129,13 @@ class Slot:
             self._announcer.started(held)
         return True
 
-    async def _leave(self, held: Held) -> None:
+    async def _leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""
         self.held = None
         if self._desk.works:
             await self._desk.leave(held)
 
-    def _end(self, held: Held, outcome: Outcome | None) -> None:
+    def _end(self, held: HeldJob, outcome: Outcome | None) -> None:
         """Settle what came of the job, unless it was lost."""
         self.held = None
         if held.watched is not None:
@@ -149,7 +149,7 @@ class Slot:
         elif outcome is not None:
             self._settle(outcome)
 
-    async def _attempt(self, held: Held, scope: trio.CancelScope) -> Outcome | None:
+    async def _attempt(self, held: HeldJob, scope: trio.CancelScope) -> Outcome | None:
         """How the attempt ended. Raises trio.Cancelled when the scope is cancelled, or one outside."""
         if held.deadline is not None and held.deadline <= monotonic():
             return Failed(held, TOO_LATE, discard=True)
@@ -178,28 +178,28 @@ class Slot:
             failure = meant(failure)
             return self._missed(held, failure) or self._raised(held, failure)
 
-    async def _returned(self, held: Held, end: Any) -> Outcome:
+    async def _returned(self, held: HeldJob, end: Any) -> Outcome:
         if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
             return await self._desk.close(held, end)
         return completed(held, end)
 
-    def _raised(self, held: Held, failure: BaseException) -> Outcome:
+    def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
         return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
 
-    def _missed(self, held: Held, failure: BaseException | None) -> Failed | None:
+    def _missed(self, held: HeldJob, failure: BaseException | None) -> Failed | None:
         """The outcome of a handler that came back by itself after the deadline of its job."""
         missed = None if held.clock is None else held.clock.missed()
         if missed is None:
             return None
         return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
 
-    def _job(self, held: Held) -> Job:
+    def _job(self, held: HeldJob) -> Job:
         return held.job(self._incarnation, self._worker_id, self._desk)
 
-    def _apart(self, held: Held, *, decodes: bool) -> Apart:
+    def _apart(self, held: HeldJob, *, decodes: bool) -> Apart:
         return Apart(self._processes, held, self._incarnation, self._worker_id, decodes)
 
-    def _cancelled(self, held: Held) -> Outcome | None:
+    def _cancelled(self, held: HeldJob) -> Outcome | None:
         if held.lost == SHUTDOWN:
             return Released(held)
         if held.lost is not None or held.clock is None:

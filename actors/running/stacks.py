@@ -13,7 +13,7 @@ from typing import Any
 
 import trio
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.concurrency.shared_loop import Contained
 from leasehold.database.border import current_asyncio_loop
 from leasehold.observability.job_context import running_job
@@ -23,7 +23,7 @@ OURS = ("leasehold.actors", "leasehold.database", "trio", "trio_asyncio", "outco
 Place = tuple[FrameType, int]
 
 
-def stack_of(held: Held, task: trio.lowlevel.Task) -> str:
+def stack_of(held: HeldJob, task: trio.lowlevel.Task) -> str:
     """The stacks of everything that the handler of this job runs, `task` being that of its slot.
 
     Asyncio tasks that it has started are told from those of others by the context that they inherit.
@@ -62,7 +62,7 @@ def _children(task: trio.lowlevel.Task) -> list[str]:
     return found
 
 
-def _asyncio_tasks(held: Held) -> Generator[tuple[str, Contained]]:
+def _asyncio_tasks(held: HeldJob) -> Generator[tuple[str, Contained]]:
     loop = current_asyncio_loop()
     for task in asyncio.all_tasks(loop) if loop is not None else ():
         work = task.get_coro()

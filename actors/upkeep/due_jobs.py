@@ -6,7 +6,7 @@ import logging
 
 import msgspec
 
-from leasehold.actors.claiming.decisions import wait_until_due
+from leasehold.actors.shared.waiting import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.notify.channel import Tick, Wake
@@ -17,14 +17,14 @@ log = logging.getLogger("leasehold.scheduler")
 BATCH = 10_000
 
 
-class SchedulerStatistics(msgspec.Struct, frozen=True):
+class DueJobsStatistics(msgspec.Struct, frozen=True):
     """Jobs made claimable, and rounds."""
 
     made_due: int
     rounds: int
 
 
-class Scheduler:
+class DueJobs:
     """Sleeps exactly until the next job is due; any number may run. Every wake-up may mean an earlier one."""
 
     name = "scheduler"
@@ -53,6 +53,6 @@ class Scheduler:
             next_due = await self._lane.call_value("next_due_in")
             await self._signal.wait(wait_until_due(next_due, self._poll_seconds, progress=bool(made)))
 
-    def statistics(self) -> SchedulerStatistics:
+    def statistics(self) -> DueJobsStatistics:
         """Counts since the start."""
-        return SchedulerStatistics(**self._counts)
+        return DueJobsStatistics(**self._counts)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import trio
 
-from leasehold.actors.claiming.decisions import wait_until_due
+from leasehold.actors.shared.waiting import wait_until_due
 from leasehold.actors.upkeep.ticks import MOST_PER_FIRING, Due, Firing, Plan, decide, plan
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Database, Row, Transaction
@@ -38,7 +38,7 @@ MOST_LOSSES = 3
 FIRING_SECONDS = 120.0
 
 
-class TickerStatistics(msgspec.Struct, frozen=True):
+class SchedulerStatistics(msgspec.Struct, frozen=True):
     """Schedules planned, their ticks by outcome, the jobs they made, and rounds."""
 
     planned: int
@@ -49,7 +49,7 @@ class TickerStatistics(msgspec.Struct, frozen=True):
     rounds: int
 
 
-class Ticker:
+class Scheduler:
     """At its start takes back what is stale and declares the schedules of the app, then fires what is due until drained.
 
     Args:
@@ -86,7 +86,7 @@ class Ticker:
         self._busy: dict[int, float] = {}
         self._losses: dict[int, tuple[datetime, int]] = {}
         self._queries = trio.CapacityLimiter(QUERIES_AT_ONCE)
-        self._counts = dict.fromkeys(TickerStatistics.__struct_fields__, 0)
+        self._counts = dict.fromkeys(SchedulerStatistics.__struct_fields__, 0)
         switchboard.subscribe(TickNotice, lambda _: self._signal.set())
         switchboard.subscribe_reconnect(self._signal.set)
 
@@ -95,9 +95,9 @@ class Ticker:
         self._draining = True
         self._signal.set()
 
-    def statistics(self) -> TickerStatistics:
+    def statistics(self) -> SchedulerStatistics:
         """Counts since the start."""
-        return TickerStatistics(**self._counts)
+        return SchedulerStatistics(**self._counts)
 
     async def run(self) -> None:
         """Fire until drained. Raises DatabaseUnavailable."""

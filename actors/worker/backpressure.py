@@ -31,7 +31,7 @@ class Readable(Protocol):
         ...
 
 
-class BrakeLimits(msgspec.Struct, frozen=True):
+class BackpressureLimits(msgspec.Struct, frozen=True):
     """Shares of memory and CPU above which nothing is claimed, 1 for never, and how long until the next look."""
 
     memory: float
@@ -61,7 +61,7 @@ class Stand(msgspec.Struct, frozen=True):
     until: float = 0.0
 
 
-def decide(was: Stand, load: Load | None, limits: BrakeLimits, now: float, *, is_idle: bool) -> Stand:
+def decide(was: Stand, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Stand:
     """Where the worker stands now. `is_idle`: it runs nothing, and has begun nothing since `was` was decided."""
     if now < was.until:
         return was
@@ -73,7 +73,7 @@ def decide(was: Stand, load: Load | None, limits: BrakeLimits, now: float, *, is
     return Stand("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
 
 
-class Brake:
+class Backpressure:
     """Held while the worker is to claim nothing.
 
     Modes: *free*; *paused* between `pause` and `resume`; *backing off* from the look that finds too much in use to one, every
@@ -84,7 +84,11 @@ class Brake:
     """
 
     def __init__(
-        self, resources: Readable, limits: BrakeLimits, work: Callable[[], Work], clock: Callable[[], float] = monotonic
+        self,
+        resources: Readable,
+        limits: BackpressureLimits,
+        work: Callable[[], Work],
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._resources = resources
         self._limits = limits

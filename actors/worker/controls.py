@@ -8,12 +8,12 @@ from typing import Any
 
 import trio
 
-from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.claiming.dispatcher import Dispatcher
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.crew import Crew
 from leasehold.actors.running.stacks import stack_of
-from leasehold.actors.worker.backpressure import Brake
+from leasehold.actors.worker.backpressure import Backpressure
 from leasehold.actors.worker.presence import About, Command, State, Vitals
 from leasehold.app import App
 from leasehold.database import Caller
@@ -25,7 +25,7 @@ class Controls:
     """Carries commands out on the parts of a worker. `state` is what its row is to show."""
 
     def __init__(
-        self, worker_id: str, crew: Crew, brake: Brake, dispatcher: Dispatcher, holdings: Holdings,
+        self, worker_id: str, crew: Crew, brake: Backpressure, dispatcher: Dispatcher, holdings: Holdings,
         threads: trio.CapacityLimiter, processes: ProcessPool | None, database: Caller, drain: Callable[[], object],
         is_listening: Callable[[], bool],
     ) -> None:  # fmt: skip
@@ -116,7 +116,7 @@ class Controls:
                 stacks.append({"job_id": held.id, "kind": held.kind.name, "stack": await self._stack(held, task)})
         return {"stacks": stacks}
 
-    async def _stack(self, held: Held, task: trio.lowlevel.Task) -> str:
+    async def _stack(self, held: HeldJob, task: trio.lowlevel.Task) -> str:
         if held.kind.runs == "process" and self._processes is not None:
             return await self._processes.stack(task) or "its process has not started, or does not answer\n"
         return stack_of(held, task)
@@ -124,7 +124,7 @@ class Controls:
     def _running(self) -> list[int]:
         return [held.id for held in self._crew.running()]
 
-    def _held(self, job_id: int) -> Held:
+    def _held(self, job_id: int) -> HeldJob:
         held = self._holdings.get(job_id)
         if held is None:
             raise NotFound(f"worker {self._worker_id} does not hold job {job_id}")

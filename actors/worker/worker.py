@@ -17,22 +17,22 @@ from uuid import uuid4
 import trio
 
 from leasehold.actors.attempts.announcer import Announcer
-from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Claimer, Dispatcher
 from leasehold.actors.leases.keeper import Keeper, Pulse
 from leasehold.actors.leases.sibling import Watcher
-from leasehold.actors.outage import Outage
 from leasehold.actors.processes.pool import Listening, pool_for
 from leasehold.actors.progress.log_handler import keeping_logs
-from leasehold.actors.progress.writer import Scribe
+from leasehold.actors.progress.writer import ProgressWriter
 from leasehold.actors.running.crew import Crew
-from leasehold.actors.running.job_host import WorkerDesk
-from leasehold.actors.running.middleware_chain import Layers
+from leasehold.actors.running.job_host import WorkerJobHost
+from leasehold.actors.running.middleware_chain import MiddlewareChains
 from leasehold.actors.running.slot import SHUTDOWN, Slot
 from leasehold.actors.settling.settler import Settler
-from leasehold.actors.supervisor import supervise
-from leasehold.actors.worker.backpressure import Brake, BrakeLimits, Readable, Work
+from leasehold.actors.shared.outage import Outage
+from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable, Work
 from leasehold.actors.worker.controls import Controls
 from leasehold.actors.worker.presence import Presence
 from leasehold.actors.worker.resources import Resources
@@ -79,27 +79,27 @@ class Worker:
         self.claimer = Claimer(
             incarnation, worker_id, settings.queues, settings.slots, settings.lease_seconds, settings.renew_seconds
         )
-        limits = BrakeLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
-        brake = Brake(
+        limits = BackpressureLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
+        brake = Backpressure(
             resources or Resources(), limits, lambda: Work(any(True for _ in self.crew.running()), self.crew.begun)
         )
         self.dispatcher = Dispatcher(
             claim_lane, self.claimer, app, self._backlog, self.holdings, settings.poll_seconds,
             lambda: switchboard.listening, announcer, brake.hold_for,
         )  # fmt: skip
-        desk = self._desk = WorkerDesk(self.holdings, app)
-        self.scribe = Scribe(database, incarnation, desk.journal, self.holdings.get)
+        desk = self._desk = WorkerJobHost(self.holdings, app)
+        self.scribe = ProgressWriter(database, incarnation, desk.journal, self.holdings.get)
         self.settler = Settler(
             settle_lane, incarnation, self.holdings, self._jobs_ended, announcer, desk.journal, self.dispatcher.wake
         )
         self.keeper = Keeper(
-            database.dsn, incarnation, self.holdings, settings.renew_seconds, Held.lose, self._pulse, announcer,
+            database.dsn, incarnation, self.holdings, settings.renew_seconds, HeldJob.lose, self._pulse, announcer,
             self._outage.lost,
         )  # fmt: skip
         threads = trio.CapacityLimiter(settings.slots)
         processes = self._processes = pool_for(app, settings.slots, desk.journal)
         make_slot = partial(
-            Slot, incarnation, worker_id, threads, self.settler.put, Layers(app), announcer, processes, desk
+            Slot, incarnation, worker_id, threads, self.settler.put, MiddlewareChains(app), announcer, processes, desk
         )
         self.crew = Crew(worker_id, make_slot, self._backlog, self.dispatcher, self.settler, self.holdings)
         controls = self._controls = Controls(

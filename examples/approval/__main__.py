@@ -1,4 +1,4 @@
-"""`python -m examples.approval`: six expenses, four people who decide in four ways, and one whom nobody answers."""
+"""`python -m examples.approval`: six expenses, four people who decide in four ways, and one expense that nobody decides."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXPECTED = {
 
 
 async def perform(stage: Backstage) -> None:
-    """The whole story."""
+    """Submit the expenses, let people decide, check the end."""
     async with stage.client.transaction() as tx:
         await tx.execute(SCHEMA.read_text())
     port = free_port()
@@ -46,7 +46,7 @@ async def perform(stage: Backstage) -> None:
 
 
 async def find_approvals(stage: Backstage) -> dict[str, int]:
-    """What a page for the people would show: the chains in their queue, by who asks."""
+    """The open approvals, by who asks: what a web page for the deciders would show."""
 
     async def all_there() -> list[JobRecord]:
         jobs = await stage.client.jobs.list(queue=PEOPLE, state="pending")
@@ -58,7 +58,7 @@ async def find_approvals(stage: Backstage) -> dict[str, int]:
 
 
 async def decide(stage: Backstage, approvals: dict[str, int], gateway: str) -> None:
-    """Four people do; nobody has time for Eve."""
+    """Four people decide, each in another way; nobody decides about Eve."""
     stage.say("Ada: " + await people.with_python(stage.client, approvals["Ada"], Decision(True, "python")))
     stage.say("Bo: " + await people.with_command_line(stage.environ, approvals["Bo"], Decision(True, "command line")))
     stage.say("Cleo: " + await people.with_http(gateway, approvals["Cleo"], Decision(True, "http")))
@@ -66,7 +66,7 @@ async def decide(stage: Backstage, approvals: dict[str, int], gateway: str) -> N
 
 
 async def check(stage: Backstage, outcomes: dict[str, Outcome]) -> None:
-    """What each expense ended with, and what was paid."""
+    """Check how each expense ended and what was paid."""
     for who, outcome in outcomes.items():
         stage.check(who, outcome, EXPECTED[who])
     async with stage.client.transaction() as tx:

@@ -15,28 +15,28 @@ PETTY_EUROS = 50
 
 
 class Expense(msgspec.Struct, frozen=True):
-    """What somebody wants back."""
+    """The money that somebody wants back."""
 
     who: str
     euros: int
 
 
 class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an approval is completed with."""
+    """The output of an approval."""
 
     approved: bool
     by: str
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What the chain of an expense ends with."""
+    """The output of the chain of an expense."""
 
     paid: int
     decided_by: str
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """Seconds: how often to remind, and when to give up."""
+    """Seconds between reminders, and until the rejection."""
 
     remind: float = 86_400.0
     reject: float = 7 * 86_400.0
@@ -44,7 +44,7 @@ class Patience(msgspec.Struct, frozen=True):
 
 @app.kind(queue=QUEUE)
 async def submit(job: Job, expense: Expense, patience: Patience) -> ContinueWith[Outcome]:
-    """Pay small sums; for others ask people, and have two jobs see to it that they answer. All of it is one commit."""
+    """Pay small sums at once. For others ask people, and start the reminders and the deadline. All of it is one commit."""
     if expense.euros <= PETTY_EUROS:
         return job.continue_with(pay_out.new(expense, "petty cash"))
     job.start(
@@ -56,13 +56,13 @@ async def submit(job: Job, expense: Expense, patience: Patience) -> ContinueWith
 
 @app.kind(queue=PEOPLE)
 async def approval(expense: Expense) -> Decision:
-    """No worker serves the queue of the people. One that serves all queues puts the job back."""
+    """The question. No worker serves its queue; a worker that serves all queues puts the job back."""
     raise Reschedule(timedelta(days=1), "people decide this")
 
 
 @app.kind(queue=QUEUE)
 async def settle(job: Job, expense: Expense) -> Outcome | ContinueWith[Outcome]:
-    """Starts when the approval is complete, whoever completed it."""
+    """Pay or reject. Starts when somebody has completed the approval."""
     [decision] = await job.blockers(Decision)
     if not decision.approved:
         return Outcome(0, decision.by)
@@ -71,7 +71,7 @@ async def settle(job: Job, expense: Expense) -> Outcome | ContinueWith[Outcome]:
 
 @app.kind(queue=QUEUE, mode="atomic")
 async def pay_out(job: Job, expense: Expense, approved_by: str) -> Outcome:
-    """The money leaves, once: the row and the end of the job are one commit."""
+    """Pay exactly once: the row and the completion of the job are one commit."""
     values = (expense.who, expense.euros, approved_by)
     await job.transaction.execute("insert into expenses.payouts values ($1, $2, $3)", *values)
     return Outcome(expense.euros, approved_by)
@@ -79,7 +79,7 @@ async def pay_out(job: Job, expense: Expense, approved_by: str) -> Outcome:
 
 @app.kind(queue=QUEUE)
 async def remind(job: Job, request: int, who: str, every: float) -> str:
-    """Write a reminder, and come back later, until somebody has decided."""
+    """Write a reminder and run again later, until somebody has decided."""
     async with job.prepare() as tx:
         if await find_approval(tx, request) is None:
             return "decided"
@@ -89,7 +89,7 @@ async def remind(job: Job, request: int, who: str, every: float) -> str:
 
 @app.kind(queue=QUEUE)
 async def reject_late(job: Job, request: int) -> str:
-    """The deadline. Should somebody decide at this very moment, the database lets one of the two through."""
+    """The deadline. If somebody decides at the same moment, the database accepts one of the two decisions."""
     async with job.complete() as tx:
         waiting = await find_approval(tx, request)
         if waiting is None:
@@ -99,7 +99,7 @@ async def reject_late(job: Job, request: int) -> str:
 
 
 async def find_approval(tx: JobTransaction, request: int) -> int | None:
-    """The approval that the last job of this chain waits for now."""
+    """The chain of the approval that the last job of the chain `request` waits for; None if it was decided."""
     client = Client(tx)
     waits = await client.jobs.blockers((await client.chains.get(request)).job_id)
     return next((each.chain_id for each in waits if each.closed_at is None), None)

@@ -1,4 +1,4 @@
-"""Four people, four ways to complete an approval. None of them is a worker, and all say the same to the database."""
+"""Four people, four ways to complete an approval. None of them is a worker, and all four call the same SQL function."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .handlers import Decision
 
 
 async def with_python(client: Client, approval: int, decision: Decision) -> str:
-    """Any program with a client, under trio or asyncio."""
+    """By a client, under trio or asyncio."""
     await client.chains.complete(approval, decision)
     return "client.chains.complete(…)"
 
 
 async def with_command_line(environ: Mapping[str, str], approval: int, decision: Decision) -> str:
-    """Somebody at a terminal."""
+    """By the command line."""
     command = ["leasehold", "chains", "complete", str(approval), to_json(decision)]
     await run([sys.executable, "-m", *command], environ)
     return shlex.join(command)
 
 
 async def with_http(gateway: str, approval: int, decision: Decision) -> str:
-    """A web page, or a webhook."""
+    """By HTTP, as a web page or a webhook does."""
     path = f"/api/chains/{approval}/complete"
     body = msgspec.json.encode({"output": decision})
     request = urllib.request.Request(gateway + path, data=body, headers={"Content-Type": "application/json"})
@@ -39,7 +39,7 @@ async def with_http(gateway: str, approval: int, decision: Decision) -> str:
 
 
 async def with_sql(dsn: str, approval: int, decision: Decision) -> str:
-    """Somebody in psql, or a trigger of the database."""
+    """By SQL, as psql or a trigger does."""
     quoted = to_json(decision).replace("'", "''")
     statement = f"select leasehold.complete_chain({approval}, '{quoted}')"
     await run([str(find_programs() / "psql"), "-v", "ON_ERROR_STOP=1", "-c", statement, dsn])
@@ -47,10 +47,10 @@ async def with_sql(dsn: str, approval: int, decision: Decision) -> str:
 
 
 async def run(command: Sequence[str], environ: Mapping[str, str] | None = None) -> None:
-    """Raises subprocess.CalledProcessError, with what it said on our standard error."""
+    """Run a command. Raises subprocess.CalledProcessError; its error messages are on standard error."""
     await trio.run_process(command, env=environ, capture_stdout=True)
 
 
 def to_json(decision: Decision) -> str:
-    """As it is stored."""
+    """The decision as JSON."""
     return msgspec.json.encode(decision).decode()

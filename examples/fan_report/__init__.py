@@ -1,4 +1,4 @@
-"""Fan out, fan in, twice: how well are the installed packages documented? One job per source file, one report.
+"""Fan-out and fan-in on two levels: how well are the installed packages documented? One job per source file, one report.
 
     python -m examples.fan_report [PACKAGE …]
 

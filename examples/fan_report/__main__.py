@@ -1,4 +1,4 @@
-"""`python -m examples.fan_report [PACKAGE …]`: the report by jobs, then the same sums by a plain count."""
+"""`python -m examples.fan_report [PACKAGE …]`: make the report with jobs, then compare it with a plain count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOK_SECONDS = 0.1
 
 
 async def perform(stage: Backstage) -> None:
-    """The whole story."""
+    """Start the processes, make the report, compare it."""
     packages = sys.argv[1:] or PACKAGES
     files = {package: list_files(package) for package in packages}
     await stage.start("worker.1", "worker.2", "reaper", "scheduler", queues=[QUEUE])
@@ -38,7 +38,7 @@ async def perform(stage: Backstage) -> None:
 
 
 async def watch(stage: Backstage, chain: int) -> Report:
-    """The output of the chain, with the progress shown until then."""
+    """Wait for the output of the chain, and show the progress until then."""
     with open_screen() as screen:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_keep_showing, stage, screen)
@@ -56,13 +56,13 @@ async def _keep_showing(stage: Backstage, screen: Screen) -> None:
 
 
 def print_report(report: Report) -> None:
-    """The best documented first."""
+    """Print the packages, the best documented first."""
     for package, docs in sorted(report.packages.items(), key=lambda each: -share(each[1])):
         print(f"  {package:>10}  {share(docs):4.0%} of {docs.names:5} public names documented, {docs.lines:6} lines")
 
 
 def share(docs: Docs) -> float:
-    """From 0 to 1."""
+    """The share of names with a docstring, 0 to 1."""
     return docs.documented / docs.names if docs.names else 1.0
 
 

@@ -13,7 +13,7 @@ QUEUE = "docs"
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What the chain ends with."""
+    """The output of the chain."""
 
     total: Docs
     packages: dict[str, Docs]
@@ -21,7 +21,7 @@ class Report(msgspec.Struct, frozen=True):
 
 @app.kind(queue=QUEUE)
 async def discover(job: Job, packages: list[str]) -> ContinueWith[Report]:
-    """List the files and fan out: all jobs, on both floors, are made in the statement that completes this one."""
+    """List the files and fan out. The statement that completes this job makes all jobs, on both levels."""
     return job.continue_with(report.new(packages), blockers=[plan_package(each) for each in packages])
 
 
@@ -33,18 +33,18 @@ def plan_package(package: str) -> NewJob[Docs]:
 
 @app.kind(queue=QUEUE, runs="process", timeout=30, memory_limit=512 * 1024 * 1024)
 def read_file(path: str) -> Docs:
-    """Parse one file: pure Python that would hold the interpreter lock, so it has a process of its own."""
+    """Parse one file. Pure Python holds the interpreter lock, so it runs in a process of its own."""
     return measure(path)
 
 
 @app.kind(queue=QUEUE, priority=1)
 async def summarize(job: Job, package: str, files: int) -> Docs:
-    """The lower fan-in. A few additions: fine on the event loop."""
+    """The lower fan-in. A few additions are quick enough for the event loop."""
     return add_up(await job.blockers(Docs))
 
 
 @app.kind(queue=QUEUE, priority=1)
 async def report(job: Job, packages: list[str]) -> Report:
-    """The upper fan-in: the outputs come in the order in which the blockers were given."""
+    """The upper fan-in. The outputs come in the order of the blockers."""
     parts = await job.blockers(Docs)
     return Report(add_up(parts), dict(zip(packages, parts, strict=True)))

@@ -1,4 +1,4 @@
-"""Which public names of a source file have a docstring, and which files a package has."""
+"""Count the public names of a source file that have a docstring, and list the files of a package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Docs(msgspec.Struct, frozen=True):
 
 
 def list_files(package: str) -> list[str]:
-    """The `*.py` of an installed package, which is not imported. Raises LookupError where there is none."""
+    """The `*.py` files of an installed package, without importing it. Raises LookupError if it is not installed."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise LookupError(f"there is no package {package}")
@@ -30,7 +30,7 @@ def list_files(package: str) -> list[str]:
 
 
 def measure(path: str) -> Docs:
-    """Of one file."""
+    """Measure one file."""
     source = Path(path).read_bytes()
     named = [node for node in ast.walk(ast.parse(source)) if isinstance(node, NAMED) and not node.name.startswith("_")]
     documented = sum(ast.get_docstring(node, clean=False) is not None for node in named)
@@ -38,6 +38,6 @@ def measure(path: str) -> Docs:
 
 
 def add_up(parts: Iterable[Docs]) -> Docs:
-    """The sums."""
+    """Add them up."""
     found = list(parts)
     return Docs(*(sum(getattr(each, field) for each in found) for field in Docs.__struct_fields__))

@@ -1,4 +1,4 @@
-"""The report while it is made, for people."""
+"""Show the progress of the report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PLAIN_SECONDS = 1.0
 
 
 class Done(msgspec.Struct, frozen=True):
-    """So many of the files of a package."""
+    """How many files of a package are done."""
 
     files: int
     of: int
 
 
 async def look(client: Client) -> dict[str, Done]:
-    """How far each package is: the files its summary still waits for are the open blockers of its chain."""
+    """The progress of each package. The open blockers of its chain are the files that its summary still waits for."""
     found: dict[str, Done] = {}
     for job in await client.jobs.list(kind=summarize.name):
         chain = await client.chains.get(job.id)
@@ -35,7 +35,7 @@ async def look(client: Client) -> dict[str, Done]:
 
 
 class Screen:
-    """Bars on a terminal, a line now and then elsewhere."""
+    """Shows bars on a terminal, and a line now and then elsewhere."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
@@ -43,7 +43,7 @@ class Screen:
         self._next_line = time.monotonic()
 
     def show(self, done: Mapping[str, Done]) -> None:
-        """The state of things."""
+        """Show how far the packages are."""
         if self._bars.console.is_terminal:
             for package, each in sorted(done.items()):
                 if package not in self._tasks:
@@ -56,7 +56,7 @@ class Screen:
 
 @contextmanager
 def open_screen() -> Generator[Screen]:
-    """On standard output."""
+    """A display on standard output."""
     columns = (TextColumn("        {task.description:>14}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console()) as bars:
         yield Screen(bars)

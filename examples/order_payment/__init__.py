@@ -1,9 +1,10 @@
-"""A shop that takes money exactly once, from a payment provider that fails in every way it can.
+"""A shop that books each payment exactly once, although its payment provider fails in every way.
 
     python -m examples.order_payment
 
 `handlers.py` is what to copy: the payment, its booking and the next job are one commit; `orm.py` does the same over
-SQLAlchemy. `provider.py` is the flaky provider, `__main__.py` kills a worker amid a booking, cuts leases and counts the money.
+SQLAlchemy. `provider.py` is the flaky provider. `__main__.py` kills a worker during a booking, ends leases early and
+counts the money.
 """
 
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""`python -m examples.order_payment`: forty orders, one worker killed, leases cut; then every cent is counted."""
+"""`python -m examples.order_payment`: forty orders, one worker killed, leases ended early; then every cent is counted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOLD = ("claimed", "attempt_failed", "reaped", "completed")
 
 
 async def perform(stage: Backstage) -> None:
-    """The whole story."""
+    """Place the orders, disturb the workers, count the money."""
     with open_provider() as provider:
         stage.environ[ADDRESS] = provider.url
         cut = provider.hold(f"order-{CUT_AT}")
@@ -48,7 +48,7 @@ async def perform(stage: Backstage) -> None:
 
 
 async def take_orders(stage: Backstage) -> dict[int, int]:
-    """Each order and its job in one commit; returns the chain of each order."""
+    """Insert the orders and enqueue their jobs in one commit; return the chain of each order."""
     async with stage.client.transaction() as tx:
         for script in SCRIPTS:
             await tx.execute(script.read_text())
@@ -61,13 +61,13 @@ async def take_orders(stage: Backstage) -> dict[int, int]:
 
 
 def make_charge(order: int) -> NewJob:
-    """Every third order is paid over SQLAlchemy, where that is installed."""
+    """The first job of an order. Every third order is paid over SQLAlchemy, if that is installed."""
     others = [kind for kind in app if kind.name == "charge_over_orm"]
     return others[0].new(order=order) if others and order % 3 == 0 else charge.new(order=order)
 
 
 async def kill_worker(stage: Backstage, gate: OpenTransaction, chain: int) -> None:
-    """SIGKILL amid the statement that books the payment, which `gate` holds up."""
+    """Kill a worker with SIGKILL during the statement that books the payment; `gate` delays that statement."""
 
     async def is_held_up() -> bool:
         return bool(await gate.fetch(HELD_UP, KILLED_AT))
@@ -79,7 +79,7 @@ async def kill_worker(stage: Backstage, gate: OpenTransaction, chain: int) -> No
 
 
 async def cut_leases(stage: Backstage, hold: Hold, chain: int) -> None:
-    """Take every held job away from workers that are alive; one of them is in the middle of asking."""
+    """Take every held job away from live workers. One of them is waiting for the provider's answer."""
     await trio.to_thread.run_sync(hold.reached.wait, abandon_on_cancel=True)
 
     async def cut() -> str:
@@ -102,7 +102,7 @@ async def tell(stage: Backstage, job: int) -> str:
 
 
 async def count_money(stage: Backstage, provider: Provider) -> None:
-    """What the provider took, what the shop booked, what left the house."""
+    """Check what the provider took, what the shop booked and what was shipped."""
     async with stage.client.transaction() as tx:
         [sums] = await tx.fetch(SUMS)
     for fate in FATES:

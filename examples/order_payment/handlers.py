@@ -13,7 +13,7 @@ QUEUE = "shop"
 
 
 class Parcel(msgspec.Struct, frozen=True):
-    """What the chain of an order ends with."""
+    """The output of the chain of an order."""
 
     order: int
     parcel: int
@@ -21,7 +21,7 @@ class Parcel(msgspec.Struct, frozen=True):
 
 @app.kind(runs="asyncio", queue=QUEUE, retry=RetryPolicy(initial=0.2, cap=1.0))
 async def charge(job: Job, order: int) -> ContinueWith[Parcel]:
-    """Take the money, then book it and go on to `ship` in one commit."""
+    """Take the money. Then book it, complete the job and create the job `ship`, in one commit."""
     async with job.prepare() as tx:
         [row] = await tx.fetch("select cents from shop.orders where id = $1", order)
     # From here to the commit we may die, time out or lose the lease. Whoever comes next asks with the same token.
@@ -34,6 +34,6 @@ async def charge(job: Job, order: int) -> ContinueWith[Parcel]:
 
 @app.kind(mode="atomic", queue=QUEUE)
 async def ship(job: Job, order: int) -> Parcel:
-    """Book the parcel. Nothing but SQL, so the whole handler is one transaction, which also completes the job."""
+    """Book the parcel. The handler is only SQL, so it is one transaction, which also completes the job."""
     [row] = await job.transaction.fetch("insert into shop.shipments (order_id) values ($1) returning parcel", order)
     return Parcel(order, row["parcel"])

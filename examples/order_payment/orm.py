@@ -22,13 +22,13 @@ COMPLETE = text(
 
 
 class Base(DeclarativeBase):
-    """The shop's tables live in a schema of their own."""
+    """The base of the shop's tables, which are in a schema of their own."""
 
     __table_args__ = {"schema": "shop"}  # noqa: RUF012
 
 
 class Order(Base):
-    """What was ordered."""
+    """An order."""
 
     __tablename__ = "orders"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -36,7 +36,7 @@ class Order(Base):
 
 
 class Payment(Base):
-    """What was paid. For the mapper alone order_id is a primary key; the table has none."""
+    """A payment. Only the mapper needs order_id as a primary key; the table has none."""
 
     __tablename__ = "payments"
     order_id: Mapped[int] = mapped_column(primary_key=True)
@@ -47,7 +47,7 @@ class Payment(Base):
 
 @cache
 def engine() -> Engine:
-    """One pool for this worker, on the database of leasehold: one commit needs one database."""
+    """One pool for this worker. It uses leasehold's database, because one commit needs one database."""
     return create_engine(
         "postgresql+psycopg://", creator=lambda: psycopg.connect(os.environ["LEASEHOLD_DATABASE_URL"]), pool_pre_ping=True
     )  # fmt: skip
@@ -55,7 +55,7 @@ def engine() -> Engine:
 
 @app.kind(queue=QUEUE, retry=RetryPolicy(initial=0.2, cap=1.0))
 def charge_over_orm(job: Job, order: int) -> ContinueWith[Parcel]:
-    """Take the money, then book it, complete the job and go on to `ship` in the commit of the session."""
+    """Take the money. Then book it, complete the job and create the job `ship`, in the commit of the session."""
     with Session(engine()) as session:
         cents = session.get_one(Order, order).cents
     receipt = take_money_sync(Charge(f"order-{order}", cents))

@@ -1,4 +1,4 @@
--- An instrument of the example, not of the shop: a booking waits while somebody holds the advisory lock of its order.
+-- For the example only, not for a shop: a booking waits while another session holds the advisory lock of its order.
 create function shop.pause() returns trigger language plpgsql as $$
 begin
     perform pg_advisory_xact_lock_shared(0, new.order_id::integer);

@@ -1,4 +1,4 @@
-"""How the shop talks to its payment provider: from asyncio, and from a thread."""
+"""Calls of the payment provider: from asyncio, and from a thread."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ PATIENCE_SECONDS = 1.5
 
 
 class Charge(msgspec.Struct, frozen=True):
-    """What the provider is asked for. It takes the money once for each token, however often it is asked."""
+    """A request to the provider. It takes the money once for each token, however often it is asked."""
 
     token: str
     cents: int
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What it answers; `number` is the same for every call with one token."""
+    """The provider's answer; `number` is the same for every call with one token."""
 
     number: str
     cents: int
 
 
 async def take_money(charge: Charge) -> Receipt:
-    """Raises aiohttp.ClientError or TimeoutError, after which nobody knows whether it took place."""
+    """Ask for the money. Raises aiohttp.ClientError or TimeoutError; then it is unknown whether the money was taken."""
     patience = aiohttp.ClientTimeout(total=PATIENCE_SECONDS)
     async with (
         aiohttp.ClientSession(timeout=patience, raise_for_status=True) as session,

@@ -1,6 +1,6 @@
-"""A payment provider as one meets them: idempotent by token, and no help otherwise.
+"""A payment provider that fails often. Its only help is that it is idempotent by token.
 
-It runs in threads of the example, which can therefore look into its ledger.
+It runs in threads of the example, so the example can read its ledger.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FATES: tuple[Fate, ...] = (
 
 
 class Provider:
-    """The first call for each token meets the next of the fates; later calls are answered."""
+    """The first call for each token gets the next of the `FATES`; later calls are answered."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -35,11 +35,11 @@ class Provider:
         self.closing = threading.Event()
 
     def hold(self, token: str) -> Hold:
-        """From now on the money for this token is taken and the answer held back, until the hold is let go of."""
+        """From now on, take the money for this token but hold the answer back, until the hold is released."""
         return self._held.setdefault(token, Hold())
 
     def meet(self, charge: Charge) -> Fate:
-        """Take the money, or not; returns how the call ends."""
+        """Take the money or not, and return how the call ends."""
         with self._lock:
             self.calls[charge.token] += 1
             is_first = self.calls[charge.token] == 1
@@ -55,7 +55,7 @@ class Provider:
 
 
 class Hold:
-    """`reached`: a call waits. `free`: it shall be answered."""
+    """A held answer. `reached`: a call is waiting. `free`: answer it now."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
@@ -64,7 +64,7 @@ class Hold:
 
 @contextmanager
 def open_provider() -> Generator[Provider]:
-    """A provider that listens at `provider.url`."""
+    """Run a provider that listens at `provider.url`."""
     provider = Provider()
 
     class Desk(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""`python -m examples.stdlib_census [FOLDER]`: the plain count, in one process and without jobs, as JSON."""
+"""`python -m examples.stdlib_census [FOLDER]`: count in one process, without jobs, and print JSON."""
 
 from __future__ import annotations
 

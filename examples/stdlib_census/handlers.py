@@ -30,7 +30,7 @@ select j.args ->> 'file' as file, j.state, j.output::text as output
 
 
 class Troubles(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What goes wrong on purpose, for those who want to watch it being put right.
+    """Failures on purpose, to show how they are handled.
 
     The first attempt of `slow_files` jobs, spread over the first half, takes `slow_seconds` longer; the first `stumbles`
     attempts of the first file's job fail.
@@ -50,7 +50,7 @@ class Interpreter(msgspec.Struct, frozen=True):
 
 
 class Discovered(msgspec.Struct, frozen=True):
-    """How many files there are, and how many of their jobs are new: fewer if an earlier attempt had come so far."""
+    """How many files there are, and how many of their jobs are new: fewer if an earlier attempt has enqueued some."""
 
     files: int
     new_jobs: int
@@ -58,12 +58,12 @@ class Discovered(msgspec.Struct, frozen=True):
 
 @app.kind("census.knock")
 async def knock() -> None:
-    """Nothing to do: shows how soon an idle worker starts a job."""
+    """Do nothing: shows how soon an idle worker starts a job."""
 
 
 @app.kind("census.describe")
 async def describe() -> Interpreter:
-    """Say which Python this is."""
+    """Return which Python runs the worker."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return Interpreter(python, platform.system(), os.cpu_count())
 
@@ -89,7 +89,7 @@ async def discover(
 
 
 def make_measure_job(run: str, root: Path, file: str, number: int, files: int, troubles: Troubles) -> NewJob:
-    """The job of file `number` of `files`, with its share of the troubles; the one that stumbles comes first."""
+    """The job of file `number` of `files`, with its share of the troubles. The job that fails on purpose comes first."""
     step = files // (2 * troubles.slow_files) if troubles.slow_files else 0
     is_slow = step > 0 and number % step == step // 2 and number < files // 2
     made = measure_file.new(
@@ -103,7 +103,7 @@ def make_measure_job(run: str, root: Path, file: str, number: int, files: int, t
 
 @app.kind("census.measure", max_attempts=5, retry=RetryPolicy(initial=0.3, cap=5.0))
 def measure_file(job: Job, root: str, file: str, pause: float = 0.0, stumbles: int = 0) -> FileMeasures:
-    """Measure one file. Plain Python that keeps a processor busy: it runs in a thread.
+    """Measure one file. A plain function runs in a thread.
 
     `pause` (seconds, first attempt only) and `stumbles` (attempts that fail) are the troubles of this job.
     """
@@ -114,7 +114,7 @@ def measure_file(job: Job, root: str, file: str, pause: float = 0.0, stumbles: i
 
 
 def dawdle(seconds: float) -> None:
-    """Take time, as a slow disk would, and end at once if the job is cancelled."""
+    """Take time, like a slow disk, and end at once if the job is cancelled."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         checkpoint()
@@ -123,7 +123,7 @@ def dawdle(seconds: float) -> None:
 
 @app.kind("census.report")
 async def report(run: str, folder: str, root: str, files: int, after_id: int) -> Totals:
-    """Write the report into `folder` once all `files` jobs enqueued after `after_id` have ended; until then, run later."""
+    """Write the report into `folder` when all `files` jobs enqueued after `after_id` have ended; until then, run again later."""
     async with own_database() as database:
         rows = await database.fetch(MEASURED, after_id, run)
     if len(rows) < files:
@@ -141,7 +141,7 @@ async def report(run: str, folder: str, root: str, files: int, after_id: int) ->
 
 @asynccontextmanager
 async def own_database() -> AsyncGenerator[Database]:
-    """The database that the worker uses, as the environment or the settings file names it."""
+    """The worker's database, from the environment or the settings file."""
     settings = load_settings({}, os.environ)
     async with open_database(settings.database_url or "", pool_size=1, application_name="stdlib census") as database:
         yield database

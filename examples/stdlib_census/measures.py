@@ -1,4 +1,4 @@
-"""What is measured of one file, and of all files together."""
+"""Measure one file, and all files together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FileMeasures(msgspec.Struct, frozen=True, kw_only=True):
     """The measures of one file.
 
     `complexity` is McCabe's, summed over the functions and the module's own code; `hardest` is the function with the
-    highest. `modules` are the top-level names of what is imported from elsewhere. `unreadable` says why a file cannot be
+    highest. `modules` are the top-level names of imported modules. `unreadable` says why a file cannot be
     parsed; then only lines and bytes are counted.
     """
 
@@ -106,7 +106,7 @@ def walk(tree: ast.Module, scopes: list[Scope]) -> Iterator[tuple[ast.AST, Scope
 
 
 def decisions(node: ast.AST) -> int:
-    """How many ways more this node makes through its scope."""
+    """How many more paths through its scope this node makes."""
     if isinstance(node, DECISIONS):
         return 1
     if isinstance(node, ast.BoolOp):
@@ -117,14 +117,14 @@ def decisions(node: ast.AST) -> int:
 
 
 def imported_modules(node: ast.Import | ast.ImportFrom) -> set[str]:
-    """Top-level names; none for a relative import."""
+    """The top-level names that are imported; none for a relative import."""
     if isinstance(node, ast.Import):
         return {alias.name.partition(".")[0] for alias in node.names}
     return {node.module.partition(".")[0]} if node.module and not node.level else set()
 
 
 def total(measures: Iterable[FileMeasures]) -> Totals:
-    """The sums."""
+    """Add them up."""
     found = list(measures)
     return Totals(
         files=len(found),
@@ -139,5 +139,5 @@ def total(measures: Iterable[FileMeasures]) -> Totals:
 
 
 def count_plainly(root: Path) -> dict[str, FileMeasures]:
-    """The whole census in this one process, without any job: what the jobs' results are compared with."""
+    """The whole census in this process, without jobs, to compare the jobs' results with."""
     return {file: measure((root / file).read_bytes()) for file in find_sources(root)}

@@ -1,4 +1,4 @@
-"""The ranked report: from the measures of all files to Markdown and JSON."""
+"""Write the ranked report as Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ranking = Callable[[FileMeasures], int]
 
 
 class CensusReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What `report.json` holds. `failed` are files whose job failed for good."""
+    """The contents of `report.json`. `failed` are files whose job failed for good."""
 
     run: str
     root: str
@@ -28,19 +28,19 @@ class CensusReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_report(report: CensusReport, folder: Path) -> None:
-    """Write both files, each whole or not at all: a second worker may be doing the same."""
+    """Write both files, each as a whole or not at all, because a second worker may do the same."""
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / JSON_NAME, msgspec.json.format(msgspec.json.encode(report), indent=2))
     _write(folder / MARKDOWN_NAME, to_markdown(report).encode())
 
 
 def read_report(folder: Path) -> CensusReport:
-    """What `write_report` wrote."""
+    """Read what `write_report` wrote."""
     return msgspec.json.decode((folder / JSON_NAME).read_bytes(), type=CensusReport)
 
 
 def to_markdown(report: CensusReport) -> str:
-    """For people."""
+    """The report as Markdown."""
     modules = Counter(name for each in report.files.values() for name in each.modules)
     hardest = sorted(report.files.items(), key=lambda item: (-item[1].hardest_complexity, item[0]))[:TOP]
     parts = [

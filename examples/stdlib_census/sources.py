@@ -1,4 +1,4 @@
-"""Which files are counted."""
+"""Find the files to count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LEFT_OUT = frozenset({"site-packages", "dist-packages", "test", "tests", "idle_t
 
 
 def standard_library() -> Path:
-    """The folder of the standard library of the Python that runs this."""
+    """The folder of this Python's standard library."""
     return Path(sysconfig.get_path("stdlib"))
 
 

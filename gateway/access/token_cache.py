@@ -19,7 +19,7 @@ from leasehold.access.tokens import hash_token
 from leasehold.database import AsyncioDatabase, Caller
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.identities import Identity, scopes_of
-from leasehold.notify.asyncio_listener import Ear
+from leasehold.notify.asyncio_listener import AsyncioListener
 
 CHANNEL = "leasehold_access"
 HEARING_SECONDS = 10.0  # a connection may be dead without anybody knowing
@@ -193,7 +193,7 @@ async def open_tokens(
         tokens.hears = ear.listening
         tokens.forget(has_changed=False)
 
-    ear = Ear(database, lambda _payload: tokens.forget(), changed, channel=CHANNEL)
+    ear = AsyncioListener(database, lambda _payload: tokens.forget(), changed, channel=CHANNEL)
     if listens:
         ear.open()
     try:

@@ -11,7 +11,7 @@ from leasehold.client.feed.changes import Change
 from leasehold.client.nouns.changes import Changes
 from leasehold.database import AsyncioDatabase
 from leasehold.gateway.stream.hub import Feeder
-from leasehold.notify.asyncio_listener import Ear
+from leasehold.notify.asyncio_listener import AsyncioListener
 
 
 class DatabaseSource:
@@ -31,7 +31,7 @@ class DatabaseSource:
     async def open(self, hear: Callable[[str], object], missed: Callable[[], object]) -> AsyncGenerator[Feeder]:
         """A feed on a connection of its own, closed with the block."""
         lane = self._database.lane("stream")
-        ear = Ear(self._database, hear, missed)
+        ear = AsyncioListener(self._database, hear, missed)
         if self._listens:
             ear.open()
         try:

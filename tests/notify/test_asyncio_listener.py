@@ -8,7 +8,7 @@ import pytest
 from leasehold.database import AsyncioDatabase, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify import asyncio_listener as ears
-from leasehold.notify.asyncio_listener import Ear
+from leasehold.notify.asyncio_listener import AsyncioListener
 from tests.support.flavours import in_flavour
 
 
@@ -22,7 +22,7 @@ def test_it_says_when_it_listens_hears_and_listens_anew_after_a_loss(database_ur
         heard: asyncio.Queue[str] = asyncio.Queue()
         missed: asyncio.Queue[None] = asyncio.Queue()
         async with asyncio.timeout(20), open_asyncio_database(database_url) as database:
-            ear = Ear(database, heard.put_nowait, lambda: missed.put_nowait(None))
+            ear = AsyncioListener(database, heard.put_nowait, lambda: missed.put_nowait(None))
             ear.open()
             ear.open()
             await missed.get()
@@ -57,7 +57,7 @@ class Absent:
 def test_it_goes_on_trying_where_nobody_answers() -> None:
     async def main() -> None:
         absent = Absent()
-        ear = Ear(cast(AsyncioDatabase, absent), str, bool)
+        ear = AsyncioListener(cast(AsyncioDatabase, absent), str, bool)
         ear.open()
         async with asyncio.timeout(20):
             for _ in range(3):

@@ -60,7 +60,7 @@ async def test_an_ear_of_a_client_asks_again_after_the_same_pause(
     monkeypatch.setattr(asyncio_listener, "DEAF_PAUSE", 0.001)
     async with open_database(pooled_url) as database:
         asked = count_attempts(database, monkeypatch)
-        listening = asyncio_listener.Ear(database.inner, lambda _payload: None, lambda: None)
+        listening = asyncio_listener.AsyncioListener(database.inner, lambda _payload: None, lambda: None)
 
         async def open_it() -> None:
             listening.open()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, cast
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.app import FreeKind
 from leasehold.database import Row
 from leasehold.jobs.handling.job import Job
@@ -33,9 +33,9 @@ def claimed_row(job_id: int = 1, **columns: object) -> Row:
 def held_job(
     job_id: int = 1, *, kind: Kind[..., Any] | None = None, claimed_at: float | None = None, renew_after: float = 20.0,
     **columns: object,
-) -> Held:  # fmt: skip
+) -> HeldJob:  # fmt: skip
     """A job as if it had just been claimed."""
-    return Held(
+    return HeldJob(
         claimed_row(job_id, **columns), kind or free_kind(answer_with_args),
         monotonic() if claimed_at is None else claimed_at, renew_after,
     )  # fmt: skip

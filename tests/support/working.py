@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from leasehold.actors.leases import keeper
-from leasehold.actors.supervisor import Actor, supervise
-from leasehold.actors.upkeep.due_jobs import Scheduler
+from leasehold.actors.shared.supervisor import Actor, supervise
+from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.reaper import Reaper
 from leasehold.actors.worker.backpressure import Readable
 from leasehold.actors.worker.worker import Worker
@@ -136,9 +136,9 @@ def a_reaper(database: Database, switchboard: Switchboard) -> Reaper:
     return Reaper(database, switchboard, poll_seconds=0.5)
 
 
-def a_scheduler(database: Database, switchboard: Switchboard) -> Scheduler:
+def a_scheduler(database: Database, switchboard: Switchboard) -> DueJobs:
     """A scheduler over the pool."""
-    return Scheduler(database, switchboard, poll_seconds=0.5)
+    return DueJobs(database, switchboard, poll_seconds=0.5)
 
 
 __all__ = ["Working", "a_reaper", "a_scheduler", "quick_settings", "until", "without_renewals", "working"]

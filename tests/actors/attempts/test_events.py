@@ -11,7 +11,7 @@ import trio
 
 from leasehold import App, Client, Job, NewJob
 from leasehold.actors.attempts.announcer import Announcer
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Completed, Failed
 from leasehold.actors.settling.settler import Settler
 from leasehold.app.builtin import builtin_app
@@ -161,10 +161,10 @@ async def test_a_handler_that_waits_for_chains_is_told_as_blocked_and_as_unblock
 
 async def test_a_completion_whose_reply_was_lost_is_told_once(database: Database) -> None:
     heard = Heard(app := builtin_app(), JobCompleted)
-    client, holdings, incarnation = Client(database), dict[int, Held](), uuid4()
+    client, holdings, incarnation = Client(database), dict[int, HeldJob](), uuid4()
     await client.enqueue_many([NewJob(kind="echo")] * 2)
     rows = await database.call("claim_jobs", incarnation, "w1", batch=2)
-    done, broken = (Held(row, app.find("echo"), 0.0, 20.0) for row in rows)
+    done, broken = (HeldJob(row, app.find("echo"), 0.0, 20.0) for row in rows)
     lane = FragileCaller(database)
     lane.lose_request = {"fail_jobs"}
     settler = Settler(lane, incarnation, holdings, int, Announcer(app.observers, "w1", incarnation))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.claiming.backlog import Backlog
 from tests.support.held import held_job
 
@@ -19,7 +19,7 @@ async def test_jobs_are_taken_in_the_order_they_came() -> None:
 
 async def test_as_many_idle_slots_are_woken_as_there_are_jobs() -> None:
     backlog = Backlog()
-    taken: list[Held | None] = []
+    taken: list[HeldJob | None] = []
 
     async def slot() -> None:
         taken.append(await backlog.take())
@@ -39,7 +39,7 @@ async def test_as_many_idle_slots_are_woken_as_there_are_jobs() -> None:
 
 async def test_a_slot_whose_job_was_taken_by_another_waits_on() -> None:
     backlog = Backlog()
-    taken: list[Held | None] = []
+    taken: list[HeldJob | None] = []
 
     async def slot() -> None:
         taken.append(await backlog.take())

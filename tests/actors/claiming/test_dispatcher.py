@@ -11,12 +11,12 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.claiming import decisions
 from leasehold.actors.claiming import dispatcher as dispatcher_module
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Claimer, Dispatcher
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.shared.supervisor import supervise
 from leasehold.app import App
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
@@ -44,7 +44,7 @@ class Dispatching:
             self.lane, self.claimer, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True,
             hold_for=hold_for,
         )  # fmt: skip
-        self.started: list[Held] = []
+        self.started: list[HeldJob] = []
 
     async def slot(self) -> None:
         """Take jobs and never finish one."""

@@ -10,10 +10,10 @@ from uuid import uuid4
 import pytest
 import trio
 
-from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.leases import keeper as keeper_module
 from leasehold.actors.leases.keeper import Keeper, Pulse
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.shared.supervisor import supervise
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
@@ -31,9 +31,9 @@ class Keeping:
         self.incarnation = uuid4()
         self.holdings: Holdings = {}
         self.pulse = Pulse()
-        self.keeper = Keeper(database.dsn, self.incarnation, self.holdings, renew_seconds, Held.lose, self.pulse)
+        self.keeper = Keeper(database.dsn, self.incarnation, self.holdings, renew_seconds, HeldJob.lose, self.pulse)
 
-    async def claim(self, count: int = 1, lease: str = "60 seconds", *, started: bool = True) -> list[Held]:
+    async def claim(self, count: int = 1, lease: str = "60 seconds", *, started: bool = True) -> list[HeldJob]:
         """Jobs of the database, claimed and due for renewal."""
         await self.client.enqueue_many([NewJob(kind="echo")] * count)
         now = monotonic()
@@ -41,7 +41,7 @@ class Keeping:
             "select * from leasehold.claim_jobs($1, 'w1', batch => $2, lease => $3::text::interval)",
             self.incarnation, count, lease,
         )  # fmt: skip
-        claimed = [Held(row, builtin_app().find("echo"), now, 0.0) for row in rows]
+        claimed = [HeldJob(row, builtin_app().find("echo"), now, 0.0) for row in rows]
         for held in claimed:
             held.started = now if started else None
         self.holdings.update({held.id: held for held in claimed})
@@ -52,7 +52,7 @@ class Keeping:
         await self.keeper.renew_due(self.database, trio.lowlevel.current_trio_token())
         await trio.testing.wait_all_tasks_blocked()
 
-    async def left(self, held: Held) -> float:
+    async def left(self, held: HeldJob) -> float:
         """Seconds that the database still gives the lease."""
         rows = await self.database.fetch(
             "select extract(epoch from lease_expires_at - clock_timestamp())::float8 from leasehold.jobs where id = $1",
@@ -111,7 +111,7 @@ async def test_a_handler_that_has_just_started_is_shown_after_a_quarter_of_a_sec
     assert (await bundle.client.get(held.id)).state == "running"
 
 
-async def take(database: Database, held: Held) -> None:
+async def take(database: Database, held: HeldJob) -> None:
     await database.fetch("update leasehold.jobs set lease_expires_at = now() - interval '1 s' where id = $1", held.id)
     await database.call("recover_stale_jobs", 1)
 
@@ -220,7 +220,7 @@ async def test_a_cancelled_keeper_leaves_neither_thread_nor_connection(database:
 
 async def test_a_keeper_that_cannot_do_its_work_ends_the_worker(empty_database_url: str) -> None:
     holdings: Holdings = {}
-    keeper = Keeper(empty_database_url, uuid4(), holdings, 0.1, Held.lose, Pulse())
+    keeper = Keeper(empty_database_url, uuid4(), holdings, 0.1, HeldJob.lose, Pulse())
     from tests.support.held import held_job
 
     holdings[1] = held_job(1, claimed_at=0.0)

@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases import sibling as sibling_module
 from leasehold.actors.leases.keeper import Pulse
 from leasehold.actors.leases.sibling import Watcher, stand_by
@@ -61,7 +61,7 @@ async def test_a_sibling_ends_with_its_handler() -> None:
     assert held.lost is None
 
 
-async def watching(running: list[Held], pulse: Pulse, check: Callable[[], Awaitable[None]]) -> None:
+async def watching(running: list[HeldJob], pulse: Pulse, check: Callable[[], Awaitable[None]]) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(Watcher(lambda: running, pulse, nursery).run)
         await check()

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from leasehold.actors.processes.output_file import Speaker, WordsFile
+from leasehold.actors.processes.output_file import OutputFile, OutputFileWriter
 from leasehold.actors.progress.buffer import MOST_OF_A_JOB, Journal
 from tests.support.process_app import app
 from tests.support.waiting import eventually
@@ -19,7 +19,7 @@ class Spoken:
     """Both ends of a file."""
 
     def __init__(self) -> None:
-        self.file = WordsFile()
+        self.file = OutputFile()
         with self.file.at_a_path() as path:
             assert path is not None
             self.fd = os.open(path, os.O_WRONLY)
@@ -39,7 +39,7 @@ def spoken() -> Spoken:
 
 
 def test_the_last_word_and_all_lines_are_heard_once(spoken: Spoken) -> None:
-    speaker = Speaker(spoken.fd)
+    speaker = OutputFileWriter(spoken.fd)
     assert spoken.heard() == ([], [])
     speaker.progress(1, 1, 0.25, "begun")
     speaker.progress(1, 1, 0.5)
@@ -52,17 +52,17 @@ def test_the_last_word_and_all_lines_are_heard_once(spoken: Spoken) -> None:
 
 
 def test_the_next_job_begins_with_an_empty_file(spoken: Spoken) -> None:
-    Speaker(spoken.fd).line(1, 1, "info", "of the first job, and long")
+    OutputFileWriter(spoken.fd).line(1, 1, "info", "of the first job, and long")
     spoken.heard()
     spoken.file.empty()
-    speaker = Speaker(spoken.fd)
+    speaker = OutputFileWriter(spoken.fd)
     speaker.progress(2, 1, None, "x")
     speaker.line(2, 1, "info", "second")
     assert spoken.heard() == ([(None, "x")], [("info", "second")])
 
 
 def test_what_is_half_written_is_not_read(spoken: Spoken) -> None:
-    speaker = Speaker(spoken.fd)
+    speaker = OutputFileWriter(spoken.fd)
     speaker.line(1, 1, "info", "whole")
     speaker.line(1, 1, "info", "half")
     speaker.progress(1, 1, 0.5, "half")
@@ -73,16 +73,16 @@ def test_what_is_half_written_is_not_read(spoken: Spoken) -> None:
 
 
 def test_no_more_lines_are_written_than_are_kept(spoken: Spoken) -> None:
-    speaker = Speaker(spoken.fd)
+    speaker = OutputFileWriter(spoken.fd)
     for number in range(MOST_OF_A_JOB + 5):
         speaker.line(1, 1, "info", str(number))
     assert len(spoken.heard()[1]) == MOST_OF_A_JOB
 
 
 def test_without_a_file_nothing_is_said() -> None:
-    file, journal = WordsFile(), Journal()
-    Speaker(None).progress(1, 1, 0.5)
-    Speaker(None).line(1, 1, "info", "x")
+    file, journal = OutputFile(), Journal()
+    OutputFileWriter(None).progress(1, 1, 0.5)
+    OutputFileWriter(None).line(1, 1, "info", "x")
     file.empty()
     file.hear(journal)
     assert journal.is_empty

@@ -16,7 +16,7 @@ import psutil
 import pytest
 import trio
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import Member, ProcessDied
@@ -50,7 +50,7 @@ class Running:
         return int(outcome.output or 0)
 
 
-def held(kind: str, **args: Any) -> Held:
+def held(kind: str, **args: Any) -> HeldJob:
     return held_job(7, kind=app.find(kind), args=msgspec.json.encode(args).decode(), metadata='{"by": "ada"}')
 
 

@@ -13,7 +13,7 @@ import trio
 
 from leasehold import App, Job
 from leasehold.actors.progress.buffer import Journal
-from leasehold.actors.progress.writer import Scribe
+from leasehold.actors.progress.writer import ProgressWriter
 from leasehold.database import Caller, Database, Row, open_database
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused
 from leasehold.jobs.handling.retry import Retry
@@ -43,9 +43,9 @@ class Recorder(Caller):
         return [name for name, _ in self.calls]
 
 
-def a_scribe(caller: Caller) -> tuple[Scribe, Journal]:
+def a_scribe(caller: Caller) -> tuple[ProgressWriter, Journal]:
     journal = Journal()
-    return Scribe(caller, uuid4(), journal, lambda _job_id: None), journal
+    return ProgressWriter(caller, uuid4(), journal, lambda _job_id: None), journal
 
 
 async def test_all_jobs_go_into_one_statement_of_each_sort() -> None:

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.attempts.held_job import Held
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
 from leasehold.actors.attempts.time_limits import DEADLINE_PASSED, TOO_LATE
 from leasehold.actors.running.slot import SHUTDOWN, Slot, Take, describe_slot
@@ -27,17 +27,17 @@ class Running:
         self.settled: list[Outcome] = []
         self.slot = Slot(uuid4(), "w1", trio.CapacityLimiter(1), self.settled.append)
 
-    def held(self) -> Held:
+    def held(self) -> HeldJob:
         """The job that runs."""
         assert self.slot.held is not None
         return self.slot.held
 
 
-def taking(jobs: Iterable[Held]) -> Take:
+def taking(jobs: Iterable[HeldJob]) -> Take:
     """Gives the jobs, one after another."""
     line = iter(jobs)
 
-    async def take() -> Held | None:
+    async def take() -> HeldJob | None:
         return next(line, None)
 
     return take
@@ -210,7 +210,7 @@ async def test_a_job_that_was_lost_in_the_backlog_is_passed_over() -> None:
 
 
 async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
-    async def never() -> Held | None:
+    async def never() -> HeldJob | None:
         await trio.sleep_forever()
 
     with trio.move_on_after(0.01) as scope:
@@ -218,9 +218,9 @@ async def test_a_slot_that_is_cancelled_while_it_waits_for_a_job_ends() -> None:
     assert scope.cancelled_caught
 
 
-async def stubborn(end: BaseException | str, monkeypatch: pytest.MonkeyPatch) -> tuple[Held, Outcome]:
+async def stubborn(end: BaseException | str, monkeypatch: pytest.MonkeyPatch) -> tuple[HeldJob, Outcome]:
     """What comes of a handler that goes on beyond the deadline of its job and then ends like this."""
-    held: Held
+    held: HeldJob
 
     async def returns_late() -> Any:
         assert held.clock is not None

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import trio
 
-from leasehold.actors.attempts.held_job import Held, Holdings
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import (
     Blocked,
     Committed,
@@ -23,7 +23,7 @@ from leasehold.actors.attempts.outcome import (
 from leasehold.actors.settling import settlement
 from leasehold.actors.settling import settler as settler_module
 from leasehold.actors.settling.settler import Settler
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.shared.supervisor import supervise
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Caller, Database, open_database
@@ -53,12 +53,12 @@ class Settling:
     def _count(self, count: int) -> None:
         self.settled += count
 
-    async def claim(self, count: int = 1, **fields: Any) -> list[Held]:
+    async def claim(self, count: int = 1, **fields: Any) -> list[HeldJob]:
         """Jobs of the database, claimed."""
         await self.client.enqueue_many([NewJob(kind="echo", **fields)] * count)
         rows = await self.database.call("claim_jobs", self.incarnation, "w1", batch=count)
         app = builtin_app()
-        claimed = [Held(row, app.find(row["kind"]), 0.0, 20.0) for row in rows]
+        claimed = [HeldJob(row, app.find(row["kind"]), 0.0, 20.0) for row in rows]
         self.holdings.update({held.id: held for held in claimed})
         return claimed
 
@@ -275,7 +275,7 @@ async def test_a_job_being_settled_cannot_be_lost_any_more(database: Database) -
     assert await bundle.states() == {held.id: "completed"}
 
 
-def continued(held: Held, **document: Any) -> Continued:
+def continued(held: HeldJob, **document: Any) -> Continued:
     """The outcome of a handler that continues its chain, or only starts others."""
     return Continued(held, msgspec.json.encode(document).decode(), None, has_next="next" in document)
 
@@ -355,7 +355,7 @@ ENDS = [
 ]
 
 
-def an_end(name: str, held: Held) -> Outcome:
+def an_end(name: str, held: HeldJob) -> Outcome:
     """An attempt's end of this name."""
     ends: dict[str, Outcome] = {
         "failed": Failed(held, ERROR, retry_in=60.0),

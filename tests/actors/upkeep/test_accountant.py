@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.upkeep import accountant as accountant_module
 from leasehold.actors.upkeep.accountant import Accountant
 from leasehold.database import Caller, Database, Row

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leasehold.actors.upkeep.scheduler import Ticker
+from leasehold.actors.upkeep.scheduler import Scheduler
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import Database
@@ -29,7 +29,7 @@ def app_with(**every: float) -> App:
 async def start(database: Database, app: App, by: str | None = "shop:app") -> dict[str, Any]:
     """Start a scheduler and end it; returns how each schedule stands then."""
     async with database.lane("ticker") as lane:
-        ticker = Ticker(lane, database, Switchboard(), 60.0, app.schedules, by)
+        ticker = Scheduler(lane, database, Switchboard(), 60.0, app.schedules, by)
         ticker.drain()
         await ticker.run()
     return {each.name: each for each in await Client(database).schedules.list()}

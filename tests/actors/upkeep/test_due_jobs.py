@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import trio
 
-from leasehold.actors.supervisor import supervise
-from leasehold.actors.upkeep.due_jobs import Scheduler
+from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.jobs.handling.job import NewJob
@@ -25,7 +25,7 @@ class Scheduling:
         self.client = Client(database)
         self.switchboard = Switchboard()
         self.lane = FragileCaller(database)
-        self.scheduler = Scheduler(self.lane, self.switchboard, poll_seconds)
+        self.scheduler = DueJobs(self.lane, self.switchboard, poll_seconds)
 
     async def asleep(self) -> None:
         """Until it has looked and waits."""

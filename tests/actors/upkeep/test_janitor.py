@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.upkeep import janitor as janitor_module
 from leasehold.actors.upkeep.janitor import Janitor
 from leasehold.database import Database

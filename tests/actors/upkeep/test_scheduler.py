@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import trio
 
-from leasehold.actors.supervisor import supervise
-from leasehold.actors.upkeep.scheduler import Ticker, portions
+from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.upkeep.scheduler import Scheduler, portions
 from leasehold.actors.upkeep.ticks import Firing, Tick
 from leasehold.database import Database, Lane
 from leasehold.notify.channel import Tick as TickNotice
@@ -31,7 +31,7 @@ class Ticking:
         self.database = database
         self.switchboard = Switchboard()
         self.lane = FragileCaller(lane)
-        self.ticker = Ticker(self.lane, database, self.switchboard, poll_seconds, declared)
+        self.ticker = Scheduler(self.lane, database, self.switchboard, poll_seconds, declared)
 
     async def asleep(self) -> None:
         """Until it has looked and waits."""

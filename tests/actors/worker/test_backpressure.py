@@ -5,22 +5,22 @@ from typing import Literal
 
 import pytest
 
-from leasehold.actors.worker.backpressure import Brake, BrakeLimits, Stand, Work, decide
+from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Stand, Work, decide
 from leasehold.actors.worker.resources import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
-LIMITS = BrakeLimits(memory=0.85, cpu=0.90, seconds=10.0)
+LIMITS = BackpressureLimits(memory=0.85, cpu=0.90, seconds=10.0)
 
 
 class Braking:
     """A brake and all that acts on it."""
 
-    def __init__(self, limits: BrakeLimits = LIMITS) -> None:
+    def __init__(self, limits: BackpressureLimits = LIMITS) -> None:
         self.resources = FakeResources()
         self.clock = FakeClock()
         self.is_running = False
         self.begun = 0
-        self.brake = Brake(self.resources, limits, lambda: Work(self.is_running, self.begun), self.clock)
+        self.brake = Backpressure(self.resources, limits, lambda: Work(self.is_running, self.begun), self.clock)
         self.changes = 0
         self.brake.changed = self.changed
 
@@ -102,7 +102,7 @@ def test_cpu_has_to_be_short_for_a_while(braking: Braking) -> None:
 
 
 def test_a_limit_of_one_never_holds_back() -> None:
-    braking = Braking(BrakeLimits(memory=1.0, cpu=1.0, seconds=10.0))
+    braking = Braking(BackpressureLimits(memory=1.0, cpu=1.0, seconds=10.0))
     braking.resources.memory = 1.0
     assert braking.after(0) == 0.0
 
@@ -145,7 +145,7 @@ def test_a_machine_that_does_not_tell_holds_nobody_back(caplog: pytest.LogCaptur
             raise OSError("no /proc")
 
     clock = FakeClock()
-    brake = Brake(Broken(), LIMITS, lambda: Work(False, 0), clock)
+    brake = Backpressure(Broken(), LIMITS, lambda: Work(False, 0), clock)
     for _ in range(3):
         assert brake.hold_for() == 0.0
         assert brake.load() is None

@@ -7,7 +7,7 @@ import msgspec
 import trio
 
 from leasehold.actors.claiming.dispatcher import Claimer
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.worker.presence import About, Command, Presence, Vitals, package_version
 from leasehold.client import Client
 from leasehold.database import Database

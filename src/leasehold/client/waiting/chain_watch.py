@@ -15,7 +15,7 @@ from time import monotonic
 
 from leasehold.database import AsyncioDatabase, Row
 from leasehold.errors import DatabaseUnavailable, LeaseholdError
-from leasehold.notify.asyncio_listener import Ear
+from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
 
 log = logging.getLogger("leasehold.wait")
@@ -90,7 +90,7 @@ class ChainWatch:
                 await self._task
 
     async def _run(self) -> None:
-        ear = Ear(self._database, self._hear, self._look_at_all)
+        ear = AsyncioListener(self._database, self._hear, self._look_at_all)
         if self._listens:
             ear.open()
         try:

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from leasehold.actors.outage import Outage
+from leasehold.actors.shared.outage import Outage
 from leasehold.errors import DatabaseUnavailable
 
 

@@ -8,8 +8,8 @@ from typing import Protocol, cast
 
 import trio
 
-from leasehold.actors.claiming.decisions import Backoff
-from leasehold.actors.outage import Outage
+from leasehold.actors.shared.outage import Outage
+from leasehold.actors.shared.waiting import Backoff
 from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
 
 

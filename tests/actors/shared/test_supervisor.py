@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.supervisor import supervise
+from leasehold.actors.shared.supervisor import supervise
 from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
 
 

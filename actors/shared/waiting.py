@@ -1,0 +1,61 @@
+"""How long actors wait before they look again: pure functions and small values, time passed in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+FIRST_POLL_SECONDS = 0.010
+SOONEST_SECONDS = 0.001
+STUCK_SECONDS = 0.050
+
+
+def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float:
+    """Seconds to wait for the next due job (`next_due` seconds away, None: there is none), `longest` at the most.
+
+    A job that is overdue although we have just looked came due since, or is locked by somebody: we look again at once,
+    then after as long as it is overdue, so that a locked one is asked for less and less often.
+    """
+    if not isinstance(next_due, float):
+        return longest
+    overdue = 0.0 if progress else -next_due
+    return min(longest, max(next_due, min(overdue, STUCK_SECONDS), SOONEST_SECONDS))
+
+
+class PollDecay:
+    """How long to wait before looking again: a few milliseconds after activity, doubling up to the poll interval.
+
+    A wake-up that got lost while we were busy then costs about as long as the transaction that missed us.
+    """
+
+    def __init__(self, longest: float, draw: Callable[[], float] = random.random) -> None:
+        self._longest = longest
+        self._draw = draw
+        self._next = FIRST_POLL_SECONDS
+
+    def reset(self) -> None:
+        """There was activity."""
+        self._next = FIRST_POLL_SECONDS
+
+    def wait(self) -> float:
+        """Seconds until the next look; each call without activity doubles it. Jittered by a tenth."""
+        current = min(self._next, self._longest)
+        self._next = min(self._longest, self._next * 2)
+        return current * (0.9 + 0.1 * self._draw())
+
+
+class Backoff:
+    """Full-jitter back-off between restarts: 0.1 s doubling to 5 s, forgotten after half a minute without trouble."""
+
+    def __init__(self, draw: Callable[[], float] = random.random) -> None:
+        self._draw = draw
+        self._ceiling = 0.1
+        self._last = float("-inf")
+
+    def wait(self, now: float) -> float:
+        """Seconds to wait before trying again at `now`."""
+        if now - self._last > 30.0:
+            self._ceiling = 0.1
+        self._last = now
+        current, self._ceiling = self._ceiling, min(5.0, self._ceiling * 2)
+        return current * (0.5 + 0.5 * self._draw())
