@@ -71,7 +71,11 @@ class Chains(Part):
         return [from_row(JobRecord, row) for row in rows]
 
     async def blocked_jobs(self, chain_id: int, *, after_id: int = 0, page_size: int = 50) -> builtins.list[JobRecord]:
-        """List a page of the jobs that wait for a chain now, oldest first; pass the last id as `after_id` for the next."""
+        """List a page of the jobs that wait for a chain now, oldest first; pass the last id as `after_id` for the next.
+
+        Raises:
+            BadInput: the page size is out of range.
+        """
         rows = await self._database.call("list_blocked_jobs", checked_id(chain_id), checked_id(after_id), page_size)
         return [from_row(JobRecord, row) for row in rows]
 
