@@ -70,7 +70,9 @@ class Backstage:
         workers = {player.name for player in self.troupe.workers if player.is_alive}
 
         async def are_ready() -> bool:
-            return workers <= {worker.worker_id for worker in await self.client.workers() if worker.state == "ready"}
+            return workers <= {
+                worker.worker_id for worker in await self.client.workers.list() if worker.state == "ready"
+            }
 
         await self.until("the workers to be ready", are_ready)
 

@@ -98,7 +98,7 @@ async def test_rate_limit(kitchen: Working, recipes: ModuleType) -> None:
     made = await kitchen.client.enqueue(recipes.fetch_repository.new("leasehold"))
     job = await kitchen.finished(made)
     assert (job.output, job.attempt) == (200, 2)
-    [limit] = await kitchen.client.limits("github")
+    [limit] = await kitchen.client.queues.limits("github")
     assert (limit.rate, limit.burst, limit.max_running) == (10, 20, 4)
 
 
@@ -106,7 +106,7 @@ async def test_tenants(kitchen: Working, recipes: ModuleType) -> None:
     await recipes.set_tenant_limits(kitchen.client)
     made = [await recipes.send(kitchen.client, tenant, "hello") for tenant in (7, 7, 8)]
     assert [(await kitchen.finished(job)).output for job in made] == ["hello"] * 3
-    assert {limit.key_group: limit.max_running for limit in await kitchen.client.limits("mail")} == {
+    assert {limit.key_group: limit.max_running for limit in await kitchen.client.queues.limits("mail")} == {
         "*": 2,
         "tenant-7": 10,
     }
@@ -116,7 +116,7 @@ async def test_ask_a_person(kitchen: Working, recipes: ModuleType) -> None:
     chain = await kitchen.client.enqueue(recipes.publish.new(1))
 
     async def asked() -> int | None:
-        return next((job.id for job in await kitchen.client.list(queue="people")), None)
+        return next((job.id for job in await kitchen.client.jobs.list(queue="people")), None)
 
     await recipes.approve(kitchen.client, await eventually(asked))
     assert await kitchen.client.wait(chain, timeout=20) == "printed"
@@ -124,7 +124,7 @@ async def test_ask_a_person(kitchen: Working, recipes: ModuleType) -> None:
 
 async def test_effects_that_follow(kitchen: Working, recipes: ModuleType) -> None:
     assert await ends_with(kitchen, recipes.register.new("Ada")) == "Ada"
-    assert sorted(job.args["text"] for job in await kitchen.client.list(kind="deliver")) == [
+    assert sorted(job.args["text"] for job in await kitchen.client.jobs.list(kind="deliver")) == [
         "Ada is here",
         "welcome, Ada",
     ]
@@ -134,12 +134,12 @@ async def test_the_client_in_a_handler(kitchen: Working, recipes: ModuleType) ->
     old = await kitchen.client.enqueue(recipes.deliver.new("old"))
     await kitchen.finished(old)
     assert await ends_with(kitchen, recipes.clean_up.new([old])) == 1
-    assert not await kitchen.client.list(kind="deliver")
+    assert not await kitchen.client.jobs.list(kind="deliver")
 
 
 async def test_enqueue_over_another_driver(kitchen: Working, recipes: ModuleType, database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         recipes.sign_up(connection, "Ann")
-        assert await kitchen.client.list(kind="deliver") == []
-    [job] = await kitchen.client.list(kind="deliver")
+        assert await kitchen.client.jobs.list(kind="deliver") == []
+    [job] = await kitchen.client.jobs.list(kind="deliver")
     assert (job.queue, job.args) == ("mail", {"text": "welcome, Ann"})

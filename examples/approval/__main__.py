@@ -49,7 +49,7 @@ async def find_approvals(stage: Backstage) -> dict[str, int]:
     """The open approvals, by who asks: what a web page for the deciders would show."""
 
     async def all_there() -> list[JobRecord]:
-        jobs = await stage.client.list(queue=PEOPLE, state="pending")
+        jobs = await stage.client.jobs.list(queue=PEOPLE, state="pending")
         return jobs if len(jobs) == len(EXPENSES) - 1 else []
 
     waiting = {job.args["expense"]["who"]: job.chain_id for job in await stage.until("the approvals", all_there)}

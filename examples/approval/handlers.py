@@ -94,12 +94,12 @@ async def reject_late(job: Job, request: int) -> str:
         waiting = await find_approval(tx, request)
         if waiting is None:
             return "decided"
-        await Client(tx).complete_chain(waiting, Decision(False, "the deadline"))
+        await Client(tx).chains.complete(waiting, Decision(False, "the deadline"))
     return "rejected"
 
 
 async def find_approval(tx: JobTransaction, request: int) -> int | None:
     """The chain of the approval that the last job of the chain `request` waits for; None if it was decided."""
     client = Client(tx)
-    waits = await client.blockers((await client.chain(request)).job_id)
+    waits = await client.jobs.blockers((await client.chains.get(request)).job_id)
     return next((each.chain_id for each in waits if each.closed_at is None), None)

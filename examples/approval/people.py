@@ -18,8 +18,8 @@ from .handlers import Decision
 
 async def with_python(client: Client, approval: int, decision: Decision) -> str:
     """By a client, under trio or asyncio."""
-    await client.complete_chain(approval, decision)
-    return "client.complete_chain(…)"
+    await client.chains.complete(approval, decision)
+    return "client.chains.complete(…)"
 
 
 async def with_command_line(environ: Mapping[str, str], approval: int, decision: Decision) -> str:

@@ -27,8 +27,8 @@ class Done(msgspec.Struct, frozen=True):
 async def look(client: Client) -> dict[str, Done]:
     """The progress of each package. The open blockers of its chain are the files that its summary still waits for."""
     found: dict[str, Done] = {}
-    for job in await client.list(kind=summarize.name):
-        chain = await client.chain(job.id)
+    for job in await client.jobs.list(kind=summarize.name):
+        chain = await client.chains.get(job.id)
         files = job.args["files"]
         found[job.args["package"]] = Done(files - chain.open_blockers, files)
     return found

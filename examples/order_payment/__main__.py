@@ -86,8 +86,8 @@ async def cut_leases(stage: Backstage, hold: Hold, chain: int) -> None:
         owner = (await stage.client.get(chain)).worker_id
         if owner is None or not stage.troupe.players[owner].is_alive:
             return ""
-        await stage.client.recover_stale(minutes=0.00001)
-        reaped = {each.worker_id for each in await stage.client.timeline(chain) if each.event == "reaped"}
+        await stage.client.jobs.recover_stale(minutes=0.00001)
+        reaped = {each.worker_id for each in await stage.client.jobs.timeline(chain) if each.event == "reaped"}
         return owner if owner in reaped else ""
 
     owner = await stage.until("the leases to be cut", cut)
@@ -97,7 +97,7 @@ async def cut_leases(stage: Backstage, hold: Hold, chain: int) -> None:
 
 async def tell(stage: Backstage, job: int) -> str:
     """The timeline of a job in one line."""
-    entries = await stage.client.timeline(job)
+    entries = await stage.client.jobs.timeline(job)
     return " → ".join(f"{each.event} ({each.worker_id})" for each in entries if each.event in TOLD)
 
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Protocol
 
-from leasehold.client.measures import FleetMeasures, OldestReady, QueueDepth, QueueTotals
 from leasehold.errors import LeaseholdError
 from leasehold.observability.metrics import HistogramValue, Labels, Values, single
+from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
+from leasehold.records.queues import QueueCounts
 
 logger = logging.getLogger(__name__)
 
@@ -23,10 +24,10 @@ Found = dict[str, Values]
 
 
 class MeasuringClient(Protocol):
-    """The part of `leasehold.Client` that measures."""
+    """What is asked of `leasehold.Client.metrics`."""
 
     async def fleet(self) -> FleetMeasures: ...
-    async def depths(self) -> list[QueueDepth]: ...
+    async def counts(self) -> list[QueueCounts]: ...
     async def oldest_ready(self) -> list[OldestReady]: ...
     async def totals(self) -> list[QueueTotals]: ...
     async def time_bounds(self) -> list[float]: ...
@@ -55,7 +56,7 @@ class DatabaseMetrics:
         found: Found = {"leasehold_up": single(1)}
         try:
             found |= fleet_values(await self._client.fleet())
-            found |= depth_values(await self._client.depths())
+            found |= depth_values(await self._client.counts())
             found |= age_values(await self._client.oldest_ready())
             found |= total_values(await self._client.totals(), await self._client.time_bounds())
         except LeaseholdError as error:
@@ -82,7 +83,7 @@ def fleet_values(fleet: FleetMeasures) -> Found:
     }
 
 
-def depth_values(depths: Sequence[QueueDepth]) -> Found:
+def depth_values(depths: Sequence[QueueCounts]) -> Found:
     """Gauges of jobs; of more queues than anybody looks at, those with fewest jobs are one."""
     jobs = Counter[str]()
     for each in depths:

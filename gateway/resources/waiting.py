@@ -22,13 +22,13 @@ def preferred_wait(prefer: str | None) -> int | None:
 
 async def chain_within(services: Services, chain_id: int, seconds: float) -> ChainRecord:
     """How a chain stands when it has ended, or after so many seconds, or when the gateway stops. Raises UnknownJob."""
-    waiting = asyncio.ensure_future(services.client.end_of(chain_id, timeout=seconds))
+    waiting = asyncio.ensure_future(services.client.chains.wait(chain_id, timeout=seconds))
     stopping = asyncio.ensure_future(services.stopping.wait())
     try:
         await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return await waiting if waiting.done() else await services.client.chain(chain_id)
+        return await waiting if waiting.done() else await services.client.chains.get(chain_id)
     except WaitTimeout:
-        return await services.client.chain(chain_id)
+        return await services.client.chains.get(chain_id)
     finally:
         waiting.cancel()
         stopping.cancel()

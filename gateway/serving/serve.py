@@ -101,14 +101,14 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
         await check_tokens(settings, tokens)
         client = Client(database, app=app, doorbell=doorbell, listens=settings.notify)
         checks = {"database": client.ping, "schema": partial(check_schema, database, expected_version())}
-        stream = Hub(DatabaseSource(database, client, listens=settings.notify))
+        stream = Hub(DatabaseSource(database, client.changes, listens=settings.notify))
         async with open_gateway(
             settings,
             client,
             checks,
             has_app=app is not None,
             stream=stream,
-            database_metrics=DatabaseMetrics(client),
+            database_metrics=DatabaseMetrics(client.metrics),
             tokens=tokens,
             audit_log=DatabaseAuditLog(database),
         ) as url:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 from leasehold.client.feed.changes import Change
-from leasehold.client.feed.section import Changes
+from leasehold.client.nouns.changes import Changes
 from leasehold.database import AsyncioDatabase
 from leasehold.gateway.stream.hub import Feeder
 from leasehold.notify.asyncio_listener import AsyncioListener
@@ -21,9 +21,9 @@ class DatabaseSource:
         listens: whether to open the last of these.
     """
 
-    def __init__(self, database: AsyncioDatabase, client: Changes, *, listens: bool) -> None:
+    def __init__(self, database: AsyncioDatabase, changes: Changes, *, listens: bool) -> None:
         self._database = database
-        self._client = client
+        self._changes = changes
         self._listens = listens
         self._turn = asyncio.Semaphore(1)
 
@@ -35,7 +35,7 @@ class DatabaseSource:
         if self._listens:
             ear.open()
         try:
-            yield self._client.feed(reserved)
+            yield self._changes.follow(reserved)
         finally:
             await ear.close()
             await reserved.close()
@@ -45,7 +45,7 @@ class DatabaseSource:
         async with self._turn:
             reserved = self._database.reserve("stream replay")
             try:
-                async for page in self._client.changes(since, until, reserved):
+                async for page in self._changes.replay(since, until, reserved):
                     yield page
             finally:
                 await reserved.close()

@@ -19,7 +19,7 @@ async def ask(running: Working, patience: Patience) -> tuple[int, JobRecord]:
     chain = await running.client.enqueue(submit.new(BIG, patience))
 
     async def asked() -> JobRecord | None:
-        return next(iter(await running.client.list(queue=PEOPLE)), None)
+        return next(iter(await running.client.jobs.list(queue=PEOPLE)), None)
 
     return chain, await eventually(asked)
 
@@ -27,9 +27,9 @@ async def ask(running: Working, patience: Patience) -> tuple[int, JobRecord]:
 async def test_a_decision_is_taken_once_and_by_the_first(database_url: str) -> None:
     async with working(database_url, app, queues=("expenses",)) as running:
         chain, approval = await ask(running, LONG)
-        await running.client.complete_chain(approval.id, Decision(True, "Bo"))
+        await running.client.chains.complete(approval.id, Decision(True, "Bo"))
         with pytest.raises(WrongState):
-            await running.client.complete_chain(approval.id, Decision(False, "Cleo"))
+            await running.client.chains.complete(approval.id, Decision(False, "Cleo"))
         assert await running.client.wait(chain, kind=submit, timeout=20) == Outcome(300, "Bo")
 
 
@@ -37,7 +37,7 @@ async def test_the_deadline_rejects_and_leaves_a_decision_alone(database_url: st
     async with working(database_url, app, beside=[a_scheduler], queues=("expenses",)) as running:
         late, _ = await ask(running, Patience(remind=0.1, reject=0.3))
         assert await running.client.wait(late, kind=submit, timeout=20) == Outcome(0, "the deadline")
-        [reminder] = await running.client.list(kind="remind")
+        [reminder] = await running.client.jobs.list(kind="remind")
         assert (await running.finished(reminder.id)).output == "decided"
         assert await running.database.fetch("select 1 from expenses.reminders")
         assert not await running.database.fetch("select 1 from expenses.payouts")
@@ -46,17 +46,17 @@ async def test_the_deadline_rejects_and_leaves_a_decision_alone(database_url: st
 async def test_the_deadline_of_what_is_decided_changes_nothing(database_url: str) -> None:
     async with working(database_url, app, queues=("expenses",)) as running:
         chain, approval = await ask(running, LONG)
-        await running.client.complete_chain(approval.id, Decision(True, "Bo"))
+        await running.client.chains.complete(approval.id, Decision(True, "Bo"))
         await running.client.wait(chain, timeout=20)
-        [deadline] = await running.client.list(kind="reject_late")
-        await running.client.trigger(deadline.id)
+        [deadline] = await running.client.jobs.list(kind="reject_late")
+        await running.client.jobs.trigger(deadline.id)
         assert (await running.finished(deadline.id)).output == "decided"
-        assert (await running.client.chain(approval.id)).output == {"approved": True, "by": "Bo"}
+        assert (await running.client.chains.get(approval.id)).output == {"approved": True, "by": "Bo"}
 
 
 async def test_a_worker_that_serves_all_queues_leaves_the_approval_to_people(database_url: str) -> None:
     async with working(database_url, app) as running:
         chain, approval = await ask(running, LONG)
         assert (await running.in_state(approval.id, "scheduled")).attempt == 1
-        await running.client.complete_chain(approval.id, Decision(True, "Bo"))
+        await running.client.chains.complete(approval.id, Decision(True, "Bo"))
         assert await running.client.wait(chain, kind=submit, timeout=20) == Outcome(300, "Bo")

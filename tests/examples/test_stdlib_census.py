@@ -43,7 +43,7 @@ async def take_census(running: Working, sources: Path, folder: Path, **troubles:
     """Run discovery, files and report; returns the discovery."""
     args = {"run": "one", "folder": str(folder), "root": str(sources), "troubles": troubles}
     discovery = await running.run("census.discover", args)
-    [report] = await running.client.list(kind="census.report")
+    [report] = await running.client.jobs.list(kind="census.report")
     assert (await running.finished(report.id, 20)).state == "completed"
     return discovery
 
@@ -97,7 +97,7 @@ async def test_a_discovery_that_runs_twice_enqueues_each_file_once(
         await take_census(running, sources, tmp_path)
         again = await take_census(running, sources, tmp_path)
         assert again.output == {"files": 5, "new_jobs": 0}
-        assert len(await running.client.list(kind="census.measure")) == len(COUNTED)
+        assert len(await running.client.jobs.list(kind="census.measure")) == len(COUNTED)
 
 
 async def test_troubles_on_purpose_change_nothing_in_the_report(
@@ -105,7 +105,7 @@ async def test_troubles_on_purpose_change_nothing_in_the_report(
 ) -> None:
     async with working(database_url, app) as running:
         await take_census(running, sources, tmp_path, slow_files=1, slow_seconds=0.1, stumbles=2)
-        jobs = {job.args["file"]: job for job in await running.client.list(kind="census.measure")}
+        jobs = {job.args["file"]: job for job in await running.client.jobs.list(kind="census.measure")}
     assert jobs["empty.py"].attempt == 3
     assert [file for file, job in jobs.items() if job.args["pause"]] == ["pack/age.py"]
     assert read_report(tmp_path).files == count_plainly(sources)

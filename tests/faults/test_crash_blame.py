@@ -28,7 +28,7 @@ async def finished(fleet: Fleet, count: int, timeout: float) -> list[JobRecord]:
         return await fleet.value("select count(*) from leasehold.finished_jobs") >= count
 
     await eventually(probe, timeout)
-    return (await fleet.client.list(page_size=count))[::-1]
+    return (await fleet.client.jobs.list(page_size=count))[::-1]
 
 
 @pytest.mark.parametrize(("kind", "args"), [("poison", {"seconds": 0.2}), ("segfault", {})])
@@ -52,5 +52,5 @@ async def test_the_poison_is_in_quarantine_after_three_deaths_and_every_innocent
     )
     assert max(row["charged"] for row in charged) == 1
     assert max(row["crashes"] or 0 for row in charged) <= 1
-    deaths = [entry for entry in await fleet.client.timeline(poison) if entry.event == "reaped"]
+    deaths = [entry for entry in await fleet.client.jobs.timeline(poison) if entry.event == "reaped"]
     assert len(deaths) == 3

@@ -37,7 +37,7 @@ async def test_a_killed_workers_jobs_run_again_within_the_lease_and_two_seconds(
             assert record.claimed_at is not None
             assert (record.claimed_at - killed_at).total_seconds() < LEASE + 2
             assert await fleet.completions(job) == 1
-            events = [entry.event for entry in await fleet.client.timeline(job)]
+            events = [entry.event for entry in await fleet.client.jobs.timeline(job)]
             assert events == ["created", "claimed", "started", "reaped", "claimed", "started", "completed"]
 
 

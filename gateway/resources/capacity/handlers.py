@@ -20,14 +20,14 @@ from leasehold.records.jobs import JobRecord
 
 async def list_capacity(call: Call[NoParameters, None]) -> Page[CapacityRecord]:
     """What each queue has, does and can do. Big tables are not counted for this: `counted_at` tells of when it is."""
-    return Page(await call.services.client.capacities())
+    return Page(await call.services.client.capacity.list())
 
 
 async def show_capacity(call: Call[CapacityParameters, None]) -> CapacityPlan:
     """What a queue has, how many workers it needs, and how long jobs will wait: as it is, with one worker less, with more
     arrivals, and with as many workers as it ought to have."""
     asked = call.parameters
-    found = await call.services.client.capacity(
+    found = await call.services.client.capacity.get(
         asked.queue, hours=asked.hours, target_wait=asked.target_wait, what_if=[asked.more]
     )
     if found is None:
@@ -41,7 +41,7 @@ async def show_desired_workers(call: Call[DesiredParameters, None]) -> DesiredBo
     asked = call.parameters
     if asked.max < asked.min:
         raise refuse_field("query.max", "It must not be less than min")
-    desired = await call.services.client.desired_workers(
+    desired = await call.services.client.capacity.desired_workers(
         asked.queue, asked.target_wait, least=asked.min, most=asked.max,
         current=asked.current, hysteresis=asked.hysteresis, slots=asked.slots,
     )  # fmt: skip
@@ -51,15 +51,15 @@ async def show_desired_workers(call: Call[DesiredParameters, None]) -> DesiredBo
 async def show_last_completion(call: Call[QueueParameters, None]) -> LastCompletionBody:
     """When a job of the queue completed last."""
     queue = call.parameters.queue
-    return LastCompletionBody(queue, await call.services.client.last_completion(queue))
+    return LastCompletionBody(queue, await call.services.client.queues.last_completion(queue))
 
 
 async def list_recent_jobs(call: Call[RecentParameters, None]) -> Page[JobRecord]:
     """The jobs of a queue that finished last, newest first."""
     asked = call.parameters
-    return Page(await call.services.client.recent(asked.queue, state=asked.state, page_size=asked.limit))
+    return Page(await call.services.client.jobs.list_recent(asked.queue, state=asked.state, page_size=asked.limit))
 
 
 async def list_key_jobs(call: Call[KeyParameters, None]) -> Page[JobRecord]:
     """The job that holds a key, and those that may run when it is free, in their order."""
-    return Page(await call.services.client.active_of(call.parameters.key, page_size=call.parameters.limit))
+    return Page(await call.services.client.jobs.list_for_key(call.parameters.key, page_size=call.parameters.limit))

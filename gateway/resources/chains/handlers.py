@@ -34,7 +34,7 @@ LARGEST_POSITION = 2**31 - 1
 async def list_chains(call: Call[ChainsParameters, None]) -> Page[ChainRecord]:
     """A page of chains, newest first. A chain has the id of its first job."""
     asked = call.parameters
-    found = await call.services.client.chains(
+    found = await call.services.client.chains.list(
         state=asked.state, kind=asked.kind, queue=asked.queue, before_id=place_of(asked.cursor), page_size=asked.limit
     )
     return Page(found, cursor_at(found[-1].chain_id) if len(found) == asked.limit else None)
@@ -42,7 +42,7 @@ async def list_chains(call: Call[ChainsParameters, None]) -> Page[ChainRecord]:
 
 async def show_chain(call: Call[ChainParameters, None]) -> ChainRecord:
     """How one chain stands."""
-    return await call.services.client.chain(call.parameters.id)
+    return await call.services.client.chains.get(call.parameters.id)
 
 
 async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobRecord]:
@@ -50,14 +50,14 @@ async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobReco
     asked = call.parameters
     place = place_of(asked.cursor)
     after = -1 if place is None else min(place, LARGEST_POSITION)
-    found = await call.services.client.chain_jobs(asked.id, after_position=after, page_size=asked.limit)
+    found = await call.services.client.chains.jobs(asked.id, after_position=after, page_size=asked.limit)
     return Page(found, cursor_at(found[-1].chain_position) if len(found) == asked.limit else None)
 
 
 async def list_blockers(call: Call[JobParameters, None]) -> Page[BlockerRecord]:
     """The chains that a job waits or waited for, in the order of its slots."""
     await call.services.client.get(call.parameters.id)
-    return Page(await call.services.client.blockers(call.parameters.id))
+    return Page(await call.services.client.jobs.blockers(call.parameters.id))
 
 
 async def complete_chain(call: Call[ChainParameters, CompletionBody]) -> CompletedBody:
@@ -68,17 +68,17 @@ async def complete_chain(call: Call[ChainParameters, CompletionBody]) -> Complet
     if body.next is not None and body.output is not None:
         raise refuse_field("$.output", "Give output or next, not both")
     end = None if body.next is None else _continuation(body.next, body.jobs, call.services)
-    return CompletedBody(await call.services.client.complete_chain(call.parameters.id, body.output, continue_with=end))
+    return CompletedBody(await call.services.client.chains.complete(call.parameters.id, body.output, continue_with=end))
 
 
 async def cancel_chain(call: Call[CancelParameters, None]) -> CancelledBody:
     """Cancels the open job."""
-    return CancelledBody(await call.services.client.cancel_chain(call.parameters.id, call.parameters.reason))
+    return CancelledBody(await call.services.client.chains.cancel(call.parameters.id, call.parameters.reason))
 
 
 async def delete_chain(call: Call[DeleteParameters, None]) -> DeletedBody:
     """Removes the chain."""
-    return DeletedBody(await call.services.client.delete_chain(call.parameters.id, cascade=call.parameters.cascade))
+    return DeletedBody(await call.services.client.chains.delete(call.parameters.id, cascade=call.parameters.cascade))
 
 
 async def wait_for_chain(call: Call[WaitParameters, None]) -> ChainRecord:

@@ -24,7 +24,7 @@ async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
     """Cancels all unfinished jobs that match. Without `"dry_run": false` nothing is changed, only told."""
     body = call.body
     check_meant(body)
-    changes = await call.services.client.cancel_jobs(
+    changes = await call.services.client.jobs.cancel_all(
         state=body.state, queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type,
         created_after=body.created_after, created_before=body.created_before, job_ids=body.ids, reason=body.reason,
         limit=body.limit, dry_run=body.dry_run,
@@ -38,7 +38,7 @@ async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
     body = call.body
     check_meant(body)
     state = "failed" if body.state is UNSET else body.state
-    changes = await call.services.client.retry_jobs(
+    changes = await call.services.client.jobs.retry_all(
         state=None if state == "any" else state, queue=body.queue, kind=body.kind, key=body.key,
         error_type=body.error_type, finished_after=body.finished_after, finished_before=body.finished_before,
         job_ids=body.ids, limit=body.limit, dry_run=body.dry_run,
@@ -51,7 +51,7 @@ async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
     changed, only told."""
     body = call.body
     check_meant(body)
-    changes = await call.services.client.trigger_jobs(
+    changes = await call.services.client.jobs.trigger_all(
         queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type, run_after=body.run_after,
         run_before=body.run_before, job_ids=body.ids, limit=body.limit, dry_run=body.dry_run,
     )  # fmt: skip
@@ -62,7 +62,7 @@ async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
     """Removes all jobs that match and that nobody holds. Without `"dry_run": false` nothing is changed, only told."""
     body = call.body
     check_meant(body)
-    changes = await call.services.client.delete_jobs(
+    changes = await call.services.client.jobs.delete_all(
         state=body.state, queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type,
         created_before=body.created_before, finished_before=body.finished_before, job_ids=body.ids, limit=body.limit,
         dry_run=body.dry_run,

@@ -41,7 +41,7 @@ async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
     columns = [name for name in LARGE_FIELDS if name in names]
     if columns and asked.limit > LARGE_LIMIT:
         raise refuse_field("query.limit", f"Above {LARGE_LIMIT} name `fields` without {', '.join(columns)}")
-    found = await call.services.client.page(
+    found = await call.services.client.jobs.search(
         state=asked.state, queue=asked.queue, kind=asked.kind, key=asked.key, worker_id=asked.worker,
         created_after=asked.created_after, created_before=asked.created_before,
         args=None if asked.args is None else read_part(asked.args, call.services.limits, "query.args"),
@@ -58,32 +58,32 @@ async def show_job(call: Call[JobParameters, None]) -> JobRecord:
 
 async def explain_job(call: Call[JobParameters, None]) -> Page[Explanation]:
     """Why a job is not running: all reasons, the weightiest first."""
-    return Page(await call.services.client.explain(call.parameters.id))
+    return Page(await call.services.client.jobs.explain(call.parameters.id))
 
 
 async def show_progress(call: Call[JobParameters, None]) -> JobProgress | None:
     """How far a job has come, null where its handler said nothing."""
-    return await call.services.client.progress(call.parameters.id)
+    return await call.services.client.jobs.progress(call.parameters.id)
 
 
 async def show_logs(call: Call[LogParameters, None]) -> Page[LogLine]:
     """The log of a job, oldest line first, a thousand lines at the most."""
-    return Page(await call.services.client.logs(call.parameters.id, attempt=call.parameters.attempt))
+    return Page(await call.services.client.jobs.logs(call.parameters.id, attempt=call.parameters.attempt))
 
 
 async def show_timeline(call: Call[JobParameters, None]) -> Page[TimelineEntry]:
     """Everything that happened to a job, oldest first. Of a deleted job one event remains."""
-    return Page(await call.services.client.timeline(call.parameters.id))
+    return Page(await call.services.client.jobs.timeline(call.parameters.id))
 
 
 async def show_errors(call: Call[JobParameters, None]) -> Page[AttemptError]:
     """With what each attempt of a job failed, oldest first; a retry loses none."""
-    return Page(await call.services.client.errors(call.parameters.id))
+    return Page(await call.services.client.jobs.errors(call.parameters.id))
 
 
 async def count_jobs(call: Call[NoParameters, None]) -> Page[QueueCounts]:
     """How many jobs each queue has in each state."""
-    return Page(await call.services.client.counts())
+    return Page(await call.services.client.metrics.counts())
 
 
 async def cancel_job(call: Call[ReasonParameters, None]) -> WasBody:
@@ -98,7 +98,7 @@ async def retry_job(call: Call[JobParameters, None]) -> StateBody:
 
 async def trigger_job(call: Call[JobParameters, None]) -> StateBody:
     """Runs a scheduled job now, or one that waits for its next attempt."""
-    return StateBody(await call.services.client.trigger(call.parameters.id))  # pyright: ignore[reportArgumentType]
+    return StateBody(await call.services.client.jobs.trigger(call.parameters.id))  # pyright: ignore[reportArgumentType]
 
 
 async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
@@ -108,7 +108,7 @@ async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     given = bytes(body.args)
     args = None if given == b"null" else read_args(given, call.services.limits, "$.args")
     async with unchanged(call) as connection:
-        state = await call.services.client.edit(
+        state = await call.services.client.jobs.edit(
             call.parameters.id, args=args, priority=body.priority, queue=body.queue, run_at=body.run_at,
             max_attempts=body.max_attempts, metadata=body.metadata, reason=body.reason, connection=connection,
         )  # fmt: skip
@@ -122,7 +122,7 @@ async def delete_job(call: Call[JobParameters, None]) -> WasBody:
     (delete the chain). With `If-Match` only as long as it is what its ETag stands for.
     """
     async with unchanged(call) as connection:
-        was = await call.services.client.delete(call.parameters.id, connection=connection)
+        was = await call.services.client.jobs.delete(call.parameters.id, connection=connection)
     return WasBody(was)  # pyright: ignore[reportArgumentType]
 
 
@@ -138,7 +138,7 @@ async def unchanged(call: Call[JobParameters, Any]) -> AsyncGenerator[OpenTransa
         return
     client = call.services.client
     async with client.transaction() as transaction:
-        job = await client.lock(call.parameters.id, connection=transaction)
+        job = await client.jobs.lock(call.parameters.id, connection=transaction)
         if not is_meant(etag_of(job), given):
             raise Refusal(PRECONDITION_FAILED, f"Job {job.id} is not what If-Match names any more; look at it again.")
         yield transaction
@@ -147,4 +147,4 @@ async def unchanged(call: Call[JobParameters, Any]) -> AsyncGenerator[OpenTransa
 async def recover_stale(call: Call[StaleParameters, None]) -> RecoveredBody:
     """Takes back every job whose lease has run out, or whose worker has not renewed it for so many minutes. The reaper does
     the former by itself."""
-    return RecoveredBody(await call.services.client.recover_stale(call.parameters.minutes))
+    return RecoveredBody(await call.services.client.jobs.recover_stale(call.parameters.minutes))

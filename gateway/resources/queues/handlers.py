@@ -25,20 +25,20 @@ LAST_SECOND = int(datetime.max.replace(tzinfo=UTC).timestamp()) - 1  # that a da
 
 async def list_queues(call: Call[NoParameters, None]) -> Page[QueueRecord]:
     """The queues that anybody knows of: with jobs, workers, limits, or paused."""
-    return Page(await call.services.client.queues())
+    return Page(await call.services.client.queues.list())
 
 
 async def pause_queue(call: Call[PauseParameters, None]) -> PausedBody:
     """Claims nothing more from a queue. Running jobs go on and jobs may still be enqueued. A queue that nobody knows yet may
     be paused, too."""
     queue = call.parameters.queue
-    return PausedBody(queue, True, await call.services.client.pause(queue, call.parameters.reason))
+    return PausedBody(queue, True, await call.services.client.queues.pause(queue, call.parameters.reason))
 
 
 async def resume_queue(call: Call[QueueParameters, None]) -> PausedBody:
     """Claims from a paused queue again."""
     queue = call.parameters.queue
-    return PausedBody(queue, False, await call.services.client.resume(queue))
+    return PausedBody(queue, False, await call.services.client.queues.resume(queue))
 
 
 async def set_ageing(call: Call[QueueParameters, AgeingBody]) -> AgedBody:
@@ -46,7 +46,7 @@ async def set_ageing(call: Call[QueueParameters, AgeingBody]) -> AgedBody:
     pending there."""
     queue, every = call.parameters.queue, call.body.every
     span = None if every is None else timedelta(seconds=every)
-    return AgedBody(queue, every, await call.services.client.set_ageing(queue, span))
+    return AgedBody(queue, every, await call.services.client.queues.set_ageing(queue, span))
 
 
 async def list_rollups(call: Call[RollupParameters, None]) -> RollupsBody:
@@ -56,22 +56,22 @@ async def list_rollups(call: Call[RollupParameters, None]) -> RollupsBody:
     place = place_of(asked.cursor)
     since = asked.since if place is None else datetime.fromtimestamp(min(place, LAST_SECOND), UTC)
     client = call.services.client
-    found = await client.rollups(asked.queue, since=since, until=asked.until, page_size=asked.limit)
+    found = await client.capacity.rollups(asked.queue, since=since, until=asked.until, page_size=asked.limit)
     next_second = None if len(found) < asked.limit else int(found[-1].starts_at.timestamp()) + 1
     cursor = None if next_second is None else cursor_at(next_second)
-    return RollupsBody(found, cursor, bounds=await client.time_bounds())
+    return RollupsBody(found, cursor, bounds=await client.metrics.time_bounds())
 
 
 async def list_limits(call: Call[QueueParameters, None]) -> Page[LimitRecord]:
     """The limits of a queue and of its key groups, and how far each is used now."""
-    return Page(await call.services.client.limits(call.parameters.queue))
+    return Page(await call.services.client.queues.limits(call.parameters.queue))
 
 
 async def set_limit(call: Call[QueueParameters, LimitBody]) -> LimitedBody:
     """Limits a queue, each key group of it, or one group. In force for every claim from now on; what runs already counts, and
     nothing is taken back."""
     body = call.body
-    changed = await call.services.client.set_limit(
+    changed = await call.services.client.queues.set_limit(
         call.parameters.queue, body.key_group, max_running=body.max_running, rate=body.rate, burst=body.burst
     )
     return LimitedBody(changed)
@@ -79,4 +79,4 @@ async def set_limit(call: Call[QueueParameters, LimitBody]) -> LimitedBody:
 
 async def drop_limit(call: Call[GroupParameters, None]) -> LimitedBody:
     """Takes a limit away."""
-    return LimitedBody(await call.services.client.drop_limit(call.parameters.queue, call.parameters.key_group))
+    return LimitedBody(await call.services.client.queues.drop_limit(call.parameters.queue, call.parameters.key_group))

@@ -20,14 +20,14 @@ from leasehold.gateway.routing.routes import Call, NoParameters
 async def list_tokens(call: Call[TokensParameters, None]) -> Page[TokenRecord]:
     """The tokens, the newest first, without anything that could be used."""
     wanted = call.parameters
-    return Page(await call.services.client.tokens(wanted.name, everything=wanted.everything))
+    return Page(await call.services.client.tokens.list(wanted.name, everything=wanted.everything))
 
 
 async def create_token(call: Call[NoParameters, TokenBody]) -> NewTokenBody:
     """Makes a token and tells it this once; the database gets a hash of it. Two of a name may be active, so that a new one
     can take over before the old one is revoked."""
     body = call.body
-    made = await call.services.client.create_token(
+    made = await call.services.client.tokens.create(
         body.name,
         body.scopes,
         expires_in=None if body.expires_in is None else timedelta(seconds=body.expires_in),
@@ -40,7 +40,7 @@ async def create_token(call: Call[NoParameters, TokenBody]) -> NewTokenBody:
 
 async def revoke_token(call: Call[TokenParameters, None]) -> RevokedBody:
     """Shuts a token out. Gateways refuse it within a second; a request that is being answered is answered."""
-    changed = await call.services.client.revoke_token(call.parameters.id, revoked_by=call.identity.name)
+    changed = await call.services.client.tokens.revoke(call.parameters.id, revoked_by=call.identity.name)
     return RevokedBody(changed=changed)
 
 
@@ -48,7 +48,7 @@ async def list_audit(call: Call[AuditParameters, None]) -> Page[AuditEntry]:
     """What was done with the scopes operate and admin, and with tokens, the newest first. A row without a status is being
     done, or was when the gateway died."""
     wanted = call.parameters
-    entries = await call.services.client.audit_log(
+    entries = await call.services.client.tokens.audit_log(
         actor=wanted.actor,
         action=wanted.action,
         since=wanted.since,

@@ -32,12 +32,12 @@ PREFER = "Prefer"
 
 async def list_workers(call: Call[WorkersParameters, None]) -> Page[WorkerRecord]:
     """All workers, those alive first, as one page."""
-    return Page(await call.services.client.workers(stopped=call.parameters.stopped))
+    return Page(await call.services.client.workers.list(stopped=call.parameters.stopped))
 
 
 async def show_worker(call: Call[WorkerParameters, None]) -> WorkerRecord:
     """One worker, alive or not."""
-    return await call.services.client.worker(call.parameters.id)
+    return await call.services.client.workers.get(call.parameters.id)
 
 
 async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatAnswer:
@@ -48,14 +48,14 @@ async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatA
     """
     client, body = call.services.client, call.body
     for each in body.acknowledged:
-        await client.acknowledge_command(body.incarnation, each.id, result=each.result, error=each.error)
+        await client.commands.acknowledge(body.incarnation, each.id, result=each.result, error=each.error)
     if body.state == "stopped":
-        await client.stop_worker(body.incarnation)
+        await client.workers.stop(body.incarnation)
         return HeartbeatAnswer(False, None, [])
     commands = await _beat(call.services, body)
     if commands is not None:
         return HeartbeatAnswer(False, None, commands)
-    name = await client.register_worker(
+    name = await client.workers.register(
         body.incarnation, call.parameters.id, host=body.host, pid=body.pid, version=body.version, queues=body.queues,
         kinds=body.kinds, slots=body.slots, name=body.name, app_version=body.app_version,
         memory_limit=body.memory_limit, cpu_limit=body.cpu_limit,
@@ -66,14 +66,14 @@ async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatA
 async def list_commands(call: Call[CommandsParameters, None]) -> Page[CommandRecord]:
     """What a worker was told to do, newest first."""
     asked = call.parameters
-    found = await call.services.client.commands(asked.id, before_id=place_of(asked.cursor), page_size=asked.limit)
+    found = await call.services.client.commands.list(asked.id, before_id=place_of(asked.cursor), page_size=asked.limit)
     return Page(found, cursor_at(found[-1].id) if len(found) == asked.limit else None)
 
 
 async def show_command(call: Call[CommandParameters, None]) -> CommandRecord:
     """How a command stands, with what the worker answered."""
-    worker = await call.services.client.worker(call.parameters.id)
-    command = await call.services.client.command(call.parameters.command_id)
+    worker = await call.services.client.workers.get(call.parameters.id)
+    command = await call.services.client.commands.get(call.parameters.command_id)
     if command.incarnation != worker.incarnation:
         raise Refusal(UNKNOWN_COMMAND)
     return command
@@ -84,7 +84,7 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
     seconds; 202 means that it has not yet."""
     client, body = call.services.client, call.body
     args = msgspec.to_builtins(body.args)
-    command_id = await client.command_worker(
+    command_id = await client.workers.command(
         call.parameters.id, body.command, args, valid_for=timedelta(seconds=body.valid_for)
     )
     seconds = preferred_wait(call.headers.get(PREFER))
@@ -95,7 +95,7 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
 
 
 async def _beat(services: Services, body: HeartbeatBody) -> list[GivenCommand] | None:
-    heard = await services.client.heartbeat_worker(
+    heard = await services.client.workers.heartbeat(
         body.incarnation, active_jobs=body.active_jobs, state=body.state, slots=body.slots, memory=body.memory,
         cpu=body.cpu, backoff=body.backoff, backoff_for=body.backoff_for,
     )  # fmt: skip
@@ -104,13 +104,13 @@ async def _beat(services: Services, body: HeartbeatBody) -> list[GivenCommand] |
 
 async def _answer_within(services: Services, command_id: int, seconds: float) -> CommandRecord:
     """The command when it is acknowledged, or after so many seconds, or when the gateway stops."""
-    waiting = asyncio.ensure_future(services.client.answer_of(command_id, timeout=seconds))
+    waiting = asyncio.ensure_future(services.client.commands.wait(command_id, timeout=seconds))
     stopping = asyncio.ensure_future(services.stopping.wait())
     try:
         await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return await waiting if waiting.done() else await services.client.command(command_id)
+        return await waiting if waiting.done() else await services.client.commands.get(command_id)
     except WaitTimeout:
-        return await services.client.command(command_id)
+        return await services.client.commands.get(command_id)
     finally:
         waiting.cancel()
         stopping.cancel()

@@ -105,7 +105,8 @@ class Rollup(msgspec.Struct, frozen=True, kw_only=True):
         completed, failed, cancelled: jobs that ended so.
         wait_seconds: from when a job might run to its start, summed over those that completed or failed.
         run_seconds: from start to end, summed over the attempts that ended.
-        waits, runs: how many of them took how long, by the bounds of `Client.time_bounds`, the last one what is above them all.
+        waits, runs: how many of them took how long, by the bounds of `client.metrics.time_bounds`, the last one
+            what is above them all.
     """
 
     starts_at: datetime

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
 
-from leasehold.client.section import Section
+from leasehold.client.core import Part
 from leasehold.database.hooks import Hooks
 from leasehold.database.rows import from_row
 from leasehold.errors import BadInput
@@ -19,8 +19,8 @@ from leasehold.jobs.producing.unique import Unique
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
 
-class Enqueues(Section):
-    """The section of the client that makes jobs."""
+class Enqueues(Part):
+    """The part of `Client` that makes jobs."""
 
     async def enqueue(
         self,
@@ -87,21 +87,22 @@ class Enqueues(Section):
                 raise refused_job("enqueue_many takes jobs made by kind.new(...)", job)
         if not jobs:
             return []
-        layers = self._middlewares if self._app is None else (*self._app.enqueue_middlewares, *self._middlewares)
+        core = self._core
+        layers = core.middlewares if core.app is None else (*core.app.enqueue_middlewares, *core.middlewares)
         if layers:
             return await enqueue_within(layers, partial(self._enqueue, connection=connection, hooks=hooks), jobs)
         return await self._enqueue(jobs, connection=connection, hooks=hooks)
 
     async def _enqueue(self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None) -> list[EnqueuedJob]:
-        hooks = self._hooks_of(connection, hooks)
-        flat, places = flatten(jobs, self._checked)
-        rings = self._doorbell is not None and (connection is None or hooks is not None)
-        rows = await self._caller(connection).call("enqueue_jobs", encode_jobs(flat), not rings)
-        if rings and self._doorbell is not None:
-            self._ring(self._doorbell, {job.queue or "default" for job in flat}, hooks)
+        hooks = self._core.hooks_of(connection, hooks)
+        flat, places = flatten(jobs, self._core.checked)
+        rings = self._core.doorbell is not None and (connection is None or hooks is not None)
+        rows = await self._core.caller(connection).call("enqueue_jobs", encode_jobs(flat), not rings)
+        if rings and self._core.doorbell is not None:
+            self._core.ring(self._core.doorbell, {job.queue or "default" for job in flat}, hooks)
         made = [EnqueuedJob(row["job_id"], row["is_new"], row["outcome"]) for row in rows]
-        if self.observers.heard:
-            tell_after_commit(self.observers, connection, hooks, events_of(self.observers, flat, made))
+        if self._core.observers.heard:
+            tell_after_commit(self._core.observers, connection, hooks, events_of(self._core.observers, flat, made))
         return [made[place] for place in places]
 
     async def enqueue_for_keys(
@@ -143,16 +144,12 @@ class Enqueues(Section):
             or any(begins_chain(each) for each in job.blockers or ())
         ):
             raise BadInput("a job for each key has no key, no idempotency_key and no new jobs as blockers of its own")
-        checked = with_positions(self._checked(job), [], lambda new: new)
+        checked = with_positions(self._core.checked(job), [], lambda new: new)
         encoded = encode_document(checked)
         about = None if metadata is None else encode_args(metadata, "metadata").decode()
         names = None if keys is None else [*keys]
-        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, self._doorbell is None)
+        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, self._core.doorbell is None)
         made = [from_row(KeyedJob, row) for row in await self._database.call("enqueue_for_keys", *values)]
-        if made and not dry_run and self._doorbell is not None:
-            self._doorbell.ring({checked.queue or "default"})
+        if made and not dry_run and self._core.doorbell is not None:
+            self._core.doorbell.ring({checked.queue or "default"})
         return made
-
-    # A chain is its first job: these are the same calls for whoever thinks in chains.
-    start_chain = enqueue
-    start_chains = enqueue_many

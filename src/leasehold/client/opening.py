@@ -1,70 +1,16 @@
-"""The client, made of its sections, and how to open one."""
+"""How to open a client."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import cached_property
 
 from leasehold import database as databases
 from leasehold.app import App
-from leasehold.client.capacity import Capacity
-from leasehold.client.chains import Chains
-from leasehold.client.dead_letters import DeadLetters
-from leasehold.client.diagnosis import Diagnosis
-from leasehold.client.enqueues import Enqueues
-from leasehold.client.feed.section import Changes
-from leasehold.client.jobs import Jobs
-from leasehold.client.limits import Limits
-from leasehold.client.measures import Measures
-from leasehold.client.progress import Progress
-from leasehold.client.queues import Queues
-from leasehold.client.removals import Removals
-from leasehold.client.schedules import Schedules
-from leasehold.client.tokens import Tokens
-from leasehold.client.transactions import Transactions
-from leasehold.client.waits import Waits
-from leasehold.client.workers import Workers
+from leasehold.client.client import Client
 from leasehold.database import Caller
 from leasehold.notify.doorbell import open_doorbell
-
-
-class Client(
-    Enqueues,
-    Jobs,
-    DeadLetters,
-    Chains,
-    Waits,
-    Diagnosis,
-    Queues,
-    Workers,
-    Limits,
-    Capacity,
-    Progress,
-    Changes,
-    Measures,
-    Tokens,
-    Removals,
-    Transactions,
-):
-    """Calls the SQL functions over a database of either flavour.
-
-    Args:
-        database: from `open_database` or `open_asyncio_database`.
-        app: when given, args are checked against its kinds, and a kind is refused that neither it nor every worker knows
-            (`echo`, `dummy`).
-        doorbell: when given, workers are woken after the commit instead of by NOTIFY inside it.
-        listens: whether `wait` may open a connection that listens; without, it polls.
-
-    Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
-    `leasehold migrate` has not been run.
-    """
-
-    @cached_property
-    def schedules(self) -> Schedules:
-        """The schedules: `await client.schedules.list()`."""
-        return Schedules(self._database, app=self._app, doorbell=self._doorbell, listens=self._listens)
 
 
 @asynccontextmanager

@@ -6,20 +6,20 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from leasehold.client.section import Section
+from leasehold.client.core import Part
 from leasehold.database import OpenTransaction
 from leasehold.database.hooks import Hooks
 from leasehold.errors import BadInput
 
 
-class Transactions(Section):
-    """The section of the client for whoever wants jobs and rows of their own in one commit."""
+class Transactions(Part):
+    """The part of `Client` that puts jobs and rows of yours into one commit."""
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[OpenTransaction]:
-        """A transaction of your own on the client's pool: it commits with the block, or rolls back when the block raises.
+        """Open a transaction on the client's pool: it commits with the block, or rolls back when the block raises.
 
-        Workers are woken and events are told after the commit, and not at all without one; `tx.savepoint()` undoes a part.
+        Workers are woken and events are told after the commit; without a commit, they are not. `tx.savepoint()` undoes a part.
 
         Example:
             async with client.transaction() as tx:
@@ -27,8 +27,8 @@ class Transactions(Section):
                 await client.enqueue(ship.new(order=42), connection=tx)
 
         Raises:
-            BadInput: the client calls the database some other way than over a pool. DatabaseUnavailable: on the commit,
-                where it is not known whether it took place.
+            BadInput: the client does not call the database over a pool.
+            DatabaseUnavailable: also on the commit; nobody knows then whether it took place.
         """
         database: Any = self._database
         if not hasattr(database, "transaction"):
@@ -38,8 +38,10 @@ class Transactions(Section):
 
     @asynccontextmanager
     async def hooks(self) -> AsyncGenerator[Hooks]:
-        """For a transaction on a connection of yours: what `enqueue(..., hooks=hooks)` put off happens when the block ends,
-        and is forgotten when the block raises. Or say `await hooks.flush()` and `hooks.discard()` yourself.
+        """Collect what must wait for the commit of your own connection, and do it when the block ends.
+
+        `enqueue(..., hooks=hooks)` puts off waking workers and telling events. A block that raises drops both. To choose
+        the moment, call `await hooks.flush()` or `hooks.discard()` inside the block.
 
         Example:
             async with client.hooks() as hooks, connection.transaction():

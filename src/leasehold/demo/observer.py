@@ -131,7 +131,7 @@ class Observer:
 
     async def cancel_rest(self) -> None:
         """Cancel whatever has not ended, or does not just then: nobody is going to run it."""
-        await Client(self._database).cancel_jobs(queue=self._queue, dry_run=False)
+        await Client(self._database).jobs.cancel_all(queue=self._queue, dry_run=False)
 
     async def _fetch(self, sql: str, *more: object) -> list[Any]:
         return await self._database.fetch(sql, self.first_id, self._queue, *more)

@@ -230,7 +230,7 @@ def test_the_default_deadline_of_a_kind_is_a_length_of_time() -> None:
 
 async def test_a_job_that_nobody_runs_fails_at_its_deadline(database_url: str, reasons: Reasons) -> None:
     async with working(database_url, make_app(reasons, []), beside=[a_reaper]) as running:
-        await running.client.pause("default")
+        await running.client.queues.pause("default")
         places: list[dict[str, Any]] = [{}, {"delay": 3600}, {"key": "k"}, {"key": "k"}]
         jobs = [await running.client.enqueue("trio", deadline=timedelta(seconds=0.2), **more) for more in places]
         for job_id in jobs:
@@ -260,7 +260,7 @@ async def cancel(running: Working, job_id: int) -> None:
 
 
 async def take_away(running: Working, job_id: int) -> None:
-    await running.client.pause("default")
+    await running.client.queues.pause("default")
     await running.database.fetch("update leasehold.jobs set lease_expires_at = leasehold.clock() where id = $1", job_id)
     await running.database.call("reap_jobs")
 

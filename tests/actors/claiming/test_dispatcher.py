@@ -60,10 +60,10 @@ class Dispatching:
         return [row["job_id"] for row in rows]
 
     async def states(self) -> list[str]:
-        return [job.state for job in await self.client.list()]
+        return [job.state for job in await self.client.jobs.list()]
 
     async def events(self, job_id: int) -> list[str]:
-        return [entry.event for entry in await self.client.timeline(job_id)]
+        return [entry.event for entry in await self.client.jobs.timeline(job_id)]
 
 
 @asynccontextmanager
@@ -128,7 +128,7 @@ async def test_a_scheduled_job_is_claimed_at_its_time_without_a_scheduler(databa
 
 async def test_a_job_that_lacks_a_token_is_claimed_when_there_is_one(database: Database) -> None:
     client = Client(database)
-    await client.set_limit("default", rate=2.5, burst=1)
+    await client.queues.set_limit("default", rate=2.5, burst=1)
     await client.enqueue_many([NewJob(kind="echo")] * 3)
     began_at = monotonic()
     async with dispatching(database, poll_seconds=60) as bundle:
@@ -141,7 +141,7 @@ async def test_a_job_that_lacks_a_token_is_claimed_when_there_is_one(database: D
 @pytest.mark.usefixtures("no_decay")
 async def test_a_slot_of_a_limit_that_gets_free_elsewhere_is_used_at_the_wake_up(database: Database) -> None:
     client = Client(database)
-    await client.set_limit("default", max_running=1)
+    await client.queues.set_limit("default", max_running=1)
     [first, _] = await client.enqueue_many([NewJob(kind="echo")] * 2)
     holder = uuid4()
     await database.call("claim_jobs", holder, "w2")
@@ -281,12 +281,12 @@ async def test_a_claim_that_comes_back_after_draining_began_is_handed_back_unsta
 
 async def test_paused_queues_are_left_alone_until_they_are_resumed(database: Database) -> None:
     async with dispatching(database, poll_seconds=0.05) as bundle:
-        await bundle.client.pause("default")
+        await bundle.client.queues.pause("default")
         await bundle.client.enqueue("echo")
         seen = bundle.reserved.calls.count("claim_jobs")
         await until(lambda: bundle.reserved.calls.count("claim_jobs") > seen + 2)
         assert bundle.started == []
-        await bundle.client.resume("default")
+        await bundle.client.queues.resume("default")
         await until(lambda: len(bundle.started) == 1)
 
 

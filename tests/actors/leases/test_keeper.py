@@ -89,7 +89,7 @@ async def test_what_is_due_is_renewed_in_one_statement_and_shown_as_running(data
     after = monotonic()
     assert bundle.keeper.statistics().statements == 1
     assert bundle.keeper.statistics().renewed == 6
-    assert {job.id: job.state for job in await bundle.client.list()} == {
+    assert {job.id: job.state for job in await bundle.client.jobs.list()} == {
         **{held.id: "running" for held in jobs}, unstarted.id: "claimed",
     }  # fmt: skip
     for held in jobs:

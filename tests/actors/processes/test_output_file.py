@@ -89,7 +89,7 @@ def test_without_a_file_nothing_is_said() -> None:
 
 
 async def progress(running: Working, job_id: int) -> tuple[float | None, str | None] | None:
-    found = await running.client.progress(job_id)
+    found = await running.client.jobs.progress(job_id)
     return None if found is None else (found.fraction, found.message)
 
 
@@ -97,7 +97,7 @@ async def logged(running: Working, job_id: int, count: int) -> list[tuple[str, s
     """The lines of its log, once there are so many."""
 
     async def probe() -> list[tuple[str, str]] | None:
-        lines = [(each.level, each.message) for each in await running.client.logs(job_id)]
+        lines = [(each.level, each.message) for each in await running.client.jobs.logs(job_id)]
         return lines if len(lines) >= count else None
 
     return await eventually(probe)

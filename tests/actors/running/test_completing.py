@@ -66,8 +66,8 @@ async def test_the_users_rows_the_output_and_the_next_jobs_commit_together(datab
     async with paying(database_url, an_app(pay, runs), queues=["default"]) as running:
         job = await running.run("pay", {"n": 5})
         assert (job.state, job.output, await paid(running)) == ("completed", "paid 5", [(5, 0), (5, 1)])
-        assert [each.state for each in await running.client.list(kind="mail")] == ["pending"]
-        timeline = [entry.event for entry in await running.client.timeline(job.id)]
+        assert [each.state for each in await running.client.jobs.list(kind="mail")] == ["pending"]
+        timeline = [entry.event for entry in await running.client.jobs.timeline(job.id)]
         assert timeline == ["created", "claimed", "started", "completed"]
         assert await running.database.fetch("select 1 from leasehold.finished_jobs") == [(1,)]
         await until(lambda: not running.worker.parts.holdings)
@@ -420,7 +420,7 @@ async def test_what_waits_for_the_commit_happens_after_it_and_not_when_it_was_un
         await eventually(lambda: _false_if(running.worker.parts.holdings))
         assert (job.state, job.attempt) == ("completed", 2)
         assert happened == [(1, "prepared"), (2, "prepared"), (2, "completed")]
-        assert len(await running.client.list(kind="mail")) == 1
+        assert len(await running.client.jobs.list(kind="mail")) == 1
 
 
 async def test_a_middleware_that_raises_after_its_handler_undoes_the_completion(database_url: str) -> None:

@@ -160,7 +160,7 @@ async def test_a_continuation_is_what_job_complete_would_have_written(
         assert ("ship", "ships", 4, 2, '{"order": 7}', "blocked") in for_mine
         assert [row[7:9] for row in made if row[1] == "ship"] == [(mine.id, 1), (ours.id, 1)]
         assert all(row[9] for row in made if row[1] == "part")
-        blockers = await running.client.blockers(next(row[0] for row in made if row[1] == "ship"))
+        blockers = await running.client.jobs.blockers(next(row[0] for row in made if row[1] == "ship"))
         assert [each.chain_id for each in blockers] == [made[0][0], 1]
         assert running.worker.parts.settler.statistics().refused == 0
     assert not [record for record in caplog.records if record.levelname == "WARNING"]

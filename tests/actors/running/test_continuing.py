@@ -197,7 +197,7 @@ async def test_outputs_are_typed_where_a_type_is_asked_for_and_what_does_not_fit
         assert (job.state, job.output) == ("completed", [["Part", 2, 2.0], ["Part", 1, 1.0]])
         job = await running.run("total", blockers=[part.new(2), part.new(0)], max_attempts=1)
         assert (job.state, job.error["type"]) == ("failed", "BadInput")
-        [_, named] = await running.client.blockers(job.id)
+        [_, named] = await running.client.jobs.blockers(job.id)
         said = f"the output of blocker 2, chain {named.chain_id}, does not fit Part: Expected `object`, got `str`"
         assert job.error["message"] == said
 
@@ -236,9 +236,9 @@ async def test_a_completion_starts_chains_of_their_own_and_a_failure_does_not(da
 
     async with working(database_url, app) as running:
         assert (await running.run("sign_up", {"fails": True}, max_attempts=1)).state == "failed"
-        assert await running.client.list(kind="mail") == []
+        assert await running.client.jobs.list(kind="mail") == []
         assert (await running.run("sign_up", {"fails": False})).output == "welcome"
-        assert len(await running.client.list(kind="mail")) == 2
+        assert len(await running.client.jobs.list(kind="mail")) == 2
 
 
 async def test_ten_thousand_next_jobs_are_one_statement(database_url: str) -> None:
@@ -252,7 +252,7 @@ async def test_ten_thousand_next_jobs_are_one_statement(database_url: str) -> No
     async with working(database_url, app, queues=["default"]) as running:
         await running.run("split")
         assert await running.database.fetch("select count(*) from leasehold.jobs where kind = 'leaf'") == [(10_000,)]
-        [join] = await running.client.list(kind="join")
+        [join] = await running.client.jobs.list(kind="join")
         assert join.state == "blocked"
         [slots] = await running.database.fetch(
             "select max(slot) from leasehold.job_blockers where job_id = $1", join.id

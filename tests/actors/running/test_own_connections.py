@@ -88,7 +88,7 @@ async def test_the_users_row_and_the_completion_are_one_commit_and_the_handler_j
         assert (job.state, job.output, await paid(running)) == ("completed", None if then else {"n": 7}, [7])
         running.worker.drain()
         await running.stopped()
-        assert len(await running.client.list(kind="mail")) == (1 if then else 0)
+        assert len(await running.client.jobs.list(kind="mail")) == (1 if then else 0)
         assert running.worker.parts.settler.statistics().refused == 0
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 

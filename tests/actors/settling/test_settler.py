@@ -70,10 +70,10 @@ class Settling:
         await self.settler.flush()
 
     async def states(self) -> dict[int, str]:
-        return {job.id: job.state for job in await self.client.list()}
+        return {job.id: job.state for job in await self.client.jobs.list()}
 
     async def events(self, job_id: int) -> list[str]:
-        return [entry.event for entry in await self.client.timeline(job_id)]
+        return [entry.event for entry in await self.client.jobs.timeline(job_id)]
 
 
 async def test_outcomes_of_all_kinds_are_written_in_one_batch(database: Database) -> None:
@@ -226,7 +226,7 @@ async def test_what_a_former_owner_writes_is_refused_changes_nothing_and_is_repo
     bundle = Settling(database)
     [held] = await bundle.claim(1)
     await database.fetch("update leasehold.jobs set lease_expires_at = now() - interval '1 s'")
-    await bundle.client.recover_stale(1)
+    await bundle.client.jobs.recover_stale(1)
     [taken] = await database.call("claim_jobs", uuid4(), "w2")
     before = await database.fetch("select * from leasehold.jobs")
     await bundle.settle(Completed(held, '"zombie"'))
@@ -241,7 +241,7 @@ async def test_a_refused_outcome_leaves_a_newer_attempt_of_the_same_job_held(dat
     bundle = Settling(database)
     [old] = await bundle.claim(1)
     await database.fetch("update leasehold.jobs set lease_expires_at = now() - interval '1 s'")
-    await bundle.client.recover_stale(1)
+    await bundle.client.jobs.recover_stale(1)
     [row] = await database.call("claim_jobs", bundle.incarnation, "w1")
     newer = held_job(old.id, attempt=row["attempt"])
     bundle.holdings[old.id] = newer
@@ -298,7 +298,7 @@ async def test_continuations_and_waits_are_each_written_in_one_statement(databas
         "blocked",
         "scheduled",
     ]
-    assert sorted(job.kind for job in await bundle.client.list(state="pending")) == ["next", "other", "part"]
+    assert sorted(job.kind for job in await bundle.client.jobs.list(state="pending")) == ["next", "other", "part"]
     counts = bundle.settler.statistics()
     assert (counts.completed, counts.returned, counts.refused, counts.statements) == (2, 2, 0, 2)
     assert bundle.holdings == {}
@@ -324,7 +324,7 @@ async def test_a_continuation_that_is_refused_fails_its_job_and_none_of_its_neig
         error = (await bundle.client.get(held.id)).error
         assert error["type"] == "InvalidContinuation"
         assert complaint in error["message"]
-    assert len(await bundle.client.list(kind="next")) == 2
+    assert len(await bundle.client.jobs.list(kind="next")) == 2
 
 
 async def test_big_continuations_are_spread_over_statements(
@@ -335,7 +335,7 @@ async def test_big_continuations_are_spread_over_statements(
     held = await bundle.claim(4)
     small, large = {"kind": "next"}, {"kind": "next", "args": {"text": "x" * 200}}
     await bundle.settle(*(continued(each, next=large if n == 1 else small) for n, each in enumerate(held)))
-    assert len(await bundle.client.list(kind="next")) == 4
+    assert len(await bundle.client.jobs.list(kind="next")) == 4
     assert bundle.settler.statistics().statements == 3
 
 
@@ -382,7 +382,7 @@ async def test_a_write_whose_reply_was_lost_is_repeated_without_effect_and_witho
         with trio.fail_after(10):
             await bundle.settler.written()
         assert (await bundle.states())[held.id] == state
-        assert len(await bundle.client.list(kind="next")) + len(await bundle.client.list(kind="part")) <= 1
+        assert len(await bundle.client.jobs.list(kind="next")) + len(await bundle.client.jobs.list(kind="part")) <= 1
         assert bundle.settler.statistics().refused == 0
     assert "refused" not in caplog.text
 

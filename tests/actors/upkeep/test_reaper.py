@@ -48,7 +48,7 @@ class Reaping:
         )  # fmt: skip
 
     async def states(self) -> list[str]:
-        return [job.state for job in await self.client.list()]
+        return [job.state for job in await self.client.jobs.list()]
 
     async def back(self, count: int = 1) -> None:
         """Until so many jobs are pending again."""
@@ -79,7 +79,7 @@ async def test_a_lease_is_taken_back_when_it_runs_out_and_not_at_the_next_poll(
     async with reaping(database) as bundle:
         await bundle.back()
         await until(lambda: bundle.reaper.statistics().reaped == 1)
-        assert (await bundle.client.timeline(1))[-1].event == "reaped"
+        assert (await bundle.client.jobs.timeline(1))[-1].event == "reaped"
     assert "took back job 1: the lease of attempt 1 on worker gone ran out; now pending" in caplog.text
 
 
@@ -87,10 +87,10 @@ async def test_jobs_of_a_queue_that_says_so_gain_priority_with_age(database: Dat
     async with reaping(database, 0.02) as bundle:
         await bundle.client.enqueue_many([NewJob(kind="low"), NewJob(kind="high", priority=1)])
         await database.fetch("update leasehold.jobs set run_at = run_at - interval '1 hour'")
-        await bundle.client.set_ageing("default", timedelta(hours=1))
+        await bundle.client.queues.set_ageing("default", timedelta(hours=1))
         await database.fetch("update leasehold.queues set aged_at = aged_at - interval '1 hour'")
         await until(lambda: bundle.reaper.statistics().aged == 1)
-        assert [job.priority for job in await bundle.client.list()] == [1, 1]
+        assert [job.priority for job in await bundle.client.jobs.list()] == [1, 1]
 
 
 async def test_it_looks_at_once_when_told_to_and_after_missing_notifications(database: Database) -> None:

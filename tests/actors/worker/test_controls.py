@@ -49,14 +49,14 @@ def stage() -> Stage:
 
 async def told(running: Working, command: str, **args: int) -> CommandRecord:
     """What became of a command to w1."""
-    return await running.client.answer_of(await running.client.command_worker("w1", command, args))
+    return await running.client.commands.wait(await running.client.workers.command("w1", command, args))
 
 
 async def shown(running: Working, **fields: Any) -> WorkerRecord:
     """The worker, once its row shows these fields."""
 
     async def probe() -> WorkerRecord | None:
-        worker = await running.client.worker("w1")
+        worker = await running.client.workers.get("w1")
         return worker if all(getattr(worker, name) == value for name, value in fields.items()) else None
 
     return await eventually(probe)
@@ -70,10 +70,10 @@ async def test_a_paused_worker_claims_nothing_and_what_runs_goes_on(database_url
         assert (paused.state, paused.result) == ("done", {"state": "paused", "running": [first]})
         second = await running.client.enqueue("act")
         await shown(running, state="paused")
-        await running.client.wake()
+        await running.client.queues.wake()
         stage.go.set()
         assert (await running.finished(first)).state == "completed"
-        assert [each.reason for each in await running.client.explain(second)] == ["paused_workers"]
+        assert [each.reason for each in await running.client.jobs.explain(second)] == ["paused_workers"]
         resumed = await told(running, "resume")
         assert resumed.result == {"state": "ready", "running": []}
         assert (await running.finished(second)).state == "completed"
@@ -95,9 +95,9 @@ async def test_a_decommissioned_worker_ends_what_runs_hands_back_the_rest_and_le
         stage.go.set()
         await running.stopped()
         assert [(await running.client.get(each)).state for each in (first, second)] == ["completed", "pending"]
-        assert (await running.client.worker("w1")).state == "stopped"
+        assert (await running.client.workers.get("w1")).state == "stopped"
         with pytest.raises(WrongState, match="worker w1 has ended"):
-            await running.client.command_worker("w1", "pause")
+            await running.client.workers.command("w1", "pause")
 
 
 async def test_slots_come_and_go(database_url: str, stage: Stage) -> None:
@@ -223,7 +223,7 @@ async def test_above_its_memory_limit_a_worker_claims_nothing_more_and_resumes_b
         stage.go.set()
         assert (await running.finished(first)).state == "completed"
         assert (await running.client.get(second)).state == "pending"
-        assert [each.reason for each in await running.client.explain(second)] == ["backing_off"]
+        assert [each.reason for each in await running.client.jobs.explain(second)] == ["backing_off"]
         resources.memory = 0.5
         assert (await running.finished(second)).state == "completed"
         await shown(running, backoff=None, app_version="7.1")
@@ -274,16 +274,19 @@ async def test_a_paused_queue_is_left_by_every_worker_and_what_had_not_begun_is_
             each.worker.parts.dispatcher.job_ended(1000)  # as if jobs were fast: it fetches ahead
         jobs = [await one.client.enqueue("act", queue="crawl") for _ in range(30)]
         await until(lambda: all(len(each.worker.parts.holdings) > 1 for each in fleet))
-        await one.client.pause("crawl")
+        await one.client.queues.pause("crawl")
         await until(lambda: all(len(each.worker.parts.holdings) == 1 for each in fleet))
         assert len(stage.running) == 2
         for job in set(jobs) - stage.running:
             await one.in_state(job, "pending")
         stage.go.set()
         await until(lambda: not any(each.worker.parts.holdings for each in fleet))
-        assert {count.state: count.jobs for count in await one.client.counts()} == {"pending": 28, "completed": 2}
+        assert {count.state: count.jobs for count in await one.client.metrics.counts()} == {
+            "pending": 28,
+            "completed": 2,
+        }
         stage.go = trio.Event()
-        await one.client.resume("crawl")
+        await one.client.queues.resume("crawl")
         await until(lambda: len(stage.running) == 2)
         stage.go.set()
 
@@ -296,5 +299,5 @@ async def test_a_command_that_this_version_does_not_know_is_refused(database_url
             "select incarnation, 'dance', '{\"steps\": 3}', now(), now() + interval '1 hour' from leasehold.workers"
         )
         running.worker.presence.beat_soon()
-        answer = await running.client.answer_of(1)
+        answer = await running.client.commands.wait(1)
         assert (answer.state, answer.error) == ("failed", "this worker knows no command dance with args {'steps': 3}")

@@ -31,7 +31,7 @@ async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -
     shows = [READY]
     presence = presence_of(database, identity, lambda: shows[-1])
     await presence.register()
-    [shown] = await client.workers()
+    [shown] = await client.workers.list()
     assert (shown.worker_id, shown.incarnation, shown.queues, shown.kinds) == (
         "w1",
         identity.incarnation,
@@ -44,7 +44,7 @@ async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -
         nursery.start_soon(supervise, presence)
 
         async def beaten() -> WorkerRecord | None:
-            [now] = await client.workers()
+            [now] = await client.workers.list()
             return now if now.heartbeat_at > shown.heartbeat_at and (now.memory, now.cpu) == (0.5, 0.25) else None
 
         await eventually(beaten)
@@ -52,12 +52,12 @@ async def test_a_worker_is_shown_from_its_start_to_its_end(database: Database) -
         presence.beat_soon()
 
         async def draining() -> bool:
-            return [worker.state for worker in await client.workers()] == ["draining"]
+            return [worker.state for worker in await client.workers.list()] == ["draining"]
 
         await eventually(draining)
         nursery.cancel_scope.cancel()
     await presence.leave()
-    assert await client.workers() == []
+    assert await client.workers.list() == []
 
 
 async def test_a_worker_whose_row_was_deleted_registers_again(database: Database) -> None:
@@ -66,7 +66,7 @@ async def test_a_worker_whose_row_was_deleted_registers_again(database: Database
     await presence.register()
     await database.fetch("delete from leasehold.workers")
     await presence.beat()
-    assert [worker.incarnation for worker in await client.workers()] == [identity.incarnation]
+    assert [worker.incarnation for worker in await client.workers.list()] == [identity.incarnation]
 
 
 async def test_a_draining_worker_that_registers_again_is_soon_shown_as_draining(database: Database) -> None:
@@ -76,7 +76,7 @@ async def test_a_draining_worker_that_registers_again_is_soon_shown_as_draining(
         nursery.start_soon(supervise, presence)
 
         async def draining() -> bool:
-            return [worker.state for worker in await client.workers()] == ["draining"]
+            return [worker.state for worker in await client.workers.list()] == ["draining"]
 
         await eventually(draining)
         nursery.cancel_scope.cancel()
@@ -93,7 +93,7 @@ async def test_a_worker_says_how_often_it_beats_and_how_many_wake_ups_it_has_los
 async def test_two_starts_under_one_name_are_two_workers(database: Database) -> None:
     for _ in range(2):
         await presence_of(database, an_identity()).register()
-    shown = await Client(database).workers()
+    shown = await Client(database).workers.list()
     assert [worker.worker_id for worker in shown] == ["w1", "w1"]
     assert len({worker.incarnation for worker in shown}) == 2
 
@@ -111,11 +111,11 @@ async def test_a_command_whose_acknowledgement_got_lost_is_carried_out_once(data
 
     presence = Presence(caller, identity, About(kinds=[], host="h"), 60.0, lambda: READY, carry_out)
     await presence.register()
-    numbers = [await client.command_worker("w1", name) for name in ("pause", "resume")]
+    numbers = [await client.workers.command("w1", name) for name in ("pause", "resume")]
     caller.lose_request.add("acknowledge_command")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, presence)
-        answers = [await client.answer_of(number) for number in numbers]
+        answers = [await client.commands.wait(number) for number in numbers]
         nursery.cancel_scope.cancel()
     assert done == numbers
     assert [(each.state, each.result, each.error) for each in answers] == [

@@ -147,7 +147,7 @@ async def test_a_handler_may_ask_for_a_retry_a_later_run_or_the_end(database_url
 
         later = await running.run("wishes", {"wish": "later"}, max_attempts=1)
         assert (later.state, later.output) == ("completed", "attempt 2")
-        moments = [(entry.event, entry.message) for entry in await running.client.timeline(later.id)]
+        moments = [(entry.event, entry.message) for entry in await running.client.jobs.timeline(later.id)]
         assert ("rescheduled", "not \ufffd yet") in moments
 
         ended = await running.run("wishes", {"wish": "end"})
@@ -173,7 +173,7 @@ async def test_a_failed_attempt_is_tried_again_until_the_attempts_are_used_up(
             "attempt 3",
         )
         assert "raise ValueError" in job.error["traceback"]
-        failures = [entry for entry in await running.client.timeline(job.id) if entry.event == "attempt_failed"]
+        failures = [entry for entry in await running.client.jobs.timeline(job.id) if entry.event == "attempt_failed"]
         assert [entry.message for entry in failures] == ["attempt 1", "attempt 2"]
     assert "failed attempt 3 (ValueError: attempt 3), now failed" in caplog.text
 
@@ -296,7 +296,7 @@ async def test_args_that_somebody_wrote_by_sql_and_do_not_fit_fail_their_job_cle
                 f" values (now(), now(), 'pending', 'counts', 'default', 1, {values}) returning id"
             )
             job_id: int = rows[0]["id"]
-            await running.client.wake()
+            await running.client.queues.wake()
 
             async def state(job_id: int = job_id) -> str | None:
                 return next(
@@ -432,7 +432,7 @@ async def test_draining_lets_running_jobs_finish_hands_back_the_rest_and_claims_
         after = await running.client.enqueue("echo")
 
         async def is_draining() -> bool:
-            return [worker.state for worker in await running.client.workers()] == ["draining"]
+            return [worker.state for worker in await running.client.workers.list()] == ["draining"]
 
         await eventually(is_draining)
         assert not running.ended.is_set()
@@ -440,7 +440,7 @@ async def test_draining_lets_running_jobs_finish_hands_back_the_rest_and_claims_
         await running.stopped()
         assert (await running.client.get(job_id)).output == "finished"
         assert (await running.client.get(after)).attempt == 0
-        assert await running.client.workers() == []
+        assert await running.client.workers.list() == []
 
 
 async def test_an_interruption_cancels_what_runs_and_hands_it_back_without_counting_the_attempt(
@@ -461,7 +461,7 @@ async def test_an_interruption_cancels_what_runs_and_hands_it_back_without_count
         await running.stopped()
         job = await running.client.get(job_id)
         assert (job.state, job.attempt) == ("pending", 1)
-        assert [entry.event for entry in await running.client.timeline(job_id)][-1] == "released"
+        assert [entry.event for entry in await running.client.jobs.timeline(job_id)][-1] == "released"
     async with working(database_url, builtin_app()) as other:
         assert (await other.client.get(job_id)).state == "pending"
 
@@ -484,7 +484,7 @@ async def test_a_worker_that_dies_unheard_is_replaced_by_another_through_the_rea
         await running.database.fetch(
             "update leasehold.jobs set lease_expires_at = now() - interval '1 s' where id = $1", job_id
         )
-        await eventually(lambda: running.client.recover_stale(0.000001))  # passes over a row that is being renewed
+        await eventually(lambda: running.client.jobs.recover_stale(0.000001))  # passes over a row that is being renewed
         job = await running.finished(job_id)
         assert (job.state, job.output, job.attempt) == ("completed", "done", 2)
         assert attempts == [1, 2]

@@ -121,7 +121,7 @@ def prepare(database_url: str) -> dict[str, str]:
         async with open_asyncio_database(database_url) as database:
             client = Client(database)
             return {
-                scope: (await client.create_token(f"{scope}er", [scope], created_by="ada")).secret
+                scope: (await client.tokens.create(f"{scope}er", [scope], created_by="ada")).secret
                 for scope in ("enqueue", "read", "operate", "admin")
             }
 

@@ -7,36 +7,14 @@ from collections.abc import Callable, Sequence
 
 from leasehold.errors import UnknownJob
 from leasehold.jobs.handling.job import NewJob
+from leasehold.records.chains import BlockerRecord
 from leasehold.records.jobs import EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine
 from leasehold.records.queues import QueueCounts
 from tests.gateway.fakes.chains import FakeChains
 
 
-class FakeClient(FakeChains):
-    """The part of `leasehold.Client` that tests without a database call."""
-
-    def __init__(self) -> None:
-        self.statements: list[list[NewJob]] = []
-        self.before: Callable[[Sequence[NewJob]], None] = lambda jobs: None
-        self.gate: asyncio.Event | None = None
-        self.entered = asyncio.Event()
-
-    @property
-    def jobs(self) -> list[NewJob]:
-        return [job for statement in self.statements for job in statement]
-
-    async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
-        self.entered.set()
-        if self.gate is not None:
-            await self.gate.wait()
-        await asyncio.sleep(0)
-        self.before(jobs)
-        first = len(self.jobs) + 1
-        self.statements.append(list(jobs))
-        return [EnqueuedJob(job_id, True) for job_id in range(first, first + len(jobs))]
-
-    async def get(self, job_id: int) -> JobRecord:
-        raise UnknownJob(f"no job has the id {job_id}")
+class FakeJobs:
+    """`leasehold.Client.jobs`, for one that knows no job."""
 
     async def explain(self, job_id: int) -> list[Explanation]:
         raise UnknownJob(f"no job has the id {job_id}")
@@ -47,8 +25,41 @@ class FakeClient(FakeChains):
     async def logs(self, job_id: int, *, attempt: int | None) -> list[LogLine]:
         raise UnknownJob(f"no job has the id {job_id}")
 
+    async def blockers(self, job_id: int) -> list[BlockerRecord]:
+        return []
+
+
+class FakeClient:
+    """The part of `leasehold.Client` that tests without a database call."""
+
+    def __init__(self) -> None:
+        self.statements: list[list[NewJob]] = []
+        self.before: Callable[[Sequence[NewJob]], None] = lambda jobs: None
+        self.gate: asyncio.Event | None = None
+        self.entered = asyncio.Event()
+        self.jobs = FakeJobs()
+        self.chains = FakeChains()
+        self.metrics = self
+
+    @property
+    def enqueued(self) -> list[NewJob]:
+        return [job for statement in self.statements for job in statement]
+
+    async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+        self.entered.set()
+        if self.gate is not None:
+            await self.gate.wait()
+        await asyncio.sleep(0)
+        self.before(jobs)
+        first = len(self.enqueued) + 1
+        self.statements.append(list(jobs))
+        return [EnqueuedJob(job_id, True) for job_id in range(first, first + len(jobs))]
+
+    async def get(self, job_id: int) -> JobRecord:
+        raise UnknownJob(f"no job has the id {job_id}")
+
     async def counts(self) -> list[QueueCounts]:
-        return [QueueCounts(queue="default", state="pending", jobs=len(self.jobs))]
+        return [QueueCounts(queue="default", state="pending", jobs=len(self.enqueued))]
 
     async def ping(self) -> None:
         self.before([])

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 
-from leasehold.client.measures import FleetMeasures, OldestReady, QueueDepth, QueueTotals
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.metrics.database import (
     FRESH_SECONDS,
@@ -13,6 +12,8 @@ from leasehold.gateway.metrics.database import (
     total_values,
 )
 from leasehold.observability.metrics import HistogramValue
+from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
+from leasehold.records.queues import QueueCounts
 from tests.gateway.fakes.running import run
 
 FLEET = FleetMeasures(
@@ -44,7 +45,7 @@ class FakeMeasures:
             raise DatabaseUnavailable("away")
         return FLEET
 
-    async def depths(self) -> list[QueueDepth]:
+    async def counts(self) -> list[QueueCounts]:
         return []
 
     async def oldest_ready(self) -> list[OldestReady]:
@@ -87,10 +88,7 @@ def test_a_database_that_is_away_is_not_asked_more_often() -> None:
 
 
 def test_more_queues_than_anybody_looks_at_are_shown_as_one() -> None:
-    depths = [
-        QueueDepth(queue=f"q{number}", state="pending", jobs=number + 1, is_exact=True)
-        for number in range(MOST_QUEUES + 2)
-    ]
+    depths = [QueueCounts(queue=f"q{number}", state="pending", jobs=number + 1) for number in range(MOST_QUEUES + 2)]
     found = depth_values(depths)["leasehold_jobs"]
     assert len(found) == MOST_QUEUES + 1
     assert found["(other)", "pending"] == 1 + 2

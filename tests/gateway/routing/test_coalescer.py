@@ -82,7 +82,7 @@ def test_a_job_that_is_refused_does_not_fail_its_neighbours() -> None:
         refused = {index: str(each) for index, each in enumerate(outcomes) if isinstance(each, BadInput)}
         assert refused == {3: "refused: kind3", 90: "refused: kind90"}
         ids = {each.job_id for each in outcomes if isinstance(each, EnqueuedJob)}
-        assert len(ids) == len(client.jobs) == 98
+        assert len(ids) == len(client.enqueued) == 98
 
     run(main())
 

@@ -31,7 +31,7 @@ def test_stopping_finishes_the_requests_in_flight_and_takes_no_new_connections()
         assert answer.status == 201
         assert answer.headers["Connection"] == "close"
         assert read_until_closed(half_sent).startswith(b"HTTP/1.1 201 ")
-    assert sorted(job.kind for job in client.jobs) == ["half sent", "in flight"]
+    assert sorted(job.kind for job in client.enqueued) == ["half sent", "in flight"]
 
 
 def test_stopping_does_not_wait_for_connections_that_ask_nothing() -> None:
@@ -49,7 +49,7 @@ def test_a_request_that_does_not_end_is_given_up_after_the_drain() -> None:
         begin_request(trickling)
         gateway.begin_stop()
         assert b" 201 " not in read_until_closed(trickling)
-    assert client.jobs == []
+    assert client.enqueued == []
 
 
 def begin_request(connection: socket.socket) -> None:

@@ -19,6 +19,7 @@ from leasehold.errors import (
     WrongState,
 )
 from leasehold.jobs.kinds.middleware import EnqueueNext
+from leasehold.jobs.producing.unique import Unique
 from tests.support.flavours import in_flavour
 
 Work = Callable[[Client], Awaitable[None]]
@@ -59,14 +60,14 @@ def test_a_job_is_enqueued_looked_at_and_cancelled_in_either_flavour(database_ur
         job = await client.get(job_id)
         assert (job.state, job.kind, job.queue, job.priority, job.key) == ("scheduled", "greet", "it's", -2, "ключ")
         assert (job.args, job.metadata, job.run_at, job.max_attempts) == ({"name": "Ada"}, {"by": "test"}, at, 3)
-        assert [(c.queue, c.state, c.jobs) for c in await client.counts()] == [("it's", "scheduled", 1)]
-        assert [each.id for each in await client.list(queue="it's", state="scheduled", kind="greet", key="ключ")] == [
-            job_id
-        ]
-        assert await client.list(queue="its") == []
+        assert [(c.queue, c.state, c.jobs) for c in await client.metrics.counts()] == [("it's", "scheduled", 1)]
+        assert [
+            each.id for each in await client.jobs.list(queue="it's", state="scheduled", kind="greet", key="ключ")
+        ] == [job_id]
+        assert await client.jobs.list(queue="its") == []
         assert await client.cancel(job_id, "not needed") == "scheduled"
         assert (await client.get(job_id)).error["message"] == "not needed"
-        assert [entry.event for entry in await client.timeline(job_id)] == ["created", "cancelled"]
+        assert [entry.event for entry in await client.jobs.timeline(job_id)] == ["created", "cancelled"]
         assert await client.retry(job_id) == "pending"
 
     under(database_url, work)
@@ -87,7 +88,7 @@ def test_many_jobs_are_all_or_none_and_answered_in_their_order(database_url: str
         assert [(await client.get(each.job_id)).priority for each in made] == [1, 3, 2]
         with pytest.raises(BadInput, match="job 2"):
             await client.enqueue_many([NewJob(kind="greet"), NewJob(kind="")])
-        assert len(await client.list()) == 3
+        assert len(await client.jobs.list()) == 3
         assert await client.enqueue_many([]) == []
 
     under(database_url, work)
@@ -114,7 +115,7 @@ def test_with_an_app_wrong_kinds_and_args_are_refused_before_anything_is_written
                 await client.enqueue("greet", args)
             with pytest.raises(InvalidArgs, match="greet"):
                 await client.enqueue(NewJob(kind="greet", args=args))
-        assert await client.list() == []
+        assert await client.jobs.list() == []
         job = await client.get(await client.enqueue(app.find("greet").new("Ada"), priority=9))
         assert (job.queue, job.priority, job.args) == ("mail", 9, {"name": "Ada"})
 
@@ -146,7 +147,7 @@ def test_fields_that_make_no_sense_are_refused_with_their_name(
         async with open_client(database_url) as client:
             with pytest.raises(BadInput, match=complaint):
                 await client.enqueue_many([NewJob(kind="greet", **fields)])
-            assert await client.list() == []
+            assert await client.jobs.list() == []
 
     in_flavour("asyncio", main)
 
@@ -159,31 +160,31 @@ async def test_args_are_given_once(database_url: str) -> None:
 
 def test_what_does_not_exist_or_cannot_be_done_says_so(database_url: str, under: Under) -> None:
     async def work(client: Client) -> None:
-        for ask in (client.get, client.timeline, client.cancel, client.retry):
+        for ask in (client.get, client.jobs.timeline, client.cancel, client.retry):
             with pytest.raises(UnknownJob, match="7"):
                 await ask(7)
         job_id = await client.enqueue("greet")
         with pytest.raises(WrongState):
             await client.retry(job_id)
         with pytest.raises(BadInput):
-            await client.list(state="sleeping")
+            await client.jobs.list(state="sleeping")
         with pytest.raises(BadInput):
-            await client.recover_stale(0)
+            await client.jobs.recover_stale(0)
 
     under(database_url, work)
 
 
 def test_queues_are_paused_and_resumed_once(database_url: str, under: Under) -> None:
     async def work(client: Client) -> None:
-        assert await client.pause("mail", "flood") is True
-        assert await client.pause("mail") is False
-        assert await client.resume("mail") is True
-        assert await client.resume("mail") is False
-        await client.wake()
-        await client.wake("mail")
+        assert await client.queues.pause("mail", "flood") is True
+        assert await client.queues.pause("mail") is False
+        assert await client.queues.resume("mail") is True
+        assert await client.queues.resume("mail") is False
+        await client.queues.wake()
+        await client.queues.wake("mail")
         await client.ping()
-        assert await client.workers() == []
-        assert await client.recover_stale(1) == 0
+        assert await client.workers.list() == []
+        assert await client.jobs.recover_stale(1) == 0
 
     under(database_url, work)
 
@@ -191,8 +192,8 @@ def test_queues_are_paused_and_resumed_once(database_url: str, under: Under) -> 
 async def test_pages_follow_one_another_from_the_newest(database_url: str) -> None:
     async with open_client(database_url) as client:
         await client.enqueue_many([NewJob(kind="greet")] * 5)
-        first = await client.list(page_size=3)
-        second = await client.list(page_size=3, before_id=first[-1].id)
+        first = await client.jobs.list(page_size=3)
+        second = await client.jobs.list(page_size=3, before_id=first[-1].id)
         assert [job.id for job in [*first, *second]] == [5, 4, 3, 2, 1]
 
 
@@ -205,7 +206,7 @@ async def test_inside_a_transaction_of_trio_the_job_exists_when_it_commits_and_n
         assert (await client.get(job_id)).state == "pending"
         with pytest.raises(ZeroDivisionError):
             await enqueue_and_fail(client, database)
-        assert len(await client.list()) == 1
+        assert len(await client.jobs.list()) == 1
 
 
 async def enqueue_and_fail(client: Client, database: Any) -> None:
@@ -222,7 +223,7 @@ def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
             await transaction.start()
             await client.enqueue("greet", connection=connection)
             await transaction.rollback()
-            assert await client.list() == []
+            assert await client.jobs.list() == []
             async with connection.transaction():
                 job_id = await client.enqueue("greet", connection=connection)
             assert (await client.get(job_id)).state == "pending"
@@ -259,7 +260,7 @@ async def test_args_that_somebody_wrote_by_sql_can_be_looked_at_whatever_they_ar
             " (now(), now(), 'pending', 'greet', 'default', '{\"n\": 1e5000}'),"
             " (now(), now(), 'pending', 'greet', 'default', (repeat('[', 3000) || repeat(']', 3000))::jsonb)"
         )
-        deep, large, plain = await client.list()
+        deep, large, plain = await client.jobs.list()
         assert plain.args == [1]
         assert str(large.args).startswith('{"n": 1000')
         assert str(deep.args).startswith("[[[")
@@ -307,7 +308,7 @@ async def test_many_jobs_are_a_list_of_jobs(database: Database) -> None:
             await client.enqueue_many(jobs)
     with pytest.raises(BadInput, match=r"enqueue_many takes jobs made by kind\.new\(\.\.\.\), not 'echo'"):
         await client.enqueue_many([job, cast("Any", "echo")])
-    assert await client.list() == []
+    assert await client.jobs.list() == []
 
 
 async def test_a_deadline_in_seconds_counts_from_the_enqueue(database: Database) -> None:
@@ -353,3 +354,16 @@ async def test_an_enqueue_middleware_that_forgets_to_return_is_named(database: D
     client.enqueue_middleware(forgetful)
     with pytest.raises(LeaseholdError, match=r"enqueue middleware .*forgetful returned None; .* Have it return what"):
         await client.enqueue("greet")
+
+
+async def test_each_key_gets_a_job(database: Database) -> None:
+    client = Client(database)
+    for key in ("a", "b"):
+        await client.enqueue("crawl", key=key, metadata={"region": "AZ"})
+    job: NewJob[None] = NewJob(kind="refresh", args={"x": 1}, unique=Unique(by=["kind", "key"]))
+    made = await client.enqueue_for_keys(job, kind="crawl", metadata={"region": "AZ"})
+    assert [(each.key, each.is_new) for each in made] == [("a", True), ("b", True)]
+    again = await client.enqueue_for_keys(job, keys=["b"])
+    assert [(each.job_id, each.is_new) for each in again] == [(made[1].job_id, False)]
+    with pytest.raises(BadInput, match="no key, no idempotency_key"):
+        await client.enqueue_for_keys(NewJob(kind="refresh", key="k"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -13,33 +14,35 @@ import pytest
 from leasehold import Client
 from leasehold.database import Database
 from leasehold.errors import BadInput
+from tools.client_reference import methods, nouns
 
 IDS = {"job_id", "chain_id", "before_id", "after_id", "job_ids", "token_id", "command_id"}
 TOO_LARGE = 2**70
 OTHERS: dict[str, dict[str, Any]] = {
-    "blocked_jobs": {"chain_id": 1}, "commands": {"worker": "w1"}, "edit": {"priority": 1}, "flow": {"since": datetime.now(UTC)},
-    "acknowledge_command": {"incarnation": UUID(int=1)}, "lock": {"connection": None},
+    "chains.blocked_jobs": {"chain_id": 1}, "commands.list": {"worker": "w1"}, "jobs.edit": {"priority": 1},
+    "metrics.throughput": {"since": datetime.now(UTC)}, "commands.acknowledge": {"incarnation": UUID(int=1)},
+    "jobs.lock": {"connection": None},
 }  # fmt: skip
 """What else these calls need."""
 
 
 def calls() -> Iterator[tuple[str, str]]:
-    """Public methods and their parameters that take ids."""
-    for name, method in inspect.getmembers(Client, inspect.isfunction):
-        if not name.startswith("_"):
+    """Public methods, as `cancel` and `jobs.edit`, and their parameters that take ids."""
+    for noun, part in {"": Client, **nouns()}.items():
+        for name, method in methods(part):
             for parameter in inspect.signature(method).parameters:
                 if parameter in IDS:
-                    yield name, parameter
+                    yield f"{noun}.{name}".lstrip("."), parameter
 
 
 async def call(client: Client, method: str, parameter: str, given: object) -> None:
     arguments: dict[str, Any] = {parameter: [1, given] if parameter == "job_ids" else given}
-    arguments |= OTHERS.get(method, {}) if method != "blocked_jobs" or parameter == "after_id" else {}
-    await getattr(client, method)(**arguments)
+    arguments |= OTHERS.get(method, {}) if method != "chains.blocked_jobs" or parameter == "after_id" else {}
+    await attrgetter(method)(client)(**arguments)
 
 
 def test_these_are_all_of_them() -> None:
-    assert len(set(calls())) == 37
+    assert len(set(calls())) == 38
 
 
 @pytest.mark.parametrize(("method", "parameter"), sorted(set(calls())))
@@ -55,4 +58,4 @@ async def test_what_can_be_no_id_is_refused_in_words_of_ours(database: Database,
 
 
 async def test_the_largest_id_is_one(database: Database) -> None:
-    assert await Client(database).blockers(2**63 - 1) == []
+    assert await Client(database).jobs.blockers(2**63 - 1) == []

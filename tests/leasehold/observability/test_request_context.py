@@ -53,7 +53,7 @@ def test_the_timeline_tells_who_cancelled_and_who_retried(database_url: str) -> 
                 await client.cancel(job_id)
             with acting_as("bob"):
                 await client.retry(job_id)
-            await client.cancel_jobs(job_ids=[job_id], dry_run=False)
-            return [(entry.event, entry.actor) for entry in await client.timeline(job_id)]
+            await client.jobs.cancel_all(job_ids=[job_id], dry_run=False)
+            return [(entry.event, entry.actor) for entry in await client.jobs.timeline(job_id)]
 
     assert run(main()) == [("created", None), ("cancelled", "ada"), ("retried", "bob"), ("cancelled", None)]

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 import msgspec
 
 from leasehold.client import Client
-from leasehold.client.measures import Failure, FleetMeasures, Flow, QueueFlow
+from leasehold.records.measures import Failure, FleetMeasures, QueueThroughput, Throughput
 from leasehold.records.workers import WorkerRecord
 
 HISTORY = 60
 FAILURES = 200
 FIRST_FAILURES = timedelta(minutes=1)
-NOTHING = QueueFlow(queue="", arrived=0, completed=0, failed=0, cancelled=0)
+NOTHING = QueueThroughput(queue="", arrived=0, completed=0, failed=0, cancelled=0)
 COUNTED = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
 
@@ -67,23 +67,24 @@ class Watch:
     """Looks again and again, and remembers what it needs for rates."""
 
     def __init__(self) -> None:
-        self._flow: Flow | None = None
+        self._flow: Throughput | None = None
         self._history: dict[str, deque[float]] = {}
         self._failures: list[Failure] = []
 
     async def begin(self, client: Client, now: datetime) -> None:
         """Take a first look, from which the next one counts. `now`: of the database. Raises DatabaseUnavailable."""
-        self._flow = await client.flow(now)
-        self._failures = await client.failures(now - FIRST_FAILURES, FAILURES)
+        self._flow = await client.metrics.throughput(now)
+        self._failures = await client.metrics.failures(now - FIRST_FAILURES, FAILURES)
 
     async def look(self, client: Client) -> Look:
         """Look once: seven small questions. Raises DatabaseUnavailable."""
         before = self._flow
         assert before is not None
-        flow = await client.flow(before.at, before.newest_id)
-        failures = await client.failures(before.at, FAILURES)
-        depths, oldest = await client.depths(), await client.oldest_ready()
-        fleet, workers, unclaimed = await client.fleet(), await client.workers(), await client.unclaimed_kinds(1)
+        flow = await client.metrics.throughput(before.at, before.newest_id)
+        failures = await client.metrics.failures(before.at, FAILURES)
+        depths, oldest = await client.metrics.counts(), await client.metrics.oldest_ready()
+        fleet, workers = await client.metrics.fleet(), await client.workers.list()
+        unclaimed = await client.metrics.unclaimed_kinds(1)
         self._flow = flow
         known = {(each.job_id, each.attempt, each.at) for each in self._failures}
         fresh = [each for each in failures if (each.job_id, each.attempt, each.at) not in known]
@@ -105,7 +106,7 @@ class Watch:
         )
 
     def _lines(
-        self, jobs: dict[str, dict[str, int]], flow: dict[str, QueueFlow], ages: dict[str, float], seconds: float
+        self, jobs: dict[str, dict[str, int]], flow: dict[str, QueueThroughput], ages: dict[str, float], seconds: float
     ) -> list[QueueLine]:
         lines = [
             self._line(queue, jobs.get(queue, {}), flow.get(queue, NOTHING), ages.get(queue), seconds)
@@ -115,7 +116,7 @@ class Watch:
         return sorted(lines, key=lambda line: (-line.ended, -sum(line.jobs.values()), line.queue))
 
     def _line(
-        self, queue: str, jobs: dict[str, int], flow: QueueFlow, oldest: float | None, seconds: float
+        self, queue: str, jobs: dict[str, int], flow: QueueThroughput, oldest: float | None, seconds: float
     ) -> QueueLine:
         ended = (flow.completed + flow.failed + flow.cancelled) / seconds
         history = self._history.get(queue, deque[float](maxlen=HISTORY))

@@ -14,7 +14,7 @@ from leasehold.cli.commands.queues.view import unserved_note
 from leasehold.cli.top.state import Look, QueueLine, sparkline
 from leasehold.cli.views.durations import show_span
 from leasehold.cli.views.text import STATE_STYLES, plain, state_text
-from leasehold.client.measures import Failure
+from leasehold.records.measures import Failure
 from leasehold.records.workers import WorkerRecord
 
 SECTIONS = ("queues", "workers", "failures")

@@ -170,7 +170,7 @@ async def knows_tokens(context: Context) -> bool:
     """Whether somebody has made tokens in the database."""
     with suppress(LeaseholdError):
         async with context.client() as client:
-            return bool(await client.tokens())
+            return bool(await client.tokens.list())
     return False
 
 

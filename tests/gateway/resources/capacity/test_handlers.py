@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
-from tests.leasehold.client.test_capacity import SEED
+from tests.leasehold.client.nouns.test_capacity import SEED
 
 
 @pytest.fixture

@@ -56,7 +56,8 @@ def test_who_may_only_enqueue_gets_no_output_and_no_keys_of_others(gateway: Runn
     async def tokens() -> list[dict[str, str]]:
         async with open_asyncio_database(database_url) as database:
             made = [
-                await Client(database).create_token("_".join(each), each) for each in (["enqueue"], ["enqueue", "read"])
+                await Client(database).tokens.create("_".join(each), each)
+                for each in (["enqueue"], ["enqueue", "read"])
             ]
             return [{"Authorization": f"Bearer {each.secret}"} for each in made]
 

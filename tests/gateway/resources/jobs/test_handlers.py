@@ -136,7 +136,7 @@ def test_a_job_is_written_as_it_was_asked_for() -> None:
     with running_gateway(client) as gateway:
         answer = gateway.call("POST", "/api/jobs", body)
     assert (answer.status, answer.body) == (201, {"id": 1, "is_new": True, "outcome": "created"})
-    [job] = client.jobs
+    [job] = client.enqueued
     assert job.kind == 'fetch; drop table "jobs" €'
     assert bytes(job.args) == b'{"price": 0.10, "n": 123456789012345678901}'  # pyright: ignore[reportArgumentType]
     assert (job.queue, job.priority, job.delay, job.key, job.key_group) == ("q", 7, 2.5, "k", "g")
@@ -167,7 +167,7 @@ def test_the_idempotency_key_of_a_request_comes_in_a_header_and_goes_with_no_key
         endless = gateway.call("POST", "/api/jobs", {"kind": "a"}, {"Idempotency-Key": "y" * 501})
     assert (same.status, other.status, endless.status) == (422, 422, 422)
     assert same.body["errors"][0]["path"] == "$.idempotency_key"
-    assert [job.idempotency_key for job in client.jobs] == ["one"]
+    assert [job.idempotency_key for job in client.enqueued] == ["one"]
 
 
 @pytest.mark.parametrize("name", ["Idempotency-Key", "Authorization"])
@@ -180,7 +180,7 @@ def test_a_header_that_counts_once_is_refused_twice(name: str) -> None:
         line.endheaders(b'{"kind":"a"}')
         answer = line.getresponse()
         assert (answer.status, json.loads(answer.read())["code"]) == (400, "malformed_request")
-    assert client.jobs == []
+    assert client.enqueued == []
 
 
 @pytest.mark.parametrize("job_id", ["1.0", "1e0", "+1", "1_0", "\uff11"])

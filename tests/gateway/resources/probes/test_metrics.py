@@ -81,7 +81,7 @@ def test_a_token_that_was_good_sees_that_the_database_has_gone(
 
     async def make() -> str:
         async with open_asyncio_database(database_url) as database:
-            return (await Client(database).create_token("prometheus", ["read"])).secret
+            return (await Client(database).tokens.create("prometheus", ["read"])).secret
 
     bearer = f"Bearer {run(make())}"
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from leasehold.cli.top.keys import keys_in
 from leasehold.cli.top.state import Look, QueueLine, sparkline
 from leasehold.cli.top.view import Screen, share_lines, view_top
-from leasehold.client.measures import Failure, FleetMeasures
+from leasehold.records.measures import Failure, FleetMeasures
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 FLEET = FleetMeasures(

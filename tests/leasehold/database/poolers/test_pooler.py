@@ -94,7 +94,7 @@ async def test_the_direct_connection_listens_and_the_pooled_one_works(pooled_url
 async def test_a_client_enqueues_and_waits_through_a_pooler(pooled_url: str) -> None:
     async with open_client(pooled_url, app=with_builtins(None)) as client:
         await client.enqueue_many([NewJob(kind="echo", args={"text": str(number)}) for number in range(5)])
-        assert sum(counts.jobs for counts in await client.counts()) == 5
+        assert sum(counts.jobs for counts in await client.metrics.counts()) == 5
         async with client.transaction() as transaction:
             await transaction.call_value("enqueue_job", "echo")
-        assert sum(counts.jobs for counts in await client.counts()) == 6
+        assert sum(counts.jobs for counts in await client.metrics.counts()) == 6

@@ -64,7 +64,7 @@ def test_a_rollback_leaves_neither_jobs_nor_wake_ups_nor_events(
                 async with client.transaction() as tx:
                     await client.enqueue("echo", connection=tx)
                     raise ZeroDivisionError
-            assert (effects.rings, effects.told, await client.list()) == ([], [], [])
+            assert (effects.rings, effects.told, await client.jobs.list()) == ([], [], [])
 
     in_flavour(flavour, main)
 
@@ -86,7 +86,7 @@ def test_a_savepoint_takes_its_jobs_and_effects_back_and_heals_a_failed_statemen
                 async with tx.savepoint():
                     also = await client.enqueue("echo", queue="also", connection=tx)
             assert (effects.rings, effects.told) == ([{"kept", "also"}], [kept, also])
-            assert {job.queue for job in await client.list()} == {"kept", "also"}
+            assert {job.queue for job in await client.jobs.list()} == {"kept", "also"}
 
     in_flavour(flavour, main)
 
@@ -136,10 +136,10 @@ async def test_connections_of_other_drivers_are_refused_by_name_and_with_what_to
     for connection, name in ((Foreign(), "test_transactions.Foreign"), (object(), "builtins.object")):
         for call in (
             client.enqueue("echo", connection=connection),
-            client.lock(1, connection=connection),
-            client.edit(1, priority=2, connection=connection),
-            client.delete(1, connection=connection),
-            client.complete_chain(1, connection=connection),
+            client.jobs.lock(1, connection=connection),
+            client.jobs.edit(1, priority=2, connection=connection),
+            client.jobs.delete(1, connection=connection),
+            client.chains.complete(1, connection=connection),
         ):
             with pytest.raises(BadInput, match=f"not .*{name}; .* select leasehold.enqueue_job"):
                 await call

@@ -65,7 +65,7 @@ async def test_it_agrees_with_the_forecast(connection: ReservedConnection) -> No
     for jobs in (1, 40, 700):
         await pile_up(connection, jobs, queue="q")
         for wait in (1.0, 30.0, 600.0):
-            plan = await Client(connection).capacity("q", target_wait=wait)
+            plan = await Client(connection).capacity.get("q", target_wait=wait)
             assert plan is not None
             assert plan.capacity.load is not None
             assert plan.desired_workers == -(-slots_now(plan.capacity.load, wait) // 3)

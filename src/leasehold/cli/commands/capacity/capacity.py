@@ -39,15 +39,15 @@ async def capacity(
     """
     if queue is None:
         async with context.client() as client:
-            return CapacityReport(queues=await client.capacities(), unclaimed=await client.unclaimed_kinds())
+            return CapacityReport(queues=await client.capacity.list(), unclaimed=await client.metrics.unclaimed_kinds())
     spans, change = parse_hours(hours), parse_percent(what_if)
     wait = parse_duration(target_wait).total_seconds()
     async with context.client() as client:
-        found = await client.capacity(queue, hours=spans, target_wait=wait, what_if=[change])
+        found = await client.capacity.get(queue, hours=spans, target_wait=wait, what_if=[change])
         if found is None:
-            known = sorted(each.queue for each in await client.capacities())
+            known = sorted(each.queue for each in await client.capacity.list())
             raise NotFound(f"nothing is known of a queue {queue}{suggest(queue, known)}")
-        return QueueCapacity.of(found, await client.unclaimed_kinds())
+        return QueueCapacity.of(found, await client.metrics.unclaimed_kinds())
 
 
 def parse_hours(text: str) -> list[float]:

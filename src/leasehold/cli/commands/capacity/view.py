@@ -11,7 +11,7 @@ from rich.text import Text
 from leasehold.capacity.records import CapacityPlan, CapacityRecord, Scenario
 from leasehold.cli.views.durations import show_span
 from leasehold.cli.views.text import fields_table, plain, table
-from leasehold.client.measures import UnclaimedKind
+from leasehold.records.measures import UnclaimedKind
 
 HEADS = [
     "queue",

@@ -53,8 +53,8 @@ async def chains_complete(
     follower = None if next is None else NewJob(kind=next, args=parse_object("args", args))
     place = context.settings.app
     async with context.client(load_app(place) if place else None) as client:
-        await client.complete_chain(chain_id, _parse(output), continue_with=follower)
-        return await client.chain(chain_id)
+        await client.chains.complete(chain_id, _parse(output), continue_with=follower)
+        return await client.chains.get(chain_id)
 
 
 async def chains_cancel(
@@ -72,8 +72,8 @@ async def chains_cancel(
       leasehold chains cancel 42 --reason "no stock"
     """
     async with context.client() as client:
-        await client.cancel_chain(chain_id, reason)
-        return await client.chain(chain_id)
+        await client.chains.cancel(chain_id, reason)
+        return await client.chains.get(chain_id)
 
 
 async def chains_delete(
@@ -93,7 +93,7 @@ async def chains_delete(
       leasehold chains delete 42 --cascade
     """
     async with context.client() as client:
-        return DeletedChains(chain_ids=await client.delete_chain(chain_id, cascade=cascade))
+        return DeletedChains(chain_ids=await client.chains.delete(chain_id, cascade=cascade))
 
 
 def _parse(output: str) -> Any:

@@ -56,7 +56,7 @@ async def chains_list(
       leasehold chains list --state open --kind order
     """
     async with context.client() as client:
-        chains = await client.chains(state=state, kind=kind, queue=queue, before_id=before, page_size=limit)
+        chains = await client.chains.list(state=state, kind=kind, queue=queue, before_id=before, page_size=limit)
     if len(chains) == limit:
         context.say(f"more: --before {chains[-1].chain_id}")
     return chains
@@ -77,10 +77,10 @@ async def chains_show(
       leasehold chains show 42 --output json
     """
     async with context.client() as client:
-        chain = await client.chain(chain_id)
-        jobs = await client.chain_jobs(chain_id, after_position=after, page_size=limit)
-        blockers = {job.id: await client.blockers(job.id) for job in jobs}
-        waiting = await client.blocked_jobs(chain_id, page_size=10)
+        chain = await client.chains.get(chain_id)
+        jobs = await client.chains.jobs(chain_id, after_position=after, page_size=limit)
+        blockers = {job.id: await client.jobs.blockers(job.id) for job in jobs}
+        waiting = await client.chains.blocked_jobs(chain_id, page_size=10)
     if jobs and jobs[-1].chain_position < chain.jobs - 1:
         context.say(f"more: --after {jobs[-1].chain_position}")
     waited_for = {job_id: slots for job_id, slots in blockers.items() if slots}

@@ -80,7 +80,7 @@ class FinishedMatching(Matching):
     before: Annotated[str | None, Parameter(help="Only jobs that ended before this instant.", group=MATCHING)] = None
 
     def filters(self) -> dict[str, Any]:
-        """What `Client.retry_jobs` takes."""
+        """What `Client.jobs.retry_all` takes."""
         state = None if self.failed and self.cancelled else "cancelled" if self.cancelled else "failed"
         return {**self.common(), **self.span("finished"), "state": state}
 
@@ -95,7 +95,7 @@ class ScheduledMatching(Matching):
     before: Annotated[str | None, Parameter(help="Only jobs scheduled for before this instant.", group=MATCHING)] = None
 
     def filters(self) -> dict[str, Any]:
-        """What `Client.trigger_jobs` takes."""
+        """What `Client.jobs.trigger_all` takes."""
         return {**self.common(), **self.span("run")}
 
 
@@ -109,7 +109,7 @@ class UnfinishedMatching(Matching):
     before: Annotated[str | None, Parameter(help="Only jobs enqueued before this instant.", group=MATCHING)] = None
 
     def filters(self) -> dict[str, Any]:
-        """What `Client.cancel_jobs` takes."""
+        """What `Client.jobs.cancel_all` takes."""
         return {**self.common(), **self.span("created"), "state": self.state}
 
 

@@ -46,7 +46,7 @@ async def jobs_cancel(
     async with context.client() as client:
         if is_bulk:
             filters = {**matching.filters(), "reason": reason}
-            return await change_matching(context, client.cancel_jobs, filters, "cancelled")
+            return await change_matching(context, client.jobs.cancel_all, filters, "cancelled")
 
         async def cancel(each: int) -> JobChange:
             return JobChange(job_id=each, changed=True, was=await client.cancel(each, reason), now="cancelled")
@@ -74,7 +74,7 @@ async def jobs_retry(
     is_bulk = matching.is_meant(ids)
     async with context.client() as client:
         if is_bulk:
-            return await change_matching(context, client.retry_jobs, matching.filters(), "retried")
+            return await change_matching(context, client.jobs.retry_all, matching.filters(), "retried")
 
         async def retry(each: int) -> JobChange:
             was = (await client.get(each)).state

@@ -46,7 +46,7 @@ async def jobs_edit(
     place = context.settings.app
     async with context.client(load_app(place) if place else None) as client:
         was = (await client.get(job_id)).state
-        now = await client.edit(
+        now = await client.jobs.edit(
             job_id,
             args=parse_object("args", args) if args is not None else None,
             priority=priority,
@@ -66,7 +66,7 @@ async def jobs_errors(job_id: JobId, /, *, context: Annotated[Context, INJECTED]
       leasehold jobs errors 42
     """
     async with context.client() as client:
-        return await client.errors(job_id)
+        return await client.jobs.errors(job_id)
 
 
 def view_errors(errors: list[AttemptError], _now: datetime) -> Sequence[RenderableType]:

@@ -36,13 +36,13 @@ async def jobs_logs(
     """
     async with context.client() as client:
         if not follow:
-            return await client.logs(job_id, attempt=attempt)
+            return await client.jobs.logs(job_id, attempt=attempt)
         shown = 0
         while True:
             has_ended = (await client.get(job_id)).state in ENDED
             if has_ended:  # its last lines come a moment after its end
                 await trio.sleep(FOLLOW_SECONDS)
-            lines = await client.logs(job_id, attempt=attempt)
+            lines = await client.jobs.logs(job_id, attempt=attempt)
             _print(lines[shown:], context)
             shown = max(shown, len(lines))
             if has_ended:

@@ -36,7 +36,7 @@ async def jobs_list(
       leasehold jobs list --before 1200 --limit 20
     """
     async with context.client() as client:
-        jobs = await client.list(state=state, queue=queue, kind=kind, key=key, before_id=before, page_size=limit)
+        jobs = await client.jobs.list(state=state, queue=queue, kind=kind, key=key, before_id=before, page_size=limit)
     if len(jobs) == limit:
         context.say(f"more: --before {jobs[-1].id}")
     return jobs
@@ -53,7 +53,9 @@ async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Cont
         job = await client.get(job_id)
         if is_slow_to_start(job, context.terminal.now()):
             context.say(f"why it is not running: leasehold jobs why {job_id}")
-        return JobReport(job=job, timeline=await client.timeline(job_id), progress=await client.progress(job_id))
+        return JobReport(
+            job=job, timeline=await client.jobs.timeline(job_id), progress=await client.jobs.progress(job_id)
+        )
 
 
 def is_slow_to_start(job: JobRecord, now: datetime) -> bool:

@@ -34,6 +34,6 @@ async def jobs_trigger(
     is_bulk = matching.is_meant(ids)
     async with context.client() as client:
         if is_bulk:
-            return await change_matching(context, client.trigger_jobs, matching.filters(), "triggered")
-        states = await client.trigger_many(ids)
+            return await change_matching(context, client.jobs.trigger_all, matching.filters(), "triggered")
+        states = await client.jobs.trigger_many(ids)
     return [JobChange(job_id=each, changed=True, was="scheduled", now=state) for each, state in states.items()]

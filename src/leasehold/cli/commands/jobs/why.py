@@ -42,7 +42,9 @@ async def jobs_why(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Conte
       leasehold jobs why 42 --output json
     """
     async with context.client() as client:
-        return WhyReport(job_id=job_id, state=(await client.get(job_id)).state, reasons=await client.explain(job_id))
+        return WhyReport(
+            job_id=job_id, state=(await client.get(job_id)).state, reasons=await client.jobs.explain(job_id)
+        )
 
 
 def view_why(report: WhyReport, _now: datetime) -> Sequence[RenderableType]:

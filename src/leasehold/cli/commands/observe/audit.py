@@ -47,7 +47,7 @@ async def audit(
       leasehold audit --repair --output json
     """
     async with context.client() as client:
-        faults = await client.audit(repair=repair, grace=grace)
+        faults = await client.jobs.audit(repair=repair, grace=grace)
     remain = any(not each.is_repaired for each in faults)
     return Outcome(faults, ExitCode.FINDINGS if remain else ExitCode.DONE)
 

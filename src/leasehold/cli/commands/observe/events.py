@@ -50,16 +50,16 @@ async def events(
         if follow:
             await _follow(database, client, wanted, begin, context)
             return None
-        return [change async for page in client.changes(begin) for change in page if wanted.has(change)]
+        return [change async for page in client.changes.replay(begin) for change in page if wanted.has(change)]
 
 
 async def _follow(database: Database, client: Client, wanted: Wanted, begin: datetime, context: Context) -> None:
     """Print what happened and what happens until interrupted; what is read twice is printed once."""
     printed: set[tuple[object, ...]] = set()
     async with database.reserve("events") as connection:
-        feed = client.feed(connection)
+        feed = client.changes.follow(connection)
         await feed.read()
-        async for page in client.changes(begin):
+        async for page in client.changes.replay(begin):
             _print([change for change in page if wanted.has(change)], context)
             printed = {change.identity for change in page}
         while True:

@@ -23,5 +23,5 @@ async def status(*, context: Annotated[Context, INJECTED]) -> StatusReport:
     async with context.database() as database:
         client = context.services.client(database)
         paused = [PausedQueue(**dict(row)) for row in await database.fetch(PAUSED_QUEUES)]
-        counts, workers = await client.counts(), await client.workers()
+        counts, workers = await client.metrics.counts(), await client.workers.list()
         return StatusReport(queues=counts, paused=paused, workers=workers)

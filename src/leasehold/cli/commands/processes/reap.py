@@ -30,7 +30,7 @@ async def reap(
     """
     async with context.database() as database:
         if minutes is not None:
-            return ReapReport(reaped=await context.services.client(database).recover_stale(minutes))
+            return ReapReport(reaped=await context.services.client(database).jobs.recover_stale(minutes))
         reaped = 0
         while taken := len(await database.call("reap_jobs", BATCH)):
             reaped += taken

@@ -52,6 +52,6 @@ async def queues_age(
     """
     span = None if every is None else parse_duration(every)
     async with context.client() as client:
-        changed = await client.set_ageing(queue, span)
+        changed = await client.queues.set_ageing(queue, span)
         await hint_at_unknown(context, client, queue)
     return AgeingChange(queue=queue, every=None if span is None else span.total_seconds(), changed=changed)

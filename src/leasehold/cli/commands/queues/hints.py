@@ -21,8 +21,8 @@ async def hint_at_unknown(context: Context, client: Client, queue: str) -> None:
     """Say so if no job is or was in this queue and no worker names it, with the name that may have been meant."""
     known = {DEFAULT_QUEUE}
     with trio.move_on_after(HINT_SECONDS) as looking:
-        known |= {queue for worker in await client.workers() for queue in worker.queues}
+        known |= {queue for worker in await client.workers.list() for queue in worker.queues}
         if queue not in known:
-            known |= {each.queue for each in await client.counts()}
+            known |= {each.queue for each in await client.metrics.counts()}
     if queue not in known and not looking.cancelled_caught:
         context.say(f"note: no job and no worker knows a queue {queue}{suggest(queue, sorted(known))}")

@@ -64,7 +64,7 @@ async def queues_limit(
     """
     per_second = None if rate is None else parse_rate(rate)
     async with context.client() as client:
-        changed = await client.set_limit(queue, group, max_running=max_running, rate=per_second, burst=burst)
+        changed = await client.queues.set_limit(queue, group, max_running=max_running, rate=per_second, burst=burst)
         await hint_at_unknown(context, client, queue)
     return LimitChange(queue=queue, key_group=group, limited=True, changed=changed)
 
@@ -78,7 +78,7 @@ async def queues_unlimit(
       leasehold queues unlimit crawl --group '*'
     """
     async with context.client() as client:
-        changed = await client.drop_limit(queue, group)
+        changed = await client.queues.drop_limit(queue, group)
     return LimitChange(queue=queue, key_group=group, limited=False, changed=changed)
 
 
@@ -91,7 +91,7 @@ async def queues_limits(queue: str | None = None, /, *, context: Annotated[Conte
       leasehold queues limits
     """
     async with context.client() as client:
-        return await client.limits(queue)
+        return await client.queues.limits(queue)
 
 
 def parse_rate(text: str) -> float:

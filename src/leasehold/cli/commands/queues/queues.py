@@ -24,7 +24,7 @@ async def queues_list(*, context: Annotated[Context, INJECTED]) -> list[QueueRec
       leasehold queues list --output json
     """
     async with context.client() as client:
-        return await client.queues()
+        return await client.queues.list()
 
 
 async def queues_pause(
@@ -42,7 +42,7 @@ async def queues_pause(
       leasehold queues pause crawl --reason "the shop asked us to"
     """
     async with context.client() as client:
-        changed = await client.pause(queue, reason)
+        changed = await client.queues.pause(queue, reason)
         await hint_at_unknown(context, client, queue)
         return QueueChange(queue=queue, paused=True, changed=changed)
 
@@ -54,7 +54,7 @@ async def queues_resume(queue: str, /, *, context: Annotated[Context, INJECTED])
       leasehold queues resume crawl
     """
     async with context.client() as client:
-        changed = await client.resume(queue)
+        changed = await client.queues.resume(queue)
         if not changed:
             await hint_at_unknown(context, client, queue)
         return QueueChange(queue=queue, paused=False, changed=changed)

@@ -20,7 +20,7 @@ async def wake(queue: str | None = None, /, *, context: Annotated[Context, INJEC
       leasehold wake crawl
     """
     async with context.client() as client:
-        await client.wake(queue)
+        await client.queues.wake(queue)
         if queue is not None:
             await hint_at_unknown(context, client, queue)
     return WakeReport(queue=queue)

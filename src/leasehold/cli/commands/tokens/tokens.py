@@ -82,10 +82,10 @@ async def tokens_create(
     span = None if expires_in is None else parse_duration(expires_in)
     per_second = None if rate is None else parse_rate(rate)
     async with context.client() as client:
-        made = await client.create_token(
+        made = await client.tokens.create(
             name, _scopes(scope), expires_in=span, rate=per_second, burst=burst, created_by=whoever_asks()
         )
-        return _made(made, await client.tokens(name))
+        return _made(made, await client.tokens.list(name))
 
 
 async def tokens_rotate(
@@ -105,14 +105,14 @@ async def tokens_rotate(
     """
     span = None if expires_in is None else parse_duration(expires_in)
     async with context.client() as client:
-        active = await client.tokens(name)
+        active = await client.tokens.list(name)
         if not active:
             raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
         old = active[0]
-        made = await client.create_token(
+        made = await client.tokens.create(
             name, old.scopes, expires_in=span, rate=old.rate, burst=old.burst, created_by=whoever_asks()
         )
-        return _made(made, [*active, *await client.tokens(name)])
+        return _made(made, [*active, *await client.tokens.list(name)])
 
 
 async def tokens_list(
@@ -128,7 +128,7 @@ async def tokens_list(
       leasehold tokens list --all
     """
     async with context.client() as client:
-        return await client.tokens(name, everything=everything)
+        return await client.tokens.list(name, everything=everything)
 
 
 async def tokens_revoke(
@@ -150,14 +150,14 @@ async def tokens_revoke(
       leasehold tokens revoke shop --all
     """
     async with context.client() as client:
-        meant = [each for each in await client.tokens(everything=True) if _is_meant(each, token)]
+        meant = [each for each in await client.tokens.list(everything=True) if _is_meant(each, token)]
         if not meant:
             raise NotFound(f"there is no token {token}{await _suggestion(client, token)}")
         active = [each for each in meant if each.state == "active"]
         if len(active) > 1 and not everything:
             raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
         chosen = sorted(each.token_id for each in active or meant)
-        revoked = [each for each in chosen if await client.revoke_token(each, revoked_by=whoever_asks())]
+        revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=whoever_asks())]
     return RevokedTokens(name=", ".join(sorted({each.name for each in active or meant})), revoked=revoked)
 
 
@@ -189,7 +189,7 @@ async def tokens_log(
       leasehold tokens log --actor ops
     """
     async with context.client() as client:
-        return await client.audit_log(actor=actor, action=action, page_size=limit)
+        return await client.tokens.audit_log(actor=actor, action=action, page_size=limit)
 
 
 def whoever_asks() -> str:
@@ -213,4 +213,4 @@ def _made(made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
 
 
 async def _suggestion(client: Client, name: str) -> str:
-    return suggest(name, sorted({each.name for each in await client.tokens(everything=True)}))
+    return suggest(name, sorted({each.name for each in await client.tokens.list(everything=True)}))

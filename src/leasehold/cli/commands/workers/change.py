@@ -124,7 +124,7 @@ async def _has_ended(context: Context, answer: CommandRecord, patience: float) -
 
     until = monotonic() + patience
     async with context.client() as client:
-        while (await client.worker(str(answer.incarnation))).state != "stopped":
+        while (await client.workers.get(str(answer.incarnation))).state != "stopped":
             if monotonic() >= until:
                 return False
             await pause(LOOK_SECONDS)

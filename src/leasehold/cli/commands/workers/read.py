@@ -67,7 +67,7 @@ async def workers_list(
       leasehold workers list --stopped --output jsonl
     """
     async with context.client() as client:
-        return await client.workers(stopped=stopped)
+        return await client.workers.list(stopped=stopped)
 
 
 async def workers_show(worker: WorkerName, /, *, context: Annotated[Context, INJECTED]) -> WorkerReport:
@@ -78,8 +78,8 @@ async def workers_show(worker: WorkerName, /, *, context: Annotated[Context, INJ
       leasehold workers show pod-3 --output json
     """
     async with context.client() as client:
-        found = await client.worker(worker)
-        return WorkerReport(worker=found, commands=await client.commands(str(found.incarnation), page_size=10))
+        found = await client.workers.get(worker)
+        return WorkerReport(worker=found, commands=await client.commands.list(str(found.incarnation), page_size=10))
 
 
 async def workers_stacks(
@@ -108,8 +108,8 @@ async def tell(context: Context, worker: str, command: str, timeout: timedelta, 
     Raises UnknownWorker and BadInput; WrongState where the worker is gone or could not do it; WaitTimeout.
     """
     async with context.client() as client:
-        command_id = await client.command_worker(worker, command, args)
-        answer = await client.answer_of(command_id, timeout=timeout.total_seconds())
+        command_id = await client.workers.command(worker, command, args)
+        answer = await client.commands.wait(command_id, timeout=timeout.total_seconds())
     if answer.state == "expired":
         raise WrongState(f"worker {answer.worker_id} is gone; it has not answered")
     if answer.state == "failed":

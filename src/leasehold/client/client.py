@@ -1,0 +1,167 @@
+"""The client: the calls that everybody uses, and a noun for each group of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
+
+from leasehold.app import App
+from leasehold.client.core import Core
+from leasehold.client.enqueues import Enqueues
+from leasehold.client.ids import checked_id
+from leasehold.client.nouns.capacity import Capacity
+from leasehold.client.nouns.chains import Chains
+from leasehold.client.nouns.changes import Changes
+from leasehold.client.nouns.commands import Commands
+from leasehold.client.nouns.jobs.jobs import Jobs
+from leasehold.client.nouns.metrics import Metrics
+from leasehold.client.nouns.queues import Queues
+from leasehold.client.nouns.schedules.schedules import Schedules
+from leasehold.client.nouns.tokens import Tokens
+from leasehold.client.nouns.workers import Workers
+from leasehold.client.transactions import Transactions
+from leasehold.client.waiting.waits import Waits
+from leasehold.database import Caller
+from leasehold.database.rows import from_row
+from leasehold.errors import UnknownJob
+from leasehold.events import Event, JobCancelled, JobRequeued
+from leasehold.jobs.kinds.middleware import EnqueueMiddleware
+from leasehold.notify.doorbell import Doorbell
+from leasehold.records.jobs import JobRecord
+
+E = TypeVar("E", bound=Event)
+
+
+class Client(Enqueues, Waits, Transactions):
+    """Calls the SQL functions over a database of either flavour.
+
+    Args:
+        database: from `open_database` or `open_asyncio_database`.
+        app: when given, args are checked against its kinds, and a kind is refused that neither it nor every worker knows
+            (`echo`, `dummy`).
+        doorbell: when given, workers are woken after the commit instead of by NOTIFY inside it.
+        listens: whether `wait` may open a connection that listens; without, it polls.
+
+    Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
+    `leasehold migrate` has not been run.
+    """
+
+    def __init__(
+        self, database: Caller, *, app: App | None = None, doorbell: Doorbell | None = None, listens: bool = True
+    ) -> None:
+        super().__init__(Core(database, app=app, doorbell=doorbell, listens=listens))
+
+    async def get(self, job_id: int) -> JobRecord:
+        """Return one job.
+
+        Example:
+            job = await client.get(42)
+            print(job.state, job.output)
+
+        Raises:
+            UnknownJob: no job has this id.
+        """
+        rows = await self._database.call("get_job", checked_id(job_id))
+        if not rows:
+            raise UnknownJob(f"there is no job {job_id}")
+        return from_row(JobRecord, rows[0])
+
+    async def cancel(self, job_id: int, reason: str | None = None) -> str:
+        """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
+
+        Args:
+            job_id: of the job.
+            reason: stands in the job's error and in its timeline.
+
+        Raises:
+            UnknownJob: no job has this id.
+            WrongState: the job has finished.
+        """
+        was = str(await self._database.call_value("cancel_job", checked_id(job_id), reason))
+        if JobCancelled in self._core.observers.heard:
+            self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
+        return was
+
+    async def retry(self, job_id: int) -> str:
+        """Run a failed or cancelled job once more, or a scheduled one now; returns its new state.
+
+        Raises:
+            UnknownJob: no job has this id.
+            WrongState: the job is ready, a worker holds it, or it has completed.
+            UniqueConflict: another job has its unique key by now.
+        """
+        state = str(await self._database.call_value("retry_job", checked_id(job_id)))
+        if JobRequeued in self._core.observers.heard:
+            self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
+        return state
+
+    async def ping(self) -> None:
+        """Ask the database for the time.
+
+        Raises:
+            DatabaseUnavailable: it does not answer.
+            SchemaMismatch: it does not have the schema of this version.
+        """
+        await self._database.call("clock")
+
+    def enqueue_middleware(self, function: EnqueueMiddleware) -> None:
+        """Put a middleware around what this client enqueues, inside those of its app."""
+        self._core.middlewares.append(function)
+
+    def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:
+        """Call `function` with each event of this type that this client tells; returns what ends that again.
+
+        A client with an app shares the events of that app: see `App.subscribe`.
+        """
+        return self._core.observers.subscribe(event_type, function)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """Jobs beyond get, cancel and retry: `await client.jobs.list(state="failed")`."""
+        return Jobs(self._core)
+
+    @cached_property
+    def chains(self) -> Chains:
+        """Chains of jobs: `await client.chains.get(42)`."""
+        return Chains(self._core)
+
+    @cached_property
+    def schedules(self) -> Schedules:
+        """Schedules, which make jobs by the clock: `await client.schedules.list()`."""
+        return Schedules(self._core)
+
+    @cached_property
+    def queues(self) -> Queues:
+        """Queues and their limits: `await client.queues.pause("mail")`."""
+        return Queues(self._core)
+
+    @cached_property
+    def workers(self) -> Workers:
+        """Workers: `await client.workers.list()`."""
+        return Workers(self._core)
+
+    @cached_property
+    def commands(self) -> Commands:
+        """What workers were told to do: `await client.commands.wait(7)`."""
+        return Commands(self._core)
+
+    @cached_property
+    def capacity(self) -> Capacity:
+        """What queues need and can do: `await client.capacity.get("mail")`."""
+        return Capacity(self._core)
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """Numbers for dashboards and alerts: `await client.metrics.counts()`."""
+        return Metrics(self._core)
+
+    @cached_property
+    def changes(self) -> Changes:
+        """What happens in the whole service, as it happens or afterwards: `client.changes.follow()`."""
+        return Changes(self._core)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Bearer tokens of the gateway: `await client.tokens.list()`."""
+        return Tokens(self._core)

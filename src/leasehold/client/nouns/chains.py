@@ -1,0 +1,163 @@
+"""Chains: look at them, wait for them, and end them from outside."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from leasehold.client.core import Part
+from leasehold.client.ids import checked_before, checked_id
+from leasehold.database import Caller
+from leasehold.database.rows import from_row
+from leasehold.errors import UnknownJob
+from leasehold.events import ChainCompleted
+from leasehold.jobs.enqueueing.encoding import encode_continuation
+from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.producing.new_job import NewJob
+from leasehold.records.chains import ChainRecord
+from leasehold.records.jobs import JobRecord
+
+
+class Chains(Part):
+    """`client.chains`. A chain has the id of its first job; `client.enqueue` starts one, `client.wait` returns its output."""
+
+    async def get(self, chain_id: int) -> ChainRecord:
+        """Return one chain.
+
+        Raises:
+            UnknownJob: there is no chain of this id.
+        """
+        rows = await self._database.call("get_chain", checked_id(chain_id))
+        if not rows:
+            raise UnknownJob(f"there is no chain {chain_id}")
+        return from_row(ChainRecord, rows[0])
+
+    async def list(
+        self,
+        *,
+        state: str | None = None,
+        kind: str | None = None,
+        queue: str | None = None,
+        before_id: int | None = None,
+        page_size: int = 50,
+    ) -> list[ChainRecord]:
+        """List a page of chains, newest id first; pass the last `chain_id` as `before_id` for the next.
+
+        Args:
+            state: only chains in this state.
+            kind, queue: only chains whose first job has these.
+            before_id: only older ones.
+            page_size: at most this many.
+
+        Raises:
+            BadInput: the state is unknown, or the page size out of range.
+        """
+        rows = await self._database.call("list_chains", state, kind, queue, checked_before(before_id), page_size)
+        return [from_row(ChainRecord, row) for row in rows]
+
+    async def jobs(self, chain_id: int, *, after_position: int = -1, page_size: int = 50) -> builtins.list[JobRecord]:
+        """List a page of the jobs of a chain, in their order; pass the last `chain_position` as `after_position` for the next.
+
+        Raises:
+            UnknownJob: there is no chain of this id.
+            BadInput: the page size is out of range.
+        """
+        rows = await self._database.call("list_chain_jobs", checked_id(chain_id), after_position, page_size)
+        if not rows:
+            await self.get(chain_id)
+        return [from_row(JobRecord, row) for row in rows]
+
+    async def blocked_jobs(self, chain_id: int, *, after_id: int = 0, page_size: int = 50) -> builtins.list[JobRecord]:
+        """List a page of the jobs that wait for a chain now, oldest first; pass the last id as `after_id` for the next.
+
+        Raises:
+            BadInput: the page size is out of range.
+        """
+        rows = await self._database.call("list_blocked_jobs", checked_id(chain_id), checked_id(after_id), page_size)
+        return [from_row(JobRecord, row) for row in rows]
+
+    async def wait(self, chain_id: int, *, timeout: float | timedelta | None = None) -> ChainRecord:
+        """Wait until a chain ends, however it ends, and return it. `client.wait` returns its output instead.
+
+        Args:
+            chain_id: of the chain.
+            timeout: seconds or timedelta; 0 looks once, None waits without end.
+
+        Raises:
+            WaitTimeout: the chain is still open, and goes on.
+            UnknownJob: there is no chain of this id, or it was deleted meanwhile.
+        """
+        return await self._core.ends.wait(chain_id, timeout)
+
+    async def complete(
+        self, chain_id: int, output: Any = None, *, continue_with: NewJob[Any] | ContinueWith[Any] | None = None,
+        connection: Any = None,
+    ) -> builtins.list[int]:  # fmt: skip
+        """Complete the open job of a chain without a worker, in any state: somebody approved, a webhook came.
+
+        A worker that runs the job cancels its handler; what the handler still writes is refused.
+
+        Example:
+            await client.chains.complete(42, {"approved": True})
+
+        Args:
+            chain_id: of the chain.
+            output: of the chain, where it ends here.
+            continue_with: the job that continues the chain instead, or a `ContinueWith` with further ones.
+            connection: as in `enqueue`: the chain completes when, and only if, your transaction commits.
+
+        Returns:
+            ids of the new jobs; the one that continues the chain is the last.
+
+        Raises:
+            UnknownJob: there is no chain of this id.
+            WrongState: the chain has ended.
+            InvalidArgs, UnknownKind, BadInput: the output or a new job is refused.
+        """
+        checked_id(chain_id)
+        caller = self._core.caller(connection)
+        end = ContinueWith(continue_with) if isinstance(continue_with, NewJob) else continue_with
+        continuation = None if end is None else encode_continuation(end, (), self._core.checked)
+        encoded = None if output is None else encode_args(output, "output").decode()
+        made: Sequence[int] = await caller.call_value("complete_chain", chain_id, encoded, continuation)  # pyright: ignore[reportAssignmentType]
+        if end is None and connection is None and ChainCompleted in self._core.observers.heard:
+            await self._tell_completion(caller, chain_id)
+        return [*made]
+
+    async def _tell_completion(self, caller: Caller, chain_id: int) -> None:
+        for row in await caller.call("list_chain_jobs", chain_id, (await self.get(chain_id)).jobs - 2, 1):
+            job = from_row(JobRecord, row)
+            self._core.observers.emit(ChainCompleted(chain_id=chain_id, kind=job.kind, queue=job.queue, job_id=job.id))
+
+    async def cancel(self, chain_id: int, reason: str | None = None) -> str:
+        """Cancel the open job of a chain, and with it the chain; returns the state the job was in.
+
+        Jobs that wait for the chain go on waiting.
+
+        Raises:
+            UnknownJob: there is no chain of this id.
+            WrongState: the chain has ended.
+        """
+        return str(await self._database.call_value("cancel_chain", checked_id(chain_id), reason))
+
+    async def delete(self, chain_id: int, *, cascade: bool = False) -> builtins.list[int]:
+        """Delete a chain with all its jobs, finished or not; one event `deleted` remains in its timeline.
+
+        Args:
+            chain_id: of the chain.
+            cascade: also delete the chains that its jobs wait or waited for, and theirs, except those that an unfinished
+                job outside still waits for.
+
+        Returns:
+            ids of the chains that were deleted.
+
+        Raises:
+            UnknownJob: there is no chain of this id.
+            WrongState: a job outside waits for it.
+        """
+        checked_id(chain_id)
+        made: Sequence[int] = await self._database.call_value("delete_chain", chain_id, cascade)  # pyright: ignore[reportAssignmentType]
+        return [*made]

@@ -1,0 +1,125 @@
+"""Changing one job by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from leasehold.client.core import Part
+from leasehold.client.ids import checked_id, checked_ids
+from leasehold.database import Caller
+from leasehold.database.rows import from_row
+from leasehold.errors import BadInput, UnknownJob
+from leasehold.events import JobRequeued
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.records.jobs import JobRecord
+
+
+class JobChanges(Part):
+    """The part of `client.jobs` that changes one job."""
+
+    async def lock(self, job_id: int, *, connection: Any) -> JobRecord:
+        """Return a job that nobody else can change until your transaction ends: look first, then change.
+
+        Example:
+            async with client.transaction() as tx:
+                job = await client.jobs.lock(42, connection=tx)
+                if job.priority < 5:
+                    await client.jobs.edit(42, priority=5, connection=tx)
+
+        Args:
+            job_id: of the job.
+            connection: your own asyncpg connection in a transaction, or a transaction of leasehold.
+
+        Raises:
+            UnknownJob: no job has this id.
+        """
+        rows = await self._core.caller(connection).call("lock_job", checked_id(job_id))
+        if not rows:
+            raise UnknownJob(f"there is no job {job_id}")
+        return from_row(JobRecord, rows[0])
+
+    async def edit(
+        self,
+        job_id: int,
+        *,
+        args: Mapping[str, Any] | None = None,
+        priority: int | None = None,
+        queue: str | None = None,
+        run_at: datetime | None = None,
+        max_attempts: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+        connection: Any = None,
+    ) -> str:
+        """Change a job before it runs, or one that failed or was cancelled before it is retried; returns its state.
+
+        What is None stays. The timeline keeps the old and the new values.
+
+        Args:
+            job_id: of the job.
+            args: all of them; checked against the kind where the client has an app.
+            priority, queue, max_attempts, metadata: as in `client.enqueue`.
+            run_at: with a time zone.
+            reason: stands in the timeline.
+            connection: as in `client.enqueue`.
+
+        Raises:
+            UnknownJob: no job has this id.
+            WrongState: a worker holds it, it completed, or it has ended and is given a run_at.
+            InvalidArgs, BadInput: a value is refused, or there is nothing to change.
+        """
+        if run_at is not None and run_at.tzinfo is None:
+            raise BadInput(f"run_at must have a time zone, not {run_at.isoformat()}; use datetime.now(UTC)")
+        caller = self._core.caller(connection)
+        encoded = await self._encode_args(caller, job_id, args)
+        about = None if metadata is None else encode_args(metadata, "metadata").decode()
+        values = (checked_id(job_id), encoded, priority, queue, run_at, max_attempts, about, reason)
+        return str(await caller.call_value("edit_job", *values))
+
+    async def trigger(self, job_id: int) -> str:
+        """Run a scheduled job now, or one that waits for its next attempt; returns its new state.
+
+        Raises:
+            UnknownJob: no job has this id.
+            WrongState: the job is not scheduled.
+        """
+        return (await self.trigger_many([job_id]))[job_id]
+
+    async def trigger_many(self, job_ids: Sequence[int]) -> dict[int, str]:
+        """Run these scheduled jobs now, all or none; returns the new state of each. The message of an error names them.
+
+        Raises:
+            UnknownJob: one is not there.
+            WrongState: one is not scheduled.
+        """
+        rows = await self._database.call("trigger_jobs", checked_ids(job_ids))
+        states: dict[int, str] = {row["job_id"]: row["state"] for row in rows}
+        if JobRequeued in self._core.observers.heard:
+            for job_id, state in states.items():
+                self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
+        return states
+
+    async def delete(self, job_id: int, *, connection: Any = None) -> str:
+        """Delete a job that no worker holds; returns the state it was in. One event `deleted` remains in its timeline.
+
+        Args:
+            job_id: of the job.
+            connection: as in `client.enqueue`.
+
+        Raises:
+            UnknownJob: no job has this id.
+            WrongState: a worker holds it (cancel it first), it is one of several jobs of a chain (see
+                `client.chains.delete`), or a job waits for it.
+        """
+        return str(await self._core.caller(connection).call_value("delete_job", checked_id(job_id)))
+
+    async def _encode_args(self, caller: Caller, job_id: int, args: Mapping[str, Any] | None) -> str | None:
+        if args is None:
+            return None
+        if self._core.app is None:
+            return encode_args(args, "args").decode()
+        job = (await caller.call("get_job", checked_id(job_id)))[:1]
+        kind = self._core.kind(job[0]["kind"]) if job else None
+        return (kind.encode(dict(args)) if kind is not None else encode_args(args, "args")).decode()

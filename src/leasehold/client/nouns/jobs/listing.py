@@ -1,0 +1,160 @@
+"""Lists of jobs."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from leasehold.client.core import Part
+from leasehold.client.ids import checked_before
+from leasehold.database.rows import from_row
+from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.records.jobs import JobPage, JobRecord
+
+LOOK = 20_000
+
+
+class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which jobs a list is about; what is None does not matter."""
+
+    state: str | None
+    queue: str | None
+    kind: str | None
+    key: str | None
+    worker_id: str | None
+    created_after: datetime | None
+    created_before: datetime | None
+    args: Mapping[str, Any] | None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether jobs have to be looked at one by one: there is an index for states and keys only."""
+        others = (self.queue, self.kind, self.worker_id, self.created_after, self.created_before, self.args)
+        return any(each is not None for each in others)
+
+
+class JobLists(Part):
+    """The part of `client.jobs` that lists."""
+
+    async def list(
+        self,
+        *,
+        state: str | None = None,
+        queue: str | None = None,
+        kind: str | None = None,
+        key: str | None = None,
+        worker_id: str | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
+        args: Mapping[str, Any] | None = None,
+        before_id: int | None = None,
+        page_size: int = 50,
+    ) -> list[JobRecord]:
+        """List a page of jobs, newest id first; pass the last id as `before_id` for the next.
+
+        It looks until the page is full or there are no more jobs. Where few of very many jobs match, `search` takes a
+        bounded time instead.
+
+        Example:
+            for job in await client.jobs.list(state="failed", queue="mail"):
+                print(job.id, job.error["message"])
+
+        Args:
+            state, queue, kind, key, worker_id, created_after, created_before, args, before_id, page_size: as in `search`.
+
+        Raises:
+            BadInput: an unknown state, or a page size out of range.
+        """
+        wanted = JobFilter(
+            state=state, queue=queue, kind=kind, key=key, worker_id=worker_id, created_after=created_after,
+            created_before=created_before, args=args,
+        )  # fmt: skip
+        return await self._list(wanted, checked_before(before_id), page_size)
+
+    async def search(
+        self,
+        *,
+        state: str | None = None,
+        queue: str | None = None,
+        kind: str | None = None,
+        key: str | None = None,
+        worker_id: str | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
+        args: Mapping[str, Any] | None = None,
+        before_id: int | None = None,
+        page_size: int = 50,
+        columns: Sequence[str] | None = None,
+    ) -> JobPage:
+        """Search at most 20000 jobs, newest id first, and return a page of those that match.
+
+        A page with fewer jobs than `page_size`, or with none, may not be the last: go on with `next_before_id` until that
+        is None.
+
+        Args:
+            state, queue, kind, key: only jobs with these; an index finds those of a state or key.
+            worker_id: only jobs that this worker holds, or held last.
+            created_after, created_before: only jobs enqueued from then on, or before then.
+            args: only jobs whose args contain all members of this, at any depth.
+            before_id: only older ones.
+            page_size: 1 to 1000.
+            columns: which of args, output, error and metadata to read, None for all; the others are None.
+
+        Raises:
+            BadInput: an unknown state, or a page size out of range.
+        """
+        wanted = JobFilter(
+            state=state, queue=queue, kind=kind, key=key, worker_id=worker_id, created_after=created_after,
+            created_before=created_before, args=args,
+        )  # fmt: skip
+        before_id, end = checked_before(before_id), None
+        if wanted.is_searched:
+            end = await self._database.call_value("find_page_end", state, key, before_id, LOOK)
+        after_id = None if end is None else int(str(end)) - 1
+        jobs = await self._list(wanted, before_id, page_size, after_id, columns)
+        return JobPage(jobs, jobs[-1].id if len(jobs) == page_size else None if after_id is None else after_id + 1)
+
+    async def _list(
+        self,
+        wanted: JobFilter,
+        before_id: int | None,
+        page_size: int,
+        after_id: int | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> builtins.list[JobRecord]:
+        args = None if wanted.args is None else encode_args(wanted.args, "args").decode()
+        columns = None if columns is None else [*columns]
+        values = (wanted.state, wanted.queue, wanted.kind, wanted.key, before_id, page_size, after_id, wanted.worker_id)
+        rows = await self._database.call(
+            "list_jobs", *values, wanted.created_after, wanted.created_before, args, columns
+        )
+        return [from_row(JobRecord, row) for row in rows]
+
+    async def list_recent(
+        self, queue: str, *, state: str | None = None, page_size: int = 20
+    ) -> builtins.list[JobRecord]:
+        """List the jobs of a queue that finished last, newest first.
+
+        Args:
+            queue: which.
+            state: only jobs that ended in this state.
+            page_size: 1 to 100.
+
+        Raises:
+            BadInput: the page size is out of range, or the state is not that of a finished job.
+        """
+        rows = await self._database.call("list_recent_jobs", queue, state, page_size)
+        return [from_row(JobRecord, row) for row in rows]
+
+    async def list_for_key(self, key: str, *, page_size: int = 20) -> builtins.list[JobRecord]:
+        """List the unfinished jobs of a key: the one that holds it, then those that follow it, in their order.
+
+        Raises:
+            BadInput: the page size is out of range.
+        """
+        rows = await self._database.call("list_key_jobs", key, page_size)
+        return [from_row(JobRecord, row) for row in rows]

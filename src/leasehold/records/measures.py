@@ -1,0 +1,104 @@
+"""How workers and queues fare, in numbers, as `client.metrics` answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+
+class FleetMeasures(msgspec.Struct, frozen=True, kw_only=True):
+    """The workers and what they hold.
+
+    Attributes:
+        ready, paused, draining, stale: workers by state. backing_off: those that claim nothing for lack of memory or CPU.
+        deaf: those that poll because they do not hear notifications.
+        slots: of ready workers. held_jobs: claimed and running.
+        overdue_jobs: whose lease has run out and nobody has taken them back yet.
+        lost_jobs: taken back so far from workers that are still known. lost_wake_ups: jobs that those found by polling, though
+            they listened and nobody had rung for them.
+    """
+
+    ready: int
+    paused: int
+    draining: int
+    stale: int
+    backing_off: int
+    deaf: int
+    slots: int
+    held_jobs: int
+    overdue_jobs: int
+    lost_jobs: int
+    lost_wake_ups: int
+
+
+class OldestReady(msgspec.Struct, frozen=True, kw_only=True):
+    """For how many seconds the oldest job of a queue that could run has waited."""
+
+    queue: str
+    waits_for: float
+
+
+class UnclaimedKind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind whose ready jobs in a queue nobody will claim.
+
+    Attributes:
+        reason: `paused`: the queue is; `paused_workers`: all that serve it are; `unserved`: no live worker has both.
+        jobs: ready, counted up to a limit.
+        oldest_run_at: when the first of them was due. waits_for: seconds since.
+    """
+
+    queue: str
+    kind: str
+    reason: str
+    jobs: int
+    oldest_run_at: datetime
+    waits_for: float
+
+
+class QueueTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """What has happened in a queue since `since`; moved once a minute. `waits` and `runs` count by the bounds of
+    `time_bounds`, the last one what is above them all."""
+
+    queue: str
+    arrivals: int
+    starts: int
+    completed: int
+    failed: int
+    cancelled: int
+    retries: int
+    wait_seconds: float
+    run_seconds: float
+    waits: list[int]
+    runs: list[int]
+
+
+class QueueThroughput(msgspec.Struct, frozen=True, kw_only=True):
+    """How many jobs arrived in and left a queue since the last look."""
+
+    queue: str
+    arrived: int
+    completed: int
+    failed: int
+    cancelled: int
+
+
+class Throughput(msgspec.Struct, frozen=True, kw_only=True):
+    """How many jobs arrived in and left all queues. The next look takes `at` and `newest_id`."""
+
+    at: datetime
+    newest_id: int
+    queues: list[QueueThroughput]
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that failed; `is_final`: and the job with it. kind and queue are None where the job is gone."""
+
+    at: datetime
+    job_id: int
+    attempt: int
+    kind: str | None
+    queue: str | None
+    worker_id: str | None
+    message: str | None
+    is_final: bool

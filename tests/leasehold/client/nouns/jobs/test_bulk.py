@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leasehold import ChangedJob, Client, open_client
+from leasehold.client.nouns.jobs import pages
+from leasehold.database import Database
+from leasehold.errors import BadInput
+from leasehold.events import JobCancelled, JobRequeued
+from tests.leasehold.client.nouns.jobs.failing import failed_jobs
+
+
+async def test_all_scheduled_jobs_that_match_are_run_now_and_told(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        made = [await client.enqueue("a", delay=60, key="k") for _ in range(2)]
+        heard: list[tuple[int, str]] = []
+        client.subscribe(JobRequeued, lambda event: heard.append((event.job_id, event.state)))
+        would = await client.jobs.trigger_all(key="k")
+        assert (heard, [each.job_id for each in would]) == ([], made)
+        assert await client.jobs.trigger_all(job_ids=made, dry_run=False) == would
+        assert heard == [(made[0], "pending"), (made[1], "waiting")]
+
+
+async def test_all_failed_jobs_are_retried_in_pages_and_told(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PAGE", 2)
+    async with open_client(database_url) as client:
+        made = await failed_jobs(client, database_url, 5)
+        heard: list[int] = []
+        client.subscribe(JobRequeued, lambda event: heard.append(event.job_id))
+        would = await client.jobs.retry_all(kind="a")
+        assert heard == []
+        assert {job.state for job in await client.jobs.list()} == {"failed"}
+        assert await client.jobs.retry_all(kind="a", dry_run=False) == would
+        assert [each.job_id for each in would] == heard == made
+        assert would[0] == ChangedJob(
+            job_id=made[0], kind="a", queue="default", changed=True, was="failed", now="pending", reason=None
+        )
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 1000])
+@pytest.mark.parametrize("limit", [None, 1, 3, 5, 9])
+async def test_a_limit_is_kept_whatever_the_page(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, page: int, limit: int | None
+) -> None:
+    monkeypatch.setattr(pages, "PAGE", page)
+    async with open_client(database_url) as client:
+        made = await failed_jobs(client, database_url, 5)
+        assert [each.job_id for each in await client.jobs.retry_all(limit=limit)] == made[:limit]
+        assert [each.job_id for each in await client.jobs.retry_all(job_ids=made[::-1], limit=limit)] == made[:limit]
+
+
+async def test_ids_are_all_answered(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        made = await failed_jobs(client, database_url, 2)
+        changes = await client.jobs.retry_all(job_ids=[99, *made], dry_run=False)
+        assert [(each.job_id, each.changed, each.reason) for each in changes] == [
+            (made[0], True, None),
+            (made[1], True, None),
+            (99, False, "there is no job 99"),
+        ]
+        assert await client.jobs.retry_all(job_ids=[]) == []
+
+
+async def test_all_that_match_are_cancelled_and_told(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        made = [await client.enqueue("a", queue=queue) for queue in ("q", "other", "q")]
+        heard: list[JobCancelled] = []
+        client.subscribe(JobCancelled, heard.append)
+        changes = await client.jobs.cancel_all(queue="q", reason="moved", dry_run=False)
+        assert [each.job_id for each in changes] == [event.job_id for event in heard] == [made[0], made[2]]
+        assert (heard[0].was, heard[0].reason, changes[0].now) == ("pending", "moved", "cancelled")
+        assert await client.jobs.cancel_all(queue="q") == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "complaint"), [({"limit": 0}, "limit must be 1 or more, not 0"), ({"state": "done"}, "state must be")]
+)
+async def test_bad_filters_are_refused(database_url: str, filters: dict[str, Any], complaint: str) -> None:
+    async with open_client(database_url) as client:
+        for call in (client.jobs.retry_all, client.jobs.cancel_all):
+            with pytest.raises(BadInput, match=complaint):
+                await call(**filters)
+
+
+async def test_many_jobs_are_removed_and_each_is_reported(database: Database) -> None:
+    client = Client(database)
+    made = [await client.enqueue("pay", queue="q") for _ in range(3)]
+    await client.enqueue("pay", queue="other")
+    assert [change.job_id for change in await client.jobs.delete_all(queue="q", limit=2)] == made[:2]
+    assert len(await client.jobs.list()) == 4
+    changes = await client.jobs.delete_all(job_ids=[*made, 99], dry_run=False)
+    assert [(change.changed, change.was) for change in changes] == [(True, "pending")] * 3 + [(False, None)]
+    assert len(await client.jobs.list()) == 1

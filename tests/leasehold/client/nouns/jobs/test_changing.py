@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from leasehold import App, Client, open_client
+from leasehold.database import Database, open_database
+from leasehold.errors import BadInput, InvalidArgs, UnknownJob, WrongState
+from tests.leasehold.client.nouns.jobs.failing import failed_jobs
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_a_failed_job_is_edited_and_retried(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        (job_id,) = await failed_jobs(client, database_url, 1)
+        assert (
+            await client.jobs.edit(job_id, args={"n": 7}, metadata={"by": "me"}, queue="q", reason="typo") == "failed"
+        )
+        assert await client.retry(job_id) == "pending"
+        job = await client.get(job_id)
+        assert (job.args, job.metadata, job.queue, job.attempt) == ({"n": 7}, {"by": "me"}, "q", 1)
+
+
+async def test_args_are_checked_against_the_handler_where_there_is_an_app(database_url: str) -> None:
+    app = App()
+
+    @app.kind()
+    async def greet(name: str) -> None:
+        """Greets."""
+
+    async with open_client(database_url, app=app) as client:
+        job_id = await client.enqueue(greet.new(name="Ada"))
+        with pytest.raises(InvalidArgs, match="greet"):
+            await client.jobs.edit(job_id, args={"nme": "Ada"})
+        assert await client.jobs.edit(job_id, args={"name": "Grace"}) == "pending"
+        with pytest.raises(UnknownJob):
+            await client.jobs.edit(99, args={"name": "Grace"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({}, "give at least one of args"),
+        ({"run_at": datetime(2030, 1, 1)}, "run_at must have a time zone"),
+        ({"args": {"n": float("nan")}}, "args"),
+    ],
+    ids=str,
+)
+async def test_bad_values_are_refused(database_url: str, changes: dict[str, Any], complaint: str) -> None:
+    async with open_client(database_url) as client:
+        job_id = await client.enqueue("a")
+        with pytest.raises(BadInput, match=complaint):
+            await client.jobs.edit(job_id, **changes)
+
+
+async def test_a_completed_job_cannot_be_edited(database_url: str) -> None:
+    async with open_client(database_url) as client, open_database(database_url) as database:
+        job_id = await client.enqueue("a")
+        worker = SqlWorker(database)
+        await worker.complete(await worker.claim())
+        with pytest.raises(WrongState):
+            await client.jobs.edit(job_id, priority=1)
+
+
+async def test_a_job_is_looked_at_and_changed_in_one_transaction(database_url: str) -> None:
+    async with open_client(database_url, app=App()) as client:
+        job_id = await client.enqueue("echo", priority=1)
+        async with client.transaction() as tx:
+            assert (await client.jobs.lock(job_id, connection=tx)).priority == 1
+            await client.jobs.edit(job_id, priority=5, args={"n": 1}, connection=tx)
+            assert (await client.get(job_id)).priority == 1  # as others see it
+        async with client.transaction() as tx:
+            assert (await client.jobs.lock(job_id, connection=tx)).priority == 5
+            assert await client.jobs.delete(job_id, connection=tx) == "pending"
+            with pytest.raises(UnknownJob):
+                await client.jobs.lock(job_id, connection=tx)
+
+
+async def test_a_job_is_removed_once(database: Database) -> None:
+    client = Client(database)
+    job_id = await client.enqueue("pay")
+    assert await client.jobs.delete(job_id) == "pending"
+    with pytest.raises(UnknownJob):
+        await client.jobs.delete(job_id)
+
+
+async def test_what_somebody_waits_for_is_not_removed(database: Database) -> None:
+    client = Client(database)
+    part = await client.enqueue("part")
+    await client.enqueue("whole", blockers=[part])
+    with pytest.raises(WrongState, match="waits for it"):
+        await client.jobs.delete(part)
