@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from leasehold.errors import BadInput
 
-LONGEST_TIME = 3_155_760_000.0
-"""Seconds: 100 years."""
+LONGEST_TIME = 3_155_760_000
+"""Seconds: 100 years. No delay, timeout, deadline or interval is longer."""
 LEAST_INTEGER, MOST_INTEGER = -(2**31), 2**31 - 1
 MOST_ATTEMPTS = 1_000_000
 LONGEST_NAME = 200
