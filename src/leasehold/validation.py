@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
@@ -62,6 +63,14 @@ def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
     """Refuse what is none of these."""
     if value not in choices:
         raise refusal(field, f"one of {', '.join(choices)}", value)
+
+
+def check_options(of: str, given: Mapping[str, object], known: Collection[str]) -> None:
+    """Refuse a keyword argument that is not an option. Raises TypeError, with the nearest name."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise TypeError(f"{of} has no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 def items(field: str, value: object, of: str) -> list[Any]:

@@ -13,7 +13,7 @@ import msgspec
 
 from leasehold.errors import BadInput
 from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.producing.new_job import JOB_OPTIONS, NewJob
 from leasehold.jobs.producing.unique import UniqueByDefault
 from leasehold.schedules.definition import (
     FIELDS,
@@ -33,18 +33,9 @@ if TYPE_CHECKING:
 Definition: TypeAlias = "dict[str, Any]"
 """The JSON object that the SQL functions take."""
 
-_OF_JOB = ("queue", "priority", "key", "key_group", "max_attempts", "timeout", "metadata")
-# These are about one job that is made now.
-_NOT_OF_SCHEDULE = (
-    "run_at",
-    "delay",
-    "deadline",
-    "idempotency_key",
-    "fingerprint",
-    "unique",
-    "blockers",
-    "traceparent",
-)
+_OF_JOB = tuple(name for name in JOB_OPTIONS if name in FIELDS)
+# The other options are about one job that is made now.
+_NOT_OF_SCHEDULE = (*(name for name in JOB_OPTIONS if name not in FIELDS), "fingerprint")
 RHYTHMS = ("every", "cron", "at")
 CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap), "days": get_args(Day)}
 LONGEST_NAME = 200

@@ -92,7 +92,7 @@ def check_fields(job: NewJob[Any]) -> NewJob[Any]:
     return msgspec.structs.replace(job, metadata=cast("Any", msgspec.Raw(encode_args(job.metadata, "metadata"))))
 
 
-_TEXTS = ("kind", "queue", "key", "key_group", "idempotency_key", "fingerprint", "traceparent")
+_TEXTS = tuple(field.name for field in msgspec.structs.fields(NewJob) if field.type in (str, str | None))
 
 
 def _check_times(job: NewJob[Any]) -> NewJob[Any]:
