@@ -35,7 +35,8 @@ from leasehold.jobs.handling import retry
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.kinds.importing import find_object
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import install_logging
 
@@ -169,7 +170,7 @@ def find_kind(module: str, qualname: str) -> Kind[..., Any]:
     found = find_object(module, qualname)
     if isinstance(found, Kind):
         return cast("Kind[..., Any]", found)
-    return Kind(qualname, found, "process", KindOptions())
+    return Kind(qualname, found, "process", CheckedKindOptions())
 
 
 def _returned(output: Any, kind: Kind[..., Any]) -> Answer:

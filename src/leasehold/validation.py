@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -85,3 +86,18 @@ def check_function(field: str, value: object) -> Callable[..., Any]:
     if not callable(value):
         raise refusal(field, "a function", value)
     return value
+
+
+def check_middleware(function: object) -> None:
+    """Refuse what cannot go around anything. Raises BadInput."""
+    check_function("a middleware", function)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise BadInput(f"middleware {function!r:.100} is a generator; have it return what `await call_next()` returns")
+
+
+def check_middlewares(functions: object) -> None:
+    """Refuse what is no list of middlewares. Raises BadInput."""
+    if isinstance(functions, str) or not isinstance(functions, Iterable):
+        raise refusal("middlewares", "a list of functions", functions)
+    for function in cast("Iterable[object]", functions):
+        check_middleware(function)

@@ -9,7 +9,8 @@ import trio
 
 from leasehold.app import App, FreeKind
 from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 
 
 async def echo(_job: Job, args: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +29,7 @@ async def dummy(job: Job, seconds: float = 0.0, fail_attempts: int = 0) -> str:
 def builtin_app() -> App:
     """An app with `echo` and `dummy`."""
     app = App()
-    app.add(FreeKind("echo", echo, None, KindOptions()))
+    app.add(FreeKind("echo", echo, None, CheckedKindOptions()))
     app.kind()(dummy)
     return app
 

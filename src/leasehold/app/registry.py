@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from datetime import timedelta
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 import msgspec
 
@@ -14,11 +13,10 @@ from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import RetryPolicy
 from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.kinds.kind import RUNS, Kind, KindOptions, Mode, Runs
-from leasehold.jobs.kinds.middleware import EnqueueMiddleware, Middleware, check_middleware, check_middlewares
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.kinds.kind import RUNS, Kind, Runs
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions, KindOptions, checked_options
+from leasehold.jobs.kinds.middleware import EnqueueMiddleware, Middleware
 from leasehold.observability.observers import Observers
 
 P = ParamSpec("P")
@@ -62,7 +60,7 @@ class App(Declaring):
         super().__init__()
         if version is not None and not isinstance(cast("object", version), str):
             raise validation.refusal("version", "text", version)
-        check_middlewares(middlewares)
+        validation.check_middlewares(middlewares)
         self.version = version
         self._origins: dict[Kind[..., Any], App] = {}
         self._middlewares = list(middlewares)
@@ -84,36 +82,16 @@ class App(Declaring):
         name: str | None = None,
         *,
         runs: Runs | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-        max_attempts: int | None = None,
-        unique: Unique | None = None,
-        lease: float | timedelta | None = None,
-        timeout: float | timedelta | None = None,
-        deadline: float | timedelta | None = None,
-        retry: RetryPolicy | None = None,
-        mode: Mode | None = None,
         middlewares: Sequence[Middleware] = (),
-        memory_limit: int | None = None,
-        keep_logs: str | None = None,
+        **options: Unpack[KindOptions],
     ) -> KindDecorator: ...
     def kind(
         self,
         name: Any = None,
         *,
         runs: Runs | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-        max_attempts: int | None = None,
-        unique: Unique | None = None,
-        lease: float | timedelta | None = None,
-        timeout: float | timedelta | None = None,
-        deadline: float | timedelta | None = None,
-        retry: RetryPolicy | None = None,
-        mode: Mode | None = None,
         middlewares: Sequence[Middleware] = (),
-        memory_limit: int | None = None,
-        keep_logs: str | None = None,
+        **options: Unpack[KindOptions],
     ) -> Any:
         """Register a handler. `async def` runs under trio, `def` in a thread; `runs="asyncio"` for asyncio code,
         `runs="process"` for a `def` that keeps a CPU busy. `@app.kind` is `@app.kind()`.
@@ -121,16 +99,8 @@ class App(Declaring):
         Args:
             name: of the kind; the function's name where not given.
             runs: `trio`, `asyncio`, `thread` or `process`.
-            queue, priority, max_attempts, unique: defaults for its jobs.
-            lease: how long a claim holds without renewal; the worker's where not given. Like `timeout` and `deadline` in
-                seconds or as a timedelta.
-            timeout: after it the handler is cancelled and the attempt fails.
-            deadline: how long after it was enqueued a job fails for good, in whatever state it is.
-            retry: back-off between attempts.
-            mode: `atomic`: the handler runs in one transaction, `job.transaction`, which also completes the job.
             middlewares: around its attempts, outermost first, inside those of the app.
-            memory_limit: bytes that the process of a `runs="process"` handler may have; more, and it is killed.
-            keep_logs: a level of `logging`, such as `INFO`: what the handler logs is kept with the job as well.
+            options: as in `KindOptions`.
 
         Raises:
             DuplicateKind: the name is taken.
@@ -142,31 +112,16 @@ class App(Declaring):
             validation.check_name("the name of a kind", name)
         elif name is not None and not callable(name):
             raise validation.refusal("the name of a kind", "text", name)
-        check_middlewares(middlewares)
-        options = KindOptions(
-            queue=queue,
-            priority=priority,
-            max_attempts=max_attempts,
-            unique=unique,
-            lease=cast("Any", lease),
-            timeout=cast("Any", timeout),
-            deadline=cast("Any", deadline),
-            retry=RetryPolicy() if retry is None else retry,
-            mode=mode,
-            middlewares=tuple(middlewares),
-            memory_limit=memory_limit,
-            keep_logs=keep_logs,
-        )
-
         if runs is not None:
             validation.check_choice("runs", runs, RUNS)
+        checked = checked_options(options, middlewares)
 
         def register(function: Callable[..., Any]) -> Kind[..., Any]:
             validation.check_function("a handler", function)
             own = name if isinstance(name, str) else getattr(function, "__name__", None)
             if own is None:
                 raise BadInput(f"{function!r:.100} has no name; give its kind one, as in app.kind('send')")
-            made: Kind[..., Any] = Kind(own, function, runs, options)
+            made: Kind[..., Any] = Kind(own, function, runs, checked)
             self.add(made)
             return made
 
@@ -175,7 +130,7 @@ class App(Declaring):
     def default_handler(self, function: Callable[[Job, dict[str, Any]], Any]) -> Callable[[Job, dict[str, Any]], Any]:
         """Register the handler of every kind that nobody registered: called with the job and its args as a dict."""
 
-        self.default = FreeKind("*", function, None, KindOptions())
+        self.default = FreeKind("*", function, None, CheckedKindOptions())
         return function
 
     def add(self, kind: Kind[..., Any]) -> None:
@@ -208,7 +163,7 @@ class App(Declaring):
 
         Add it before the worker starts; which kind is registered first does not matter.
         """
-        check_middleware(function)
+        validation.check_middleware(function)
         self._middlewares.append(function)
         return function
 
@@ -220,7 +175,7 @@ class App(Declaring):
 
     def enqueue_middleware(self, function: EM) -> EM:
         """Put a middleware around what clients with this app enqueue, inside those added before."""
-        check_middleware(function)
+        validation.check_middleware(function)
         self.enqueue_middlewares.append(function)
         return function
 

@@ -13,6 +13,7 @@ import msgspec
 
 from leasehold.errors import BadInput
 from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.kinds.kind_options import DEFAULTS_OF_JOBS
 from leasehold.jobs.producing.new_job import JOB_OPTIONS, NewJob
 from leasehold.jobs.producing.unique import UniqueByDefault
 from leasehold.schedules.definition import (
@@ -97,7 +98,7 @@ def fitted(definition: Mapping[str, Any], kind: Kind[..., Any]) -> Definition:
     else:
         kind.refuse_unknown(args)
     made = dict(definition)
-    for name in ("queue", "priority", "max_attempts"):
+    for name in DEFAULTS_OF_JOBS:
         default = getattr(kind.options, name)
         if made.get(name) is None and default is not None:
             made[name] = default

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leasehold.jobs.handling.context import Context
 from leasehold.jobs.handling.job import Job
-
-if TYPE_CHECKING:
-    from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind import Kind
 
 
 class Attempt:

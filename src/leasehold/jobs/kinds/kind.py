@@ -5,104 +5,29 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_args
 
 import msgspec
 
 from leasehold import validation
 from leasehold.errors import BadInput, InvalidArgs
-from leasehold.jobs.handling.job import NewJob
-from leasehold.jobs.handling.retry import RetryPolicy
 from leasehold.jobs.kinds.arguments import args_type, encode_args, takes_job
 from leasehold.jobs.kinds.importing import refuse_unimportable
-from leasehold.jobs.kinds.middleware import Middleware, check_middlewares
-from leasehold.jobs.producing.unique import Unique, by_default
-from leasehold.validation import LONGEST_TIME
+from leasehold.jobs.kinds.kind_options import DEFAULTS_OF_JOBS, CheckedKindOptions
+from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.producing.unique import by_default
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 Runs = Literal["trio", "asyncio", "thread", "process"]
-Mode = Literal["atomic"]
 RUNS: tuple[str, ...] = get_args(Runs)
-MODES: tuple[str, ...] = get_args(Mode)
-
-SHORTEST_LEASE, LONGEST_LEASE = 1.0, 86_400.0
-LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-LEAST_MEMORY_LIMIT = 64 * 1_048_576
-
-
-class KindOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What one kind wants; None leaves it to the worker or the database.
-
-    Attributes:
-        queue: where its jobs go unless the producer says otherwise.
-        priority: likewise.
-        max_attempts: likewise.
-        unique: likewise; a job that continues a chain asks for nothing.
-        lease: seconds a claim or renewal holds; 1 to a day, since it is renewed while the handler runs.
-        timeout: seconds a handler may run before it is cancelled and the attempt fails; a job may have its own.
-        deadline: seconds after a job was enqueued at which it fails for good, in whatever state it is; likewise.
-        retry: back-off between attempts.
-        mode: `atomic`: the whole handler runs in one transaction, `job.transaction`, which also completes the job.
-        middlewares: go around its attempts, outermost first, inside those of its app.
-        memory_limit: bytes of resident memory that the process of a `runs="process"` handler may have.
-        keep_logs: a level of `logging`; records of that level and above go from the handler to `job.log` as well.
-    """
-
-    queue: str | None = None
-    priority: int | None = None
-    max_attempts: int | None = None
-    unique: Unique | None = None
-    lease: float | None = None
-    timeout: float | None = None
-    deadline: float | None = None
-    retry: RetryPolicy = RetryPolicy()
-    mode: Mode | None = None
-    middlewares: tuple[Middleware, ...] = ()
-    memory_limit: int | None = None
-    keep_logs: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.queue is not None:
-            validation.check_queue("queue", self.queue)
-        if self.priority is not None:
-            validation.check_integer("priority", self.priority)
-        if self.max_attempts is not None:
-            validation.check_integer("max_attempts", self.max_attempts, 1, validation.MOST_ATTEMPTS)
-        if self.unique is not None and not isinstance(cast("object", self.unique), Unique):
-            raise validation.refusal("unique", "a Unique", self.unique)
-        if not isinstance(cast("object", self.retry), RetryPolicy):
-            raise validation.refusal("retry", "a RetryPolicy", self.retry)
-        if self.mode is not None:
-            validation.check_choice("mode", self.mode, MODES)
-        check_middlewares(self.middlewares)
-        self._check_times()
-        level = cast("object", self.keep_logs)
-        if level is not None and not (isinstance(level, str) and level.upper() in LOG_LEVELS):
-            raise BadInput(f"keep_logs must be one of {', '.join(LOG_LEVELS)}, not {level!r}")
-        limit = cast("object", self.memory_limit)
-        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < LEAST_MEMORY_LIMIT):
-            raise BadInput(f"memory_limit is in bytes and at least {LEAST_MEMORY_LIMIT}, not {limit!r}")
-
-    def _check_times(self) -> None:
-        for name in ("lease", "timeout", "deadline"):
-            if (value := getattr(self, name)) is not None:
-                msgspec.structs.force_setattr(self, name, validation.seconds(name, value))
-        if self.lease is not None and not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
-            raise BadInput(
-                f"lease must be at least {SHORTEST_LEASE:g} and at most {LONGEST_LEASE:g} seconds, not {self.lease}"
-            )
-        for name in ("timeout", "deadline"):
-            seconds: float | None = getattr(self, name)
-            if seconds is not None and not 0 < seconds <= LONGEST_TIME:
-                raise BadInput(f"{name} must be more than 0 seconds and at most 100 years, not {seconds}")
 
 
 class Kind(Generic[P, R]):
     """A registered handler. Call it like the function it was made from; `new(...)` makes a job of it."""
 
-    def __init__(self, name: str, function: Callable[..., Any], runs: Runs | None, options: KindOptions) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], runs: Runs | None, options: CheckedKindOptions) -> None:
         validation.check_name("the name of a kind", name)
         self.name = name
         self.function = validation.check_function(f"handler of {name}", function)
@@ -144,8 +69,7 @@ class Kind(Generic[P, R]):
 
     def with_defaults(self, job: NewJob) -> NewJob:
         """The job with the queue, priority, attempts, uniqueness and deadline of this kind where it says none of its own."""
-        own = {"queue": job.queue, "priority": job.priority, "max_attempts": job.max_attempts}
-        changes = {name: getattr(self.options, name) for name, value in own.items() if value is None}
+        changes = {name: getattr(self.options, name) for name in DEFAULTS_OF_JOBS if getattr(job, name) is None}
         if job.unique is None and self._unique is not None:
             changes["unique"] = self._unique
         if job.deadline is None and self.options.deadline is not None:

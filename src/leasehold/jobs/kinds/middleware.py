@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Awaitable, Sequence
+from typing import Any, Protocol
 
-from leasehold import validation
-from leasehold.errors import BadInput
-
-if TYPE_CHECKING:
-    from leasehold.jobs.handling.job import NewJob
-    from leasehold.jobs.kinds.attempt import Attempt
-    from leasehold.records.jobs import EnqueuedJob
+from leasehold.jobs.kinds.attempt import Attempt
+from leasehold.jobs.producing.new_job import NewJob
+from leasehold.records.jobs import EnqueuedJob
 
 
 class CallNext(Protocol):
@@ -56,18 +51,3 @@ class EnqueueMiddleware(Protocol):
     def __call__(self, jobs: Sequence[NewJob], call_next: EnqueueNext, /) -> Awaitable[list[EnqueuedJob]]:
         """Do something around `await call_next(jobs)`."""
         ...
-
-
-def check_middleware(function: object) -> None:
-    """Refuse what cannot go around anything. Raises BadInput."""
-    validation.check_function("a middleware", function)
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise BadInput(f"middleware {function!r:.100} is a generator; have it return what `await call_next()` returns")
-
-
-def check_middlewares(functions: object) -> None:
-    """Refuse what is no list of middlewares. Raises BadInput."""
-    if isinstance(functions, str) or not isinstance(functions, Iterable):
-        raise validation.refusal("middlewares", "a list of functions", functions)
-    for function in cast("Iterable[object]", functions):
-        check_middleware(function)
