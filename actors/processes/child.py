@@ -34,6 +34,7 @@ from leasehold.errors import BadInput
 from leasehold.jobs.handling import retry
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.job_host import HostedJob
 from leasehold.jobs.kinds.importing import find_object
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.kind_options import CheckedKindOptions
@@ -143,10 +144,10 @@ class ProcessDesk:
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(None), ())
 
-    def cancel_reason(self, job: Job) -> None:
+    def cancel_reason(self, job: HostedJob) -> None:
         """A process is killed, not told."""
 
-    def work(self, job: Job) -> Any:
+    def session(self, job: HostedJob) -> Any:
         """Of this attempt."""
         return ProcessWork(job.id)
 
@@ -157,7 +158,7 @@ class ProcessWork:
     def __init__(self, job_id: int) -> None:
         self._job_id = job_id
 
-    def say(self, continuation: ContinueWith[Any]) -> None:
+    def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """The worker sees it when it is returned."""
 
     def __getattr__(self, name: str) -> NoReturn:

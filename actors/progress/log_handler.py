@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from leasehold.app import App
-from leasehold.jobs.handling.job_host import Journal
+from leasehold.jobs.handling.job_host import ProgressSink
 from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import redact_dsns
 
@@ -18,7 +18,7 @@ NAMES = ((50, "critical"), (40, "error"), (30, "warning"), (20, "info"))
 class LogKeeper(logging.Handler):
     """On the root logger while the worker runs. Records of leasehold itself are left out."""
 
-    def __init__(self, journal: Journal, worker_id: str, levels: Mapping[str, int]) -> None:
+    def __init__(self, journal: ProgressSink, worker_id: str, levels: Mapping[str, int]) -> None:
         super().__init__(min(levels.values()))
         self._journal = journal
         self._worker_id = worker_id
@@ -46,7 +46,7 @@ def level_name(number: int) -> str:
 
 
 @contextmanager
-def keeping_logs(journal: Journal, worker_id: str, app: App) -> Generator[None]:
+def keeping_logs(journal: ProgressSink, worker_id: str, app: App) -> Generator[None]:
     """Keep logs while the block lasts, if any kind of the app wants it."""
     levels = {kind.name: kind.options.keep_logs for kind in app if kind.options.keep_logs is not None}
     with keeping_levels(journal, worker_id, levels):
@@ -54,7 +54,7 @@ def keeping_logs(journal: Journal, worker_id: str, app: App) -> Generator[None]:
 
 
 @contextmanager
-def keeping_levels(journal: Journal, worker_id: str, levels: Mapping[str, str]) -> Generator[None]:
+def keeping_levels(journal: ProgressSink, worker_id: str, levels: Mapping[str, str]) -> Generator[None]:
     """Keep logs of these kinds from these levels on while the block lasts."""
     if not levels:
         yield

@@ -19,8 +19,7 @@ from leasehold.database.rows import decode_json
 from leasehold.errors import BadInput, InvalidArgs, LeaseLost
 from leasehold.jobs.enqueueing.encoding import encode_continuation
 from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.job_host import Block
+from leasehold.jobs.handling.job_host import Block, HostedJob
 from leasehold.jobs.handling.transactions import (
     Completion,
     CompletionValues,
@@ -40,7 +39,7 @@ T = TypeVar("T", bound=JobTransaction)
 class AttemptWork:
     """One attempt that has asked for more than its args: at most one transaction open at a time."""
 
-    def __init__(self, held: Held, job: Job, desk: WorkerDesk) -> None:
+    def __init__(self, held: Held, job: HostedJob, desk: WorkerDesk) -> None:
         self._held = held
         self._job = job
         self._desk = desk
@@ -51,7 +50,7 @@ class AttemptWork:
         self._started: list[NewJob[Any]] = []
         self._new_ids: list[int] = []
 
-    def say(self, continuation: ContinueWith[Any]) -> None:
+    def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """The handler is going to return this."""
         if self._said is not None:
             raise BadInput("continue_with was said already; a job continues its chain once")

@@ -18,6 +18,7 @@ from leasehold.errors import BadInput, LeaseLost
 from leasehold.jobs.enqueueing.encoding import check_job
 from leasehold.jobs.handling.continuation import WaitFor
 from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.job_host import HostedJob
 from leasehold.jobs.handling.transactions import need_thread_of_worker
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.producing.new_job import NewJob
@@ -43,12 +44,12 @@ class WorkerDesk:
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(None), ())
 
-    def cancel_reason(self, job: Job) -> str | None:
+    def cancel_reason(self, job: HostedJob) -> str | None:
         """Why this attempt is being cancelled, if it is. In any thread."""
         held = self._holdings.get(job.id)
         return None if held is None or held.attempt != job.attempt else held.cancel_reason
 
-    def work(self, job: Job) -> AttemptWork:
+    def session(self, job: HostedJob) -> AttemptWork:
         """Of this running attempt. Raises LeaseLost when it has ended."""
         known = self.works.get((job.id, job.attempt))
         if known is not None:
@@ -72,7 +73,7 @@ class WorkerDesk:
 
     async def begin_atomic(self, job: Job, kind: Kind[..., Any]) -> None:
         """Open the transaction that an atomic handler runs in. Raises LeaseLost, DatabaseUnavailable."""
-        work = self.work(job)
+        work = self.session(job)
         await (run_asyncio(work.begin_atomic) if kind.runs == "asyncio" else work.begin_atomic())
 
     async def close(self, held: Held, end: Any) -> Outcome:

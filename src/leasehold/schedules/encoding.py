@@ -7,12 +7,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
 
 from leasehold.errors import BadInput
 from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.kind_options import DEFAULTS_OF_JOBS
 from leasehold.jobs.producing.new_job import JOB_OPTIONS, NewJob
 from leasehold.jobs.producing.unique import UniqueByDefault
@@ -27,9 +28,6 @@ from leasehold.schedules.definition import (
     ScheduleDefinition,
 )
 from leasehold.schedules.timetable import Timetable
-
-if TYPE_CHECKING:
-    from leasehold.jobs.kinds.kind import Kind
 
 Definition: TypeAlias = "dict[str, Any]"
 """The JSON object that the SQL functions take."""

@@ -9,8 +9,8 @@ from typing import Any, cast
 from leasehold.database.hooks import Hooks
 from leasehold.errors import LeaseholdError
 from leasehold.events import ChainCreated, Event, JobBlocked, JobCreated
-from leasehold.jobs.handling.job import NewJob
 from leasehold.jobs.kinds.middleware import EnqueueMiddleware, EnqueueNext
+from leasehold.jobs.producing.new_job import NewJob
 from leasehold.observability.observers import Observers
 from leasehold.records.jobs import EnqueuedJob
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
@@ -12,12 +12,10 @@ from leasehold import validation
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.producing.new_job import Blocker, Ended, NewJob
 from leasehold.jobs.producing.unique import Unique, UniqueByDefault
 from leasehold.observability.job_context import inherited_traceparent
-
-if TYPE_CHECKING:
-    from leasehold.jobs.kinds.kind import Kind
 
 Check: TypeAlias = "Callable[[NewJob[Any]], NewJob[Any]]"
 """Fills in what the kind wants and refuses what it does not take."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, overload
 from uuid import UUID
 
 import msgspec
@@ -14,19 +14,20 @@ from leasehold.errors import BadInput
 from leasehold.jobs.handling.cancel_reason import CancelReason
 from leasehold.jobs.handling.context import NO_CONTEXT, Context
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
+from leasehold.jobs.handling.job_host import AttemptSession, Block, JobHost
+from leasehold.jobs.handling.token import Token
+from leasehold.jobs.handling.transactions import (
+    Completion,
+    CompletionValues,
+    JobTransaction,
+    SyncCompletion,
+    SyncJobTransaction,
+    need_thread_of_handler,
+)
 from leasehold.jobs.producing.new_job import Blocker, NewJob
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
-
-    from leasehold.jobs.handling.job_host import Block, Desk, Journal, Work
-    from leasehold.jobs.handling.transactions import (
-        Completion,
-        CompletionValues,
-        JobTransaction,
-        SyncCompletion,
-        SyncJobTransaction,
-    )
 
 __all__ = ["Blocker", "Job", "NewJob", "Token"]
 
@@ -35,19 +36,6 @@ T = TypeVar("T")
 
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LOG_LEVELS = frozenset(get_args(LogLevel))
-
-
-class Token(NamedTuple):
-    """The fencing token: what `leasehold.assert_lease` and `leasehold.complete_job` ask for, in this order.
-
-    Attributes:
-        job_id, attempt: of the attempt.
-        incarnation: of the worker, as text, which every driver takes.
-    """
-
-    job_id: int
-    attempt: int
-    incarnation: str
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +79,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     chain_position: int = 0
     traceparent: str | None = None
     context: Context = NO_CONTEXT
-    _desk: Desk | None = None
+    _host: JobHost | None = None
 
     @property
     def token(self) -> Token:
@@ -113,13 +101,13 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             BadInput: said before in this attempt. A handler that says it and returns something else fails.
         """
         made = ContinueWith(next, tuple(blockers), tuple(jobs))
-        if self._desk is not None:
-            self._desk.work(self).say(made)
+        if self._host is not None:
+            self._host.session(self).set_continuation(made)
         return made
 
     def start(self, *jobs: NewJob[Any]) -> None:
         """Begin chains of their own in the commit that completes this job, and not if it fails."""
-        self._work().start(jobs)
+        self._session().start(jobs)
 
     def wait_for(self, blockers: Sequence[Blocker], delay: float | timedelta | None = None) -> WaitFor:
         """`raise job.wait_for([parse.new(page) for page in pages])`: run again when these chains have completed.
@@ -149,7 +137,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             BadInput: an output does not fit `output_type`; the message has its slot and its chain.
             DatabaseUnavailable: it did not answer.
         """
-        return await self._work().blockers(output_type)
+        return await self._session().blockers(output_type)
 
     @overload
     def blockers_sync(self) -> list[Any]: ...
@@ -161,10 +149,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     def blockers_sync(self, output_type: object) -> list[Any]: ...
     def blockers_sync(self, output_type: Any = Any) -> list[Any]:
         """As `blockers`, for handlers that run in a thread."""
-        from leasehold.jobs.handling.transactions import need_thread_of_handler  # noqa: PLC0415  as below
-
         need_thread_of_handler()
-        return trio.from_thread.run(self._work().blockers, output_type)
+        return trio.from_thread.run(self._session().blockers, output_type)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
         """`async with job.prepare() as tx:` a transaction of its own before or amid the work, any number of times.
@@ -173,7 +159,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises LeaseLost at the end of the block, and nothing of it is kept; BadInput in atomic handlers or after `complete`.
         """
-        return self._work().prepare()
+        return self._session().prepare()
 
     def complete(self) -> Block[Completion, SyncCompletion]:
         """`async with job.complete() as tx:` your SQL, the output, the next jobs and the audit row in one commit.
@@ -183,7 +169,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises BadInput: in atomic handlers, or when the attempt has completed before.
         """
-        return self._work().complete()
+        return self._session().complete()
 
     def completion(self, output: Any = None, continuation: ContinueWith[Any] | None = None) -> CompletionValues:
         """The values for `leasehold.complete_job` in a transaction of your own driver or ORM; nothing is written here.
@@ -199,21 +185,18 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             InvalidArgs, BadInput: JSON cannot carry one of them, both are given, or there is a completion of ours already:
                 in atomic handlers, and after `complete`.
         """
-        return self._work().completion(output, continuation)
+        return self._session().completion(output, continuation)
 
     @property
     def transaction(self) -> Completion:
         """The transaction that an atomic handler (`mode="atomic"`) runs in. Raises BadInput in others."""
-        return self._work().transaction
+        return self._session().transaction
 
     @property
     def transaction_sync(self) -> SyncCompletion:
         """As `transaction`, for handlers that run in a thread."""
-        # A job is imported by those who only enqueue.
-        from leasehold.jobs.handling.transactions import SyncCompletion, need_thread_of_handler  # noqa: PLC0415
-
         need_thread_of_handler()
-        return SyncCompletion(self._work().transaction)
+        return SyncCompletion(self._session().transaction)
 
     def progress(self, fraction: float | None, message: str | None = None) -> None:
         """`job.progress(0.4, "parsing")`: how far the job has come, for whoever looks at it. Cheap, in any kind of handler.
@@ -224,7 +207,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             fraction: 0 to 1, or None where only the message matters.
             message: up to 1000 characters.
         """
-        self._journal().progress(self.id, self.attempt, fraction, message)
+        self._require_host().journal.progress(self.id, self.attempt, fraction, message)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         """Keep a line with the job, for `leasehold jobs logs`. Cheap, in any kind of handler.
@@ -234,20 +217,17 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """
         if level not in LOG_LEVELS:
             raise BadInput(f"level must be one of {', '.join(sorted(LOG_LEVELS))}, not {level!r}")
-        self._journal().line(self.id, self.attempt, level, str(message))
+        self._require_host().journal.line(self.id, self.attempt, level, str(message))
 
     @property
     def cancel_reason(self) -> CancelReason | None:
         """Why this attempt is being cancelled, if it is: look at it where the cancellation arrives, or now and then."""
-        return None if self._desk is None else cast("CancelReason | None", self._desk.cancel_reason(self))
+        return None if self._host is None else cast("CancelReason | None", self._host.cancel_reason(self))
 
-    def _journal(self) -> Journal:
-        return self._at_hand().journal
+    def _session(self) -> AttemptSession:
+        return self._require_host().session(self)
 
-    def _work(self) -> Work:
-        return self._at_hand().work(self)
-
-    def _at_hand(self) -> Desk:
-        if self._desk is None:
+    def _require_host(self) -> JobHost:
+        if self._host is None:
             raise BadInput("this job has no worker at hand: it was not made by one")
-        return self._desk
+        return self._host

@@ -79,7 +79,9 @@ def test_a_decorated_and_a_plain_handler_are_found_by_their_names() -> None:
 def test_a_name_that_leads_elsewhere_is_refused_when_the_worker_starts() -> None:
     other = App()
     other.kind("lost", runs="process")(first_shadowed)
-    with pytest.raises(InvalidArgs, match=r"handler lost: tests\.leasehold\.test_importing:shadowed is .* not this"):
+    with pytest.raises(
+        InvalidArgs, match=r"handler lost: tests\.leasehold\.jobs\.kinds\.test_importing:shadowed is .* not this"
+    ):
         check_process_kinds(other)
     with pytest.raises(InvalidArgs, match="handler lost"):
         pool_for(other, 3)
