@@ -26,7 +26,7 @@ S = TypeVar("S")
 
 
 class Block(Generic[A, S]):
-    """A block with a transaction: `async with` under trio and asyncio, `with` in a thread."""
+    """A block with a transaction. Use `async with` under trio and asyncio, `with` in a thread."""
 
     def __init__(
         self,

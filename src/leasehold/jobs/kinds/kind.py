@@ -1,4 +1,4 @@
-"""A kind of job: its name, its handler, the type of its args, and what it wants other than the defaults."""
+"""A kind of job: its name, its handler, the types of its args, and its options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,16 @@ RUNS: tuple[str, ...] = get_args(Runs)
 
 
 class Kind(Generic[P, R]):
-    """A registered handler. Call it like the function it was made from; `new(...)` makes a job of it."""
+    """A registered handler: `@app.kind()` makes one of a function, and `new(...)` makes a job of it.
+
+    A kind cannot be called. In tests call the function itself: `greet.function(...)`.
+
+    Attributes:
+        name: of the kind, unique in its app.
+        function: the handler.
+        runs: `trio`, `asyncio`, `thread` or `process`.
+        options: checked, with times in seconds.
+    """
 
     def __init__(self, name: str, function: Callable[..., Any], runs: Runs | None, options: CheckedKindOptions) -> None:
         validation.check_name("the name of a kind", name)
@@ -59,16 +68,16 @@ class Kind(Generic[P, R]):
         return f"<Kind {self.name!r} runs={self.runs}>"
 
     def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob[R]:
-        """A job of this kind with these args, checked against the handler's signature now, not when it runs.
+        """A job of this kind with these args, checked against the signature of the handler.
 
         Raises:
-            InvalidArgs: wrong names, wrong types, or values that JSON cannot carry.
+            InvalidArgs: a name or a type is wrong, or JSON cannot hold a value.
         """
         encoded = self.encode(self._bind(args, kwargs))
         return self.with_defaults(NewJob(kind=self.name, args=msgspec.Raw(encoded)))
 
     def with_defaults(self, job: NewJob) -> NewJob:
-        """The job with the queue, priority, attempts, uniqueness and deadline of this kind where it says none of its own."""
+        """The job with the queue, priority, attempts, unique and deadline of this kind where it has none of its own."""
         changes = {name: getattr(self.options, name) for name in DEFAULTS_OF_JOBS if getattr(job, name) is None}
         if job.unique is None and self._unique is not None:
             changes["unique"] = self._unique
@@ -85,12 +94,12 @@ class Kind(Generic[P, R]):
         return named | kwargs
 
     def refuse_unknown(self, names: Iterable[str]) -> None:
-        """Raises InvalidArgs for names that the handler does not take."""
+        """Refuse names that the handler does not take. Raises InvalidArgs."""
         if unknown := sorted(set(names) - set(self._fields)):
             raise InvalidArgs(f"{self.name} takes ({', '.join(self._fields)}), not {', '.join(unknown)}")
 
     def encode(self, named: dict[str, Any]) -> bytes:
-        """JSON for these args, proven to decode into what the handler takes."""
+        """JSON for these args, after a check that it decodes into what the handler takes. Raises InvalidArgs."""
         encoded = encode_args(named, f"args of {self.name}")
         self.decode(encoded)
         return encoded
@@ -108,7 +117,7 @@ class Kind(Generic[P, R]):
         return {name: getattr(decoded, name) for name in self._fields}
 
     def decode_args(self, encoded: str) -> dict[str, Any]:
-        """The named arguments to call the handler with. Raises InvalidArgs."""
+        """The named arguments of the handler; as `decode`, and faster without args. Raises InvalidArgs."""
         return self.decode(encoded) if self._fields or encoded != "{}" else {}
 
 

@@ -65,7 +65,7 @@ class JobOptions(TypedDict, total=False):
         unique: which other jobs count as this one, and what happens if there is one.
         blockers: chains that have to complete first, by id or as new jobs, which are made together with this one; the
             handler finds their outputs, in this order, with `job.blockers()`.
-        traceparent: the trace that this job belongs to (W3C); that of the job or span that makes it where not given.
+        traceparent: the trace that this job belongs to (W3C); if not given, that of the running job that makes it.
         metadata: JSON object for people and filters.
     """
 
