@@ -14,7 +14,7 @@ from leasehold.actors.attempts.time_limits import RunClock
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.job_host import Desk
+from leasehold.jobs.handling.job_host import JobHost
 from leasehold.jobs.kinds.kind import Kind
 
 SHUTDOWN = "shutdown"
@@ -92,8 +92,8 @@ class HeldJob:
             if self.scope is not None:
                 self.scope.cancel(reason)
 
-    def job(self, identity: WorkerIdentity, desk: Desk | None = None) -> Job:
-        """What the handler sees. `desk` is what its methods ask; without one they say that there is no worker at hand."""
+    def job(self, identity: WorkerIdentity, host: JobHost | None = None) -> Job:
+        """What the handler sees. `host` is what its methods call; without one they say that there is no worker at hand."""
         row = self.row
         metadata = row["metadata"]
         job = Job(
@@ -110,7 +110,7 @@ class HeldJob:
             created_at=row["created_at"],
             run_at=row["run_at"],
             chain_id=self.id,
-            _desk=desk,
+            _host=host,
         )
         if not self.extras:
             return job

@@ -35,8 +35,10 @@ from leasehold.errors import BadInput
 from leasehold.jobs.handling import retry
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.job_host import HostedJob
 from leasehold.jobs.kinds.importing import find_object
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import install_logging
 
@@ -132,33 +134,33 @@ def _call(request: Request) -> Any:
 def _job(request: Request, kind: Kind[..., Any], speaker: OutputFileWriter) -> Job:
     """The job as the handler sees it: its data, a line to the worker, and no database behind it."""
     held = HeldJob(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
-    return held.job(WorkerIdentity(request.worker_id, request.incarnation), ProcessDesk(speaker))
+    return held.job(WorkerIdentity(request.worker_id, request.incarnation), ProcessJobHost(speaker))
 
 
-class ProcessDesk:
+class ProcessJobHost:
     """What a job has at hand in a process: it can say something, and that is all."""
 
-    def __init__(self, journal: OutputFileWriter) -> None:
-        self.journal = journal
+    def __init__(self, buffer: OutputFileWriter) -> None:
+        self.progress_sink = buffer
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(None), ())
 
-    def cancel_reason(self, job: Job) -> None:
+    def cancel_reason(self, job: HostedJob) -> None:
         """A process is killed, not told."""
 
-    def work(self, job: Job) -> Any:
+    def session(self, job: HostedJob) -> Any:
         """Of this attempt."""
-        return ProcessWork(job.id)
+        return ProcessAttemptSession(job.id)
 
 
-class ProcessWork:
+class ProcessAttemptSession:
     """An attempt in a process: what it says it will return, it returns; all else needs the database and raises BadInput."""
 
     def __init__(self, job_id: int) -> None:
         self._job_id = job_id
 
-    def say(self, continuation: ContinueWith[Any]) -> None:
+    def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """The worker sees it when it is returned."""
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -171,7 +173,7 @@ def find_kind(module: str, qualname: str) -> Kind[..., Any]:
     found = find_object(module, qualname)
     if isinstance(found, Kind):
         return cast("Kind[..., Any]", found)
-    return Kind(qualname, found, "process", KindOptions())
+    return Kind(qualname, found, "process", CheckedKindOptions())
 
 
 def _returned(output: Any, kind: Kind[..., Any]) -> Answer:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.errors import LeaseholdError
 
 
@@ -66,8 +66,8 @@ class Member(Protocol):
         """
         ...
 
-    def hear(self, journal: Journal) -> None:
-        """Put what the handler has said since the last time into the journal."""
+    def hear(self, buffer: ProgressBuffer) -> None:
+        """Put what the handler has said since the last time into the buffer."""
         ...
 
     async def stack(self) -> str:

@@ -16,13 +16,13 @@ from zlib import crc32
 
 import msgspec
 
-from leasehold.actors.progress.buffer import LONGEST_LINE, LONGEST_MESSAGE, MOST_OF_A_JOB, Journal
+from leasehold.actors.progress.buffer import LONGEST_LINE, LONGEST_MESSAGE, MOST_OF_A_JOB, ProgressBuffer
 
 HEAD = Struct("<II")  # length and checksum: what is half written is not read
 LINES_FROM = 8_192
 
 
-class Word(msgspec.Struct, frozen=True, array_like=True, tag=True):
+class ReportedProgress(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """How far an attempt has come."""
 
     job_id: int
@@ -31,7 +31,7 @@ class Word(msgspec.Struct, frozen=True, array_like=True, tag=True):
     message: str | None
 
 
-class LogLine(msgspec.Struct, frozen=True, array_like=True, tag=True):
+class ReportedLine(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """A line for the log of a job."""
 
     job_id: int
@@ -41,7 +41,7 @@ class LogLine(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 class OutputFileWriter:
-    """The journal of a job in the process. Without a file it says nothing."""
+    """Where a job in a process puts its progress and log lines. Without a file they are dropped."""
 
     def __init__(self, fd: int | None) -> None:
         self._fd = fd
@@ -52,16 +52,16 @@ class OutputFileWriter:
     def progress(self, job_id: int, attempt: int, fraction: float | None, message: str | None = None) -> None:
         """How far an attempt has come."""
         text = None if message is None else str(message)[:LONGEST_MESSAGE]
-        self._write(Word(job_id, attempt, None if fraction is None else float(fraction), text), 0)
+        self._write(ReportedProgress(job_id, attempt, None if fraction is None else float(fraction), text), 0)
 
     def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
         """A line for the log of a job; those that nobody would keep are not written."""
         with self._lock:
             self._lines += 1
             if self._lines <= MOST_OF_A_JOB:
-                self._end += self._write(LogLine(job_id, attempt, level, message[:LONGEST_LINE]), self._end)
+                self._end += self._write(ReportedLine(job_id, attempt, level, message[:LONGEST_LINE]), self._end)
 
-    def _write(self, said: Word | LogLine, place: int) -> int:
+    def _write(self, said: ReportedProgress | ReportedLine, place: int) -> int:
         if self._fd is None:
             return 0
         encoded = msgspec.msgpack.encode(said)
@@ -74,7 +74,7 @@ class OutputFile:
     def __init__(self) -> None:
         self._fd: int | None = None
         self._end = LINES_FROM
-        self._word: Word | None = None
+        self._word: ReportedProgress | None = None
 
     @contextmanager
     def at_a_path(self) -> Generator[str | None]:
@@ -97,19 +97,19 @@ class OutputFile:
         if self._fd is not None:
             os.ftruncate(self._fd, 0)
 
-    def hear(self, journal: Journal) -> None:
-        """Put what was said since the last time into the journal."""
+    def hear(self, buffer: ProgressBuffer) -> None:
+        """Put what was said since the last time into the buffer."""
         word = self._read(0)[0]
-        if isinstance(word, Word) and word != self._word:
+        if isinstance(word, ReportedProgress) and word != self._word:
             self._word = word
-            journal.progress(word.job_id, word.attempt, word.fraction, word.message)
+            buffer.progress(word.job_id, word.attempt, word.fraction, word.message)
         line, end = self._read(self._end)
-        while isinstance(line, LogLine):
-            journal.line(line.job_id, line.attempt, line.level, line.message)
+        while isinstance(line, ReportedLine):
+            buffer.line(line.job_id, line.attempt, line.level, line.message)
             self._end = end
             line, end = self._read(end)
 
-    def _read(self, place: int) -> tuple[Word | LogLine | None, int]:
+    def _read(self, place: int) -> tuple[ReportedProgress | ReportedLine | None, int]:
         if self._fd is None:
             return None, place
         head = os.pread(self._fd, HEAD.size, place)
@@ -119,7 +119,7 @@ class OutputFile:
         encoded = os.pread(self._fd, length, place + HEAD.size)
         if not length or len(encoded) < length or crc32(encoded) != checksum:
             return None, place
-        return msgspec.msgpack.decode(encoded, type=Word | LogLine), place + HEAD.size + length
+        return msgspec.msgpack.decode(encoded, type=ReportedProgress | ReportedLine), place + HEAD.size + length
 
     def close(self) -> None:
         """Forget it."""

@@ -21,7 +21,7 @@ from leasehold.actors.processes.member import ProcessDied
 from leasehold.actors.processes.output_file import OutputFile
 from leasehold.actors.processes.stack_file import StackFile
 from leasehold.actors.processes.wire import Reply, Setup, encode
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.errors import BadInput
 from leasehold.observability.logs import current_logging
 
@@ -96,9 +96,9 @@ class ParallelMember:
             raise ProcessDied(pid=self.pid, why=f"process {pid} answered, and to request {number} of {self._requests}")
         return answer
 
-    def hear(self, journal: Journal) -> None:
+    def hear(self, buffer: ProgressBuffer) -> None:
         """Hear what the handler says; see `Member`."""
-        self._words.hear(journal)
+        self._words.hear(buffer)
 
     async def stack(self) -> str:
         """Where the process is; see `Member`."""

@@ -11,7 +11,7 @@ from leasehold.actors.attempts.time_limits import RunClock
 from leasehold.actors.processes.member import Member, ProcessDied, Start
 from leasehold.actors.processes.memory import call_within, resident_bytes
 from leasehold.actors.processes.requirements import check_process_kinds
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.app import App
 from leasehold.errors import ProcessCrashed, tell
 from leasehold.jobs.kinds.kind import Kind
@@ -22,10 +22,10 @@ FRESH_SHARE = 0.5
 
 
 class ProcessPool:
-    """Runs requests in at most `size` processes; more wait for their turn. What their handlers say goes into `journal`."""
+    """Runs requests in at most `size` processes; more wait for their turn. What their handlers say goes into `buffer`."""
 
-    def __init__(self, size: int, start: Start | None = None, journal: Journal | None = None) -> None:
-        self._journal = journal or Journal()
+    def __init__(self, size: int, start: Start | None = None, buffer: ProgressBuffer | None = None) -> None:
+        self._buffer = buffer or ProgressBuffer()
         self._start = start or _start_parallel
         self._free: list[Member] = []
         self._busy: dict[trio.lowlevel.Task, Member] = {}
@@ -63,7 +63,7 @@ class ProcessPool:
             try:
                 answer = await (member.call(request) if limit is None else call_within(member, request, kind, limit))
             except BaseException as error:
-                member.hear(self._journal)
+                member.hear(self._buffer)
                 with trio.CancelScope(shield=True):
                     await member.aclose()
                 if isinstance(error, ProcessDied):
@@ -71,14 +71,14 @@ class ProcessPool:
                 raise
             finally:
                 del self._busy[task]
-            member.hear(self._journal)
+            member.hear(self._buffer)
             self._free.append(member)
             return answer
 
     def hear(self) -> None:
-        """Put what the handlers have said into the journal. Those that end are heard anyway."""
+        """Put what the handlers have said into the buffer. Those that end are heard anyway."""
         for member in self._busy.values():
-            member.hear(self._journal)
+            member.hear(self._buffer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -122,12 +122,12 @@ class ProcessOutputReader:
             self._pool.hear()
 
 
-def pool_for(app: App, slots: int, journal: Journal | None = None) -> ProcessPool | None:
+def pool_for(app: App, slots: int, buffer: ProgressBuffer | None = None) -> ProcessPool | None:
     """The pool that a worker needs for this app, or None where no kind runs in a process.
 
     As many processes as slots, but no more than this process may use CPUs. Raises as `check_process_kinds`.
     """
-    return ProcessPool(min(slots, usable_cpus()), journal=journal) if check_process_kinds(app) else None
+    return ProcessPool(min(slots, usable_cpus()), buffer=buffer) if check_process_kinds(app) else None
 
 
 def usable_cpus() -> int:

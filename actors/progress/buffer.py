@@ -1,6 +1,6 @@
-"""What running handlers say of themselves, until it is written: how far they have come, and lines for the job's log.
+"""Progress and log lines of running handlers, until they are written.
 
-Called in any thread and never waits. What does not fit in is counted, and the job's log says how much that was.
+Any thread may call it, and it never waits. What does not fit in is counted; the job's log then says how many lines are missing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Attempt = tuple[int, int]
 """Job id and attempt."""
 
 
-class Said(NamedTuple):
+class ProgressReport(NamedTuple):
     """How far an attempt has come."""
 
     job_id: int
@@ -39,7 +39,7 @@ class Said(NamedTuple):
     message: str | None
 
 
-class Line(NamedTuple):
+class BufferedLine(NamedTuple):
     """One line of a job's log, by the worker's clock."""
 
     job_id: int
@@ -49,18 +49,18 @@ class Line(NamedTuple):
     message: str
 
 
-class Journal:
-    """The last word of each job, and the lines of all of them in order.
+class ProgressBuffer:
+    """The latest report of each job, and the log lines of all jobs in order.
 
     `wake` is called, in whatever thread, when the first thing comes in after `listen`.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.turn = trio.Lock()
-        """Held while words are taken and sent, so that of two that are sent the later one is written last."""
-        self._said: dict[int, Said] = {}
-        self._lines: deque[Line] = deque()
+        self.write_lock = trio.Lock()
+        """Held while reports are taken and sent, so that of two reports the later one is written last."""
+        self._reports: dict[int, ProgressReport] = {}
+        self._lines: deque[BufferedLine] = deque()
         self._characters = 0
         self._counts: dict[Attempt, int] = {}
         self._dropped: dict[Attempt, int] = {}
@@ -69,11 +69,11 @@ class Journal:
         self.dropped = 0
 
     def progress(self, job_id: int, attempt: int, fraction: float | None, message: str | None = None) -> None:
-        """Say how far an attempt has come; only the last word is written."""
-        said = Said(job_id, attempt, None if fraction is None else float(fraction), message)
+        """Note how far an attempt has come; only the latest report is written."""
+        said = ProgressReport(job_id, attempt, None if fraction is None else float(fraction), message)
         with self._lock:
-            self._said[job_id] = said
-        self._stir()
+            self._reports[job_id] = said
+        self._wake_writer()
 
     def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
         """Append a line to the log of a job."""
@@ -88,23 +88,23 @@ class Journal:
                 self.dropped += 1
                 return
             self._append(job_id, attempt, level, text)
-        self._stir()
+        self._wake_writer()
 
     def _append(self, job_id: int, attempt: int, level: str, text: str) -> None:
         # No two lines have one time, so that their order is kept.
         self._last_at = max(datetime.now(UTC), self._last_at + TICK)
-        self._lines.append(Line(job_id, attempt, self._last_at, level, text))
+        self._lines.append(BufferedLine(job_id, attempt, self._last_at, level, text))
         self._characters += len(text)
 
     def listen(self, wake: Callable[[], object]) -> None:
         """Have `wake` called once, when there is something to write: now, or when it comes."""
         with self._lock:
             self._wake = wake
-            is_empty = not (self._said or self._lines)
+            is_empty = not (self._reports or self._lines)
         if not is_empty:
-            self._stir()
+            self._wake_writer()
 
-    def _stir(self) -> None:
+    def _wake_writer(self) -> None:
         if self._wake is not None:
             with self._lock:
                 wake, self._wake = self._wake, None
@@ -112,41 +112,43 @@ class Journal:
                 wake()
 
     @property
-    def has_words(self) -> bool:
+    def has_progress(self) -> bool:
         """Whether there is progress to write."""
-        return bool(self._said)
+        return bool(self._reports)
 
     @property
     def is_empty(self) -> bool:
         """Whether everything is written."""
-        return not (self._said or self._lines or self._dropped)
+        return not (self._reports or self._lines or self._dropped)
 
-    def said(self, job_ids: Collection[int] | None = None) -> list[Said]:
-        """The unwritten last words of these jobs, or of all, in the order of their ids."""
+    def latest(self, job_ids: Collection[int] | None = None) -> list[ProgressReport]:
+        """The unwritten reports of these jobs, or of all, in the order of their ids."""
         with self._lock:
-            found = self._said.values() if job_ids is None else (self._said[n] for n in job_ids if n in self._said)
+            found = (
+                self._reports.values() if job_ids is None else (self._reports[n] for n in job_ids if n in self._reports)
+            )
             return sorted(found, key=_job_id)
 
-    def lines(self, most: int) -> list[Line]:
+    def lines(self, most: int) -> list[BufferedLine]:
         """The oldest unwritten lines."""
         with self._lock:
-            self._confess()
+            self._note_dropped_lines()
             return [self._lines[n] for n in range(min(most, len(self._lines)))]
 
-    def _confess(self) -> None:
-        """Where lines were dropped and there is room again, tell it in the logs of their jobs."""
+    def _note_dropped_lines(self) -> None:
+        """Where lines were dropped and there is room again, say so in the logs of their jobs."""
         while self._dropped and len(self._lines) < MOST_LINES:
             (job_id, attempt), count = self._dropped.popitem()
             self._append(
                 job_id, attempt, "warning", f"{count} lines are missing here: too many waited for the database"
             )
 
-    def written(self, said: Collection[Said], lines: int = 0) -> None:
-        """These words and the oldest so many lines need not be written any more."""
+    def written(self, said: Collection[ProgressReport], lines: int = 0) -> None:
+        """These reports and this many of the oldest lines are written."""
         with self._lock:
             for each in said:
-                if self._said.get(each.job_id) is each:
-                    del self._said[each.job_id]
+                if self._reports.get(each.job_id) is each:
+                    del self._reports[each.job_id]
             for _ in range(lines):
                 self._characters -= len(self._lines.popleft().message)
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from leasehold.app import App
-from leasehold.jobs.handling.job_host import Journal
+from leasehold.jobs.handling.job_host import ProgressSink
 from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import redact_dsns
 
@@ -18,9 +18,9 @@ NAMES = ((50, "critical"), (40, "error"), (30, "warning"), (20, "info"))
 class LogKeeper(logging.Handler):
     """On the root logger while the worker runs. Records of leasehold itself are left out."""
 
-    def __init__(self, journal: Journal, worker_id: str, levels: Mapping[str, int]) -> None:
+    def __init__(self, buffer: ProgressSink, worker_id: str, levels: Mapping[str, int]) -> None:
         super().__init__(min(levels.values()))
-        self._journal = journal
+        self._buffer = buffer
         self._worker_id = worker_id
         self._levels = levels
 
@@ -33,7 +33,7 @@ class LogKeeper(logging.Handler):
         if record.levelno < self._levels.get(row["kind"], logging.CRITICAL + 1):
             return
         try:
-            self._journal.line(
+            self._buffer.line(
                 row["job_id"], row["attempt"], level_name(record.levelno), redact_dsns(self.format(record))
             )
         except Exception:
@@ -46,21 +46,21 @@ def level_name(number: int) -> str:
 
 
 @contextmanager
-def keeping_logs(journal: Journal, worker_id: str, app: App) -> Generator[None]:
+def keeping_logs(buffer: ProgressSink, worker_id: str, app: App) -> Generator[None]:
     """Keep logs while the block lasts, if any kind of the app wants it."""
     levels = {kind.name: kind.options.keep_logs for kind in app if kind.options.keep_logs is not None}
-    with keeping_levels(journal, worker_id, levels):
+    with keeping_levels(buffer, worker_id, levels):
         yield
 
 
 @contextmanager
-def keeping_levels(journal: Journal, worker_id: str, levels: Mapping[str, str]) -> Generator[None]:
+def keeping_levels(buffer: ProgressSink, worker_id: str, levels: Mapping[str, str]) -> Generator[None]:
     """Keep logs of these kinds from these levels on while the block lasts."""
     if not levels:
         yield
         return
     numbers = {kind: logging.getLevelNamesMapping()[level.upper()] for kind, level in levels.items()}
-    keeper = LogKeeper(journal, worker_id, numbers)
+    keeper = LogKeeper(buffer, worker_id, numbers)
     logging.getLogger().addHandler(keeper)
     try:
         yield

@@ -1,6 +1,6 @@
-"""Writes the journal: progress and log lines of all jobs of this worker in one statement each, twice a second at the most.
+"""Writes the buffer: progress and log lines of all jobs of this worker in one statement each, twice a second at the most.
 
-It has no part in outcomes, so that neither a slow insert nor a refused line ever holds one up. Only the last word of a job
+It has no part in outcomes, so that neither a slow insert nor a refused line ever holds one up. Only the last report of a job
 that ends goes with its outcome, which would otherwise come first and have it refused.
 """
 
@@ -17,7 +17,7 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.outcome import sanitized
-from leasehold.actors.progress.buffer import LONGEST_MESSAGE, Journal, Line, Said
+from leasehold.actors.progress.buffer import LONGEST_MESSAGE, BufferedLine, ProgressBuffer, ProgressReport
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
@@ -30,7 +30,7 @@ MOST_LINES = 2_000
 
 
 class ProgressWriterStatistics(msgspec.Struct, frozen=True):
-    """Counts since the start: words and lines written, lines dropped because too many were waiting, statements."""
+    """Counts since the start: reports and lines written, lines dropped because too many were waiting, statements."""
 
     progress: int
     lines: int
@@ -39,16 +39,16 @@ class ProgressWriterStatistics(msgspec.Struct, frozen=True):
 
 
 class ProgressWriter:
-    """Writes what handlers say: soon where it has been silent, at once where a job has ended."""
+    """Writes progress and log lines: within half a second, and at once where a job has ended."""
 
     name = "progress writer"
 
     def __init__(
-        self, caller: Caller, identity: WorkerIdentity, journal: Journal, is_running: Callable[[int], object]
+        self, caller: Caller, identity: WorkerIdentity, buffer: ProgressBuffer, is_running: Callable[[int], object]
     ) -> None:
         self._caller = caller
         self._incarnation = identity.incarnation
-        self._journal = journal
+        self._buffer = buffer
         self._is_running = is_running
         self._arrived = Signal()
         self._hurried = Signal()
@@ -59,37 +59,37 @@ class ProgressWriter:
 
     def hurry(self) -> None:
         """Jobs have ended: write what there is now."""
-        if not self._journal.is_empty:
+        if not self._buffer.is_empty:
             self._hurried.set()
 
     async def run(self) -> None:
         """Write until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was."""
         token = trio.lowlevel.current_trio_token()
         while True:
-            self._journal.listen(partial(_set_from_any_thread, token, self._arrived))
+            self._buffer.listen(partial(_set_from_any_thread, token, self._arrived))
             await self._arrived.wait()
             await self._hurried.wait(max(0.0, self._wrote_at + PAUSE_SECONDS - monotonic()))
             await self.write()
 
     async def write(self) -> None:
-        """Write everything that is in the journal now. Raises DatabaseUnavailable."""
+        """Write everything that is in the buffer now. Raises DatabaseUnavailable."""
         async with self._turn:
             self._wrote_at = monotonic()
-            if self._journal.has_words:
-                async with self._journal.turn:
-                    await self._write_progress(self._journal.said())
-            while lines := self._journal.lines(MOST_LINES):
+            if self._buffer.has_progress:
+                async with self._buffer.write_lock:
+                    await self._write_progress(self._buffer.latest())
+            while lines := self._buffer.lines(MOST_LINES):
                 await self._write_lines(lines)
-            self._journal.forget(self._is_running)
+            self._buffer.forget(self._is_running)
             self._tell_dropped()
 
-    async def _write_progress(self, said: Sequence[Said]) -> None:
+    async def _write_progress(self, said: Sequence[ProgressReport]) -> None:
         self._counts["statements"] += 1
         await report_progress(self._caller, self._incarnation, said)
         self._counts["progress"] += len(said)
-        self._journal.written(said)
+        self._buffer.written(said)
 
-    async def _write_lines(self, lines: Sequence[Line]) -> None:
+    async def _write_lines(self, lines: Sequence[BufferedLine]) -> None:
         self._counts["statements"] += 1
         try:
             columns = list(zip(*lines, strict=True))
@@ -99,10 +99,10 @@ class ProgressWriter:
             raise
         except LeaseholdError as error:
             log.warning("%d lines of job logs were refused: %s", len(lines), error)
-        self._journal.written((), len(lines))
+        self._buffer.written((), len(lines))
 
     def _tell_dropped(self) -> None:
-        dropped = self._journal.dropped
+        dropped = self._buffer.dropped
         if dropped > self._dropped_told:
             log.warning(
                 "%d lines of job logs were dropped: too many waited for the database", dropped - self._dropped_told
@@ -111,11 +111,11 @@ class ProgressWriter:
 
     def statistics(self) -> ProgressWriterStatistics:
         """Counts since the start."""
-        return ProgressWriterStatistics(**self._counts, dropped=self._journal.dropped)
+        return ProgressWriterStatistics(**self._counts, dropped=self._buffer.dropped)
 
 
-async def report_progress(caller: Caller, incarnation: UUID, said: Collection[Said]) -> None:
-    """Write these words; a lost lease or a refusal of Postgres costs the word and nothing else. Raises DatabaseUnavailable."""
+async def report_progress(caller: Caller, incarnation: UUID, said: Collection[ProgressReport]) -> None:
+    """Write these reports; a lost lease or a refusal of Postgres costs the report and nothing else. Raises DatabaseUnavailable."""
     messages = [None if each.message is None else sanitized(str(each.message)[:LONGEST_MESSAGE]) for each in said]
     try:
         await caller.call(

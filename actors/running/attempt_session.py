@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
-from leasehold.actors.progress.buffer import Said
+from leasehold.actors.progress.buffer import ProgressBuffer, ProgressReport
 from leasehold.actors.progress.writer import report_progress
 from leasehold.database import PooledTransaction, Transaction
 from leasehold.database.border import run_asyncio
 from leasehold.database.rows import decode_json
 from leasehold.errors import BadInput, InvalidArgs, LeaseLost
-from leasehold.jobs.enqueueing.encoding import encode_continuation
+from leasehold.jobs.enqueueing.encoding import Check, encode_continuation
 from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.job_host import Block
+from leasehold.jobs.handling.job_host import Block, HostedJob
 from leasehold.jobs.handling.transactions import (
     Completion,
     CompletionValues,
@@ -31,19 +30,33 @@ from leasehold.jobs.handling.transactions import (
 from leasehold.jobs.kinds.outputs import typed_blocker
 from leasehold.jobs.producing.new_job import NewJob
 
-if TYPE_CHECKING:
-    from leasehold.actors.running.job_host import WorkerJobHost
-
 T = TypeVar("T", bound=JobTransaction)
 
 
 class WorkerAttemptSession:
-    """One attempt that has asked for more than its args: at most one transaction open at a time."""
+    """One attempt that has asked for more than its args: at most one transaction open at a time.
 
-    def __init__(self, held: HeldJob, job: Job, desk: WorkerJobHost) -> None:
+    Args:
+        held: the job.
+        job: as its handler sees it.
+        connect: the handlers' pool, in the flavour of the caller.
+        check: a new job as its kind wants it.
+        buffer: progress of running jobs.
+    """
+
+    def __init__(
+        self,
+        held: HeldJob,
+        job: HostedJob,
+        connect: Callable[[], Any],
+        check: Check,
+        buffer: ProgressBuffer,
+    ) -> None:
         self._held = held
         self._job = job
-        self._desk = desk
+        self._connect = connect
+        self._check = check
+        self._buffer = buffer
         self._open: JobTransaction | None = None
         self._inner: Transaction | PooledTransaction | None = None
         self._completion: Completion | None = None
@@ -51,7 +64,7 @@ class WorkerAttemptSession:
         self._started: list[NewJob[Any]] = []
         self._new_ids: list[int] = []
 
-    def say(self, continuation: ContinueWith[Any]) -> None:
+    def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """The handler is going to return this."""
         if self._said is not None:
             raise BadInput("continue_with was said already; a job continues its chain once")
@@ -63,7 +76,7 @@ class WorkerAttemptSession:
 
     async def blockers(self, output_type: Any = Any) -> list[Any]:
         """Outputs of the chains that the job waited for, in their order."""
-        rows = await (self._inner or self._desk.database()).call("get_job_blockers", self._job.id)
+        rows = await (self._inner or self._connect()).call("get_job_blockers", self._job.id)
         outputs = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
         if output_type is Any:
             return outputs
@@ -83,7 +96,7 @@ class WorkerAttemptSession:
             raise InvalidArgs(encoded["message"])
         if continuation is None and not self._started:
             return CompletionValues(*self._job.token, encoded, None)
-        further = encode_continuation(continuation, self._started, self._desk.check)
+        further = encode_continuation(continuation, self._started, self._check)
         return CompletionValues(*self._job.token, encoded, further)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
@@ -113,7 +126,7 @@ class WorkerAttemptSession:
             )
         if self._inner is not None:
             raise BadInput("a transaction of this job is open already; one at a time")
-        inner: Transaction | PooledTransaction = await self._desk.database().begin()
+        inner: Transaction | PooledTransaction = await self._connect().begin()
         self._inner = inner
         made = make(inner)
         self._open = made
@@ -172,7 +185,7 @@ class WorkerAttemptSession:
         end = returned if completion is None else completion.settled_with(returned)
         if self._said is not None and end is not self._said:
             raise BadInput(f"continue_with was said and not returned; the handler returned {returned!r:.200}")
-        outcome = ended(self._held, end, self._started, self._desk.check)
+        outcome = ended(self._held, end, self._started, self._check)
         if completion is None or not isinstance(outcome, (Completed, Continued)):
             return outcome
         if self._held.lost not in (None, SHUTDOWN):
@@ -188,18 +201,18 @@ class WorkerAttemptSession:
         continuation = outcome.continuation if isinstance(outcome, Continued) else None
         started = self._held.started
         ran_for = None if started is None else monotonic() - started
-        journal = self._desk.journal
-        said: Sequence[Said] = ()
+        buffer = self._buffer
+        said: Sequence[ProgressReport] = ()
         if self._inner is not None:
-            if journal.has_words:
-                async with journal.turn:
-                    if said := journal.said([self._held.id]):
+            if buffer.has_progress:
+                async with buffer.write_lock:
+                    if said := buffer.latest([self._held.id]):
                         await report_progress(self._inner, self._job.incarnation, said)
             made = await self._inner.call_last("complete_job", *self._job.token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)
         if said:
-            journal.written(said)
+            buffer.written(said)
 
     async def undo(self) -> None:
         """Roll back what is still open. Cannot be cancelled."""

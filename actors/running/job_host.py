@@ -9,7 +9,7 @@ from typing import Any
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome, ended
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
 from leasehold.app import App
 from leasehold.database import Database, running_flavour
@@ -18,23 +18,24 @@ from leasehold.errors import BadInput, LeaseLost
 from leasehold.jobs.enqueueing.encoding import check_job
 from leasehold.jobs.handling.continuation import WaitFor
 from leasehold.jobs.handling.job import Job
+from leasehold.jobs.handling.job_host import HostedJob
 from leasehold.jobs.handling.transactions import need_thread_of_worker
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.producing.new_job import NewJob
 
 
 class WorkerJobHost:
-    """Makes the work of an attempt when its handler first asks.
+    """Makes the session of an attempt when its handler first asks.
 
     Attributes:
-        works: the attempts that asked and have not ended, by job and attempt.
-        journal: takes down what handlers say of themselves.
+        sessions: the attempts that asked and have not ended, by job and attempt.
+        progress_sink: takes down what handlers say of themselves.
         pool: connections of the handlers; set while the worker runs.
     """
 
     def __init__(self, holdings: Holdings | None = None, app: App | None = None) -> None:
-        self.works: dict[tuple[int, int], WorkerAttemptSession] = {}
-        self.journal = Journal()
+        self.sessions: dict[tuple[int, int], WorkerAttemptSession] = {}
+        self.progress_sink = ProgressBuffer()
         self.pool: Database | None = None
         self._thread = 0
         self._holdings: Holdings = {} if holdings is None else holdings
@@ -43,20 +44,22 @@ class WorkerJobHost:
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(None), ())
 
-    def cancel_reason(self, job: Job) -> str | None:
+    def cancel_reason(self, job: HostedJob) -> str | None:
         """Why this attempt is being cancelled, if it is. In any thread."""
         held = self._holdings.get(job.id)
         return None if held is None or held.attempt != job.attempt else held.cancel_reason
 
-    def work(self, job: Job) -> WorkerAttemptSession:
+    def session(self, job: HostedJob) -> WorkerAttemptSession:
         """Of this running attempt. Raises LeaseLost when it has ended."""
-        known = self.works.get((job.id, job.attempt))
+        known = self.sessions.get((job.id, job.attempt))
         if known is not None:
             return known
         held = self._holdings.get(job.id)
         if held is None or held.attempt != job.attempt or held.settling:
             raise LeaseLost(f"attempt {job.attempt} of job {job.id} has ended")
-        made = self.works[job.id, job.attempt] = WorkerAttemptSession(held, job, self)
+        made = self.sessions[job.id, job.attempt] = WorkerAttemptSession(
+            held, job, self.database, self.check, self.progress_sink
+        )
         return made
 
     @asynccontextmanager
@@ -72,13 +75,13 @@ class WorkerJobHost:
 
     async def begin_atomic(self, job: Job, kind: Kind[..., Any]) -> None:
         """Open the transaction that an atomic handler runs in. Raises LeaseLost, DatabaseUnavailable."""
-        work = self.work(job)
-        await (run_asyncio(work.begin_atomic) if kind.runs == "asyncio" else work.begin_atomic())
+        session = self.session(job)
+        await (run_asyncio(session.begin_atomic) if kind.runs == "asyncio" else session.begin_atomic())
 
     async def close(self, held: HeldJob, end: Any) -> Outcome:
         """How an attempt ended whose handler returned this. See `WorkerAttemptSession.close`."""
-        work = self.works.get((held.id, held.attempt))
-        return ended(held, end, (), self.check) if work is None else await work.close(end)
+        session = self.sessions.get((held.id, held.attempt))
+        return ended(held, end, (), self.check) if session is None else await session.close(end)
 
     def waits(self, held: HeldJob, wait: WaitFor) -> Outcome:
         """The outcome of a handler that raised `job.wait_for(...)`."""
@@ -86,9 +89,9 @@ class WorkerJobHost:
 
     async def leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""
-        work = self.works.pop((held.id, held.attempt), None)
-        if work is not None:
-            await work.undo()
+        session = self.sessions.pop((held.id, held.attempt), None)
+        if session is not None:
+            await session.undo()
 
     def database(self) -> Any:
         """The pool, in the flavour of the caller."""

@@ -72,7 +72,7 @@ class Slot:
         self._announcer = context.announcer
         self._heard = context.announcer.heard
         self._processes = context.processes
-        self._desk = context.host
+        self._host = context.host
         self.held: HeldJob | None = None
 
     async def run_job(self, held: HeldJob) -> None:
@@ -127,7 +127,7 @@ class Slot:
 
     def _used_up(self, held: HeldJob) -> bool:
         """Whether the scope was cancelled or given a deadline for this job, or the job has left something to undo."""
-        return held.lost is not None or held.clock is not None or bool(self._desk.works)
+        return held.lost is not None or held.clock is not None or bool(self._host.sessions)
 
     def _begin(self, held: HeldJob) -> bool:
         """Whether the job is still ours to run."""
@@ -144,8 +144,8 @@ class Slot:
     async def _leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""
         self.held = None
-        if self._desk.works:
-            await self._desk.leave(held)
+        if self._host.sessions:
+            await self._host.leave(held)
 
     def _end(self, held: HeldJob, outcome: Outcome | None) -> None:
         """Settle what came of the job, unless it was lost."""
@@ -176,7 +176,7 @@ class Slot:
         held.start_clock(scope)
         try:
             if kind.is_atomic:
-                await self._desk.begin_atomic(args[0] if args else self._job(held), kind)
+                await self._host.begin_atomic(args[0] if args else self._job(held), kind)
             if chain:
                 job = args[0] if args else self._job(held)
                 end = await invoke_within(chain, job, kind, named, self._threads, apart)
@@ -191,12 +191,12 @@ class Slot:
             return self._missed(held, failure) or self._raised(held, failure)
 
     async def _returned(self, held: HeldJob, end: Any) -> Outcome:
-        if self._desk.works or (end is not None and isinstance(end, ENDINGS)):
-            return await self._desk.close(held, end)
+        if self._host.sessions or (end is not None and isinstance(end, ENDINGS)):
+            return await self._host.close(held, end)
         return completed(held, end)
 
     def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
-        return self._desk.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
+        return self._host.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
 
     def _missed(self, held: HeldJob, failure: BaseException | None) -> Failed | None:
         """The outcome of a handler that came back by itself after the deadline of its job."""
@@ -206,7 +206,7 @@ class Slot:
         return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
 
     def _job(self, held: HeldJob) -> Job:
-        return held.job(self._identity, self._desk)
+        return held.job(self._identity, self._host)
 
     def _apart(self, held: HeldJob, *, decodes: bool) -> Apart:
         return Apart(self._processes, held, self._identity, decodes)

@@ -23,7 +23,7 @@ from leasehold.actors.attempts.outcome import (
     sanitized,
 )
 from leasehold.actors.attempts.outcome_log import log_completions, log_failures
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.progress.writer import report_progress
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Row
@@ -48,11 +48,13 @@ class Settlement:
         counts: since the start, by what became of the outcomes; and statements.
     """
 
-    def __init__(self, connection: Caller, identity: WorkerIdentity, announcer: Announcer, journal: Journal) -> None:
+    def __init__(
+        self, connection: Caller, identity: WorkerIdentity, announcer: Announcer, buffer: ProgressBuffer
+    ) -> None:
         self._connection = connection
         self._incarnation = identity.incarnation
         self._announcer = announcer
-        self._journal = journal
+        self._buffer = buffer
         self._unanswered: set[int] = set()
         self.counts = {"completed": 0, "failed": 0, "returned": 0, "refused": 0, "repeated": 0, "statements": 0}
 
@@ -64,7 +66,7 @@ class Settlement:
         """Write outcomes, in order of the jobs' ids. Raises DatabaseUnavailable: some may be written; write them all again."""
         batch.sort(key=BY_ID)
         try:
-            if self._journal.has_words:
+            if self._buffer.has_progress:
                 await self._write_last_words(batch)
             await self._write(batch)
         except DatabaseUnavailable:
@@ -75,11 +77,11 @@ class Settlement:
 
     async def _write_last_words(self, batch: list[Outcome]) -> None:
         """How far these jobs have come, while they are still ours to speak for."""
-        async with self._journal.turn:
-            if said := self._journal.said({outcome.held.id for outcome in batch}):
+        async with self._buffer.write_lock:
+            if said := self._buffer.latest({outcome.held.id for outcome in batch}):
                 self.counts["statements"] += 1
                 await report_progress(self._connection, self._incarnation, said)
-                self._journal.written(said)
+                self._buffer.written(said)
 
     async def _write(self, batch: list[Outcome]) -> None:
         if done := [outcome for outcome in batch if isinstance(outcome, Completed)]:

@@ -12,7 +12,7 @@ import trio
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import Holdings, drop
 from leasehold.actors.attempts.outcome import Outcome
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.settling.settlement import Settlement
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.concurrency.signal import Signal
@@ -51,9 +51,9 @@ class Settler:
 
     def __init__(
         self, connection: Caller, identity: WorkerIdentity, holdings: Holdings, settled: Callable[[int], object],
-        announcer: Announcer = SILENT, journal: Journal | None = None, suspect_ended: Callable[[], object] = bool,
+        announcer: Announcer = SILENT, buffer: ProgressBuffer | None = None, suspect_ended: Callable[[], object] = bool,
     ) -> None:  # fmt: skip
-        self._settlement = Settlement(connection, identity, announcer, journal or Journal())
+        self._settlement = Settlement(connection, identity, announcer, buffer or ProgressBuffer())
         self._holdings = holdings
         self._settled = settled
         self._suspect_ended = suspect_ended

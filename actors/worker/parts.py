@@ -100,16 +100,16 @@ def assemble(
         announcer, backpressure.hold_for,
     )  # fmt: skip
     host = WorkerJobHost(holdings, app)
-    progress = ProgressWriter(database, identity, host.journal, holdings.get)
+    progress = ProgressWriter(database, identity, host.progress_sink, holdings.get)
 
     def jobs_settled(count: int) -> None:
         dispatcher.job_ended(count)
         progress.hurry()
 
-    settler = Settler(outcomes, identity, holdings, jobs_settled, announcer, host.journal, dispatcher.wake)
+    settler = Settler(outcomes, identity, holdings, jobs_settled, announcer, host.progress_sink, dispatcher.wake)
     pulse = Pulse()
     keeper = Keeper(database.dsn, identity, holdings, HeldJob.lose, pulse, announcer, (outage or Outage()).lost)
-    processes = pool_for(app, settings.slots, host.journal)
+    processes = pool_for(app, settings.slots, host.progress_sink)
     context = SlotContext(
         identity, trio.CapacityLimiter(settings.slots), settler.put, MiddlewareChains(app), announcer, processes, host
     )

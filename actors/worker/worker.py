@@ -98,7 +98,7 @@ class Worker:
             for actor in (parts.settler, parts.progress, parts.keeper, self.presence, watcher, *readers):
                 helpers.start_soon(supervise, actor, tell, self._outage)
             handlers = parts.host.open(self._database, max(parts.mode.slots, HANDLER_CONNECTIONS))
-            with keeping_logs(parts.host.journal, parts.identity.worker_id, self._app):
+            with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, self._app):
                 async with parts.processes or nullcontext(), handlers, trio.open_nursery() as workers:
                     workers.start_soon(self._dispatch)
                     parts.crew.begin(workers)

@@ -10,8 +10,9 @@ from leasehold.errors import LeaseholdError
 from leasehold.jobs.handling.cancel_reason import CancelReason
 from leasehold.jobs.handling.context import Context
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.handling.job import Job, NewJob, Token
+from leasehold.jobs.handling.job import Job
 from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
+from leasehold.jobs.handling.token import Token
 from leasehold.jobs.handling.transactions import (
     Completion,
     CompletionValues,
@@ -21,8 +22,9 @@ from leasehold.jobs.handling.transactions import (
 )
 from leasehold.jobs.kinds.attempt import Attempt
 from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import KindOptions
 from leasehold.jobs.kinds.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
-from leasehold.jobs.producing.new_job import Blocker, Ended, ended
+from leasehold.jobs.producing.new_job import Blocker, Ended, JobOptions, NewJob, ended
 from leasehold.jobs.producing.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
 from leasehold.records.chains import BlockerRecord, ChainRecord
 from leasehold.records.jobs import (
@@ -73,10 +75,12 @@ __all__ = [
     "FiredTick",
     "Hooks",
     "Job",
+    "JobOptions",
     "JobProgress",
     "JobRecord",
     "JobTransaction",
     "Kind",
+    "KindOptions",
     "LeaseholdError",
     "LimitRecord",
     "LogLine",

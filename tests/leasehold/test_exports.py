@@ -7,14 +7,14 @@ import leasehold
 
 PUBLIC = {
     "ANY_STATE", "App", "Attempt", "AttemptError", "AuditEntry", "Blackout", "Blocker", "BlockerRecord", "CallNext",
-    "CancelReason", "CapacityPlan", "CapacityRecord", "ChainRecord", "ChangedJob", "Client", "Completion",
-    "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "EnqueueMiddleware", "EnqueueNext",
-    "EnqueuedJob", "Explanation", "Fault", "FiredTick", "Hooks", "Job", "JobProgress", "JobRecord", "JobTransaction",
-    "Kind", "LeaseholdError", "LimitRecord", "LogLine", "Middleware", "NewJob", "NewToken", "NextTick", "OnConflict",
-    "OpenTransaction", "QUEUED", "QueueCounts", "QueueRates", "Reschedule", "Retry", "RetryPolicy", "Rollup",
-    "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions", "ScheduleRecord", "SyncCompletion", "SyncJobTransaction",
-    "TickRecord", "TimelineEntry", "Token", "TokenRecord", "UNFINISHED", "Unique", "WaitFor", "WorkerRecord",
-    "checkpoint", "ended", "open_client",
+    "CancelReason", "CapacityPlan", "CapacityRecord", "ChainRecord", "ChangedJob", "checkpoint", "Client", "Completion",
+    "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "ended", "EnqueuedJob", "EnqueueMiddleware",
+    "EnqueueNext", "Explanation", "Fault", "FiredTick", "Hooks", "Job", "JobOptions", "JobProgress", "JobRecord",
+    "JobTransaction", "Kind", "KindOptions", "LeaseholdError", "LimitRecord", "LogLine", "Middleware", "NewJob",
+    "NewToken", "NextTick", "OnConflict", "open_client", "OpenTransaction", "QueueCounts", "QUEUED", "QueueRates",
+    "Reschedule", "Retry", "RetryPolicy", "Rollup", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions",
+    "ScheduleRecord", "SyncCompletion", "SyncJobTransaction", "TickRecord", "TimelineEntry", "Token", "TokenRecord",
+    "UNFINISHED", "Unique", "WaitFor", "WorkerRecord",
 }  # fmt: skip
 LITERALS = {"CancelReason", "OnConflict"}  # which have no docstring of their own
 

@@ -11,7 +11,8 @@ from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.app import FreeKind
 from leasehold.database import Row
 from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -43,4 +44,4 @@ def held_job(
 
 def free_kind(function: Callable[..., Any], name: str = "echo") -> Kind[..., Any]:
     """A kind that takes any args."""
-    return FreeKind(name, function, None, KindOptions())
+    return FreeKind(name, function, None, CheckedKindOptions())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import assert_type
 
-from leasehold import App, Client, Job, NewJob
+from leasehold import App, Client, Job, JobOptions, NewJob
 
 app = App()
 
@@ -71,3 +71,17 @@ bare.new(job=1)  # refused: reportCallIssue
 app.kind(runs="asynco")  # refused: reportArgumentType
 app.kind(timeout=timedelta(seconds=5), deadline=60)
 bare.new("a").but(deadline=12)
+
+
+app.kind(timout=5)  # refused: reportCallIssue
+app.kind(retry="often")  # refused: reportArgumentType
+app.kind(unique=None, retry=None, middlewares=[])
+
+
+async def with_options(client: Client, options: JobOptions) -> None:
+    one: int = await client.enqueue(bare.new("a"), queue="slow", delay=timedelta(minutes=1), metadata={"by": "me"})
+    two: int = await client.enqueue("bare", {"address": "a"}, **options)
+    await client.enqueue(bare.new("a"), dealy=1)  # refused: reportCallIssue
+    await client.enqueue(bare.new("a"), priority="high")  # refused: reportArgumentType
+    await client.enqueue(bare.new("a"), fingerprint="f")  # refused: reportCallIssue
+    print(one, two)

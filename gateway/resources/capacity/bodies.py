@@ -9,9 +9,10 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.http.bodies import Key, Name
+from leasehold.validation import LONGEST_TIME
 
 TargetWait = Annotated[
-    float, Meta(gt=0, le=3_155_760_000, description="Seconds within which 95 of 100 jobs ought to start.")
+    float, Meta(gt=0, le=LONGEST_TIME, description="Seconds within which 95 of 100 jobs ought to start.")
 ]
 Hours = Annotated[float, Meta(gt=0, le=87_600)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]

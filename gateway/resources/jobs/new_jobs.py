@@ -25,24 +25,12 @@ def new_job(body: JobBody, services: Services, path: str = "$") -> NewJob:
     args = read_args(bytes(body.args), services.limits, f"{path}.args")
     if body.delay is not None and body.run_at is not None:
         raise refuse_field(f"{path}.delay", "Give delay or run_at, not both")
-    return NewJob(
-        kind=body.kind,
-        args=args if services.has_app else body.args,
-        queue=body.queue,
-        priority=body.priority,
-        run_at=body.run_at,
-        delay=body.delay,
-        key=body.key,
-        key_group=body.key_group,
-        max_attempts=body.max_attempts,
-        timeout=body.timeout,
-        deadline=body.deadline,
-        blockers=None if body.blockers is None else [read_blocker(each) for each in body.blockers],
-        unique=body.unique,
-        traceparent=body.traceparent,
-        idempotency_key=body.idempotency_key,
-        metadata=body.metadata,
-    )
+    fields = msgspec.structs.asdict(body)  # which are named as those of NewJob
+    if services.has_app:
+        fields["args"] = args
+    if body.blockers is not None:
+        fields["blockers"] = [read_blocker(each) for each in body.blockers]
+    return NewJob(**fields)
 
 
 def read_blocker(blocker: int | BlockerBody) -> Blocker:

@@ -1,6 +1,6 @@
-"""The app: which function runs which kind, and which schedules stand beside them.
+"""The app: which function runs which kind, and the schedules that the code declares.
 
-Users start here (`App`); the worker, the client and the gateway are given one. Start reading in `registry.py`.
+Users start with `App`; the worker, the client and the gateway get one. Start reading in `registry.py`.
 """
 
 from leasehold.app.registry import App, FreeKind

@@ -1,4 +1,4 @@
-"""Schedules that stand in the code beside the kinds they make jobs of."""
+"""Schedules that the code declares beside its kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NeedsNoArgs(Protocol):
     """A kind whose jobs can be made without args."""
 
     def new(self) -> NewJob[Any]:
-        """A job of it."""
+        """A job of this kind."""
         ...
 
 
@@ -24,11 +24,11 @@ K = TypeVar("K", bound=Kind[..., Any])
 N = TypeVar("N", bound=NeedsNoArgs)
 
 
-class Declaring:
-    """The part of an app about schedules.
+class AppSchedules:
+    """The part of an app that declares schedules.
 
     Attributes:
-        schedules: their definitions, as the SQL function `declare_schedule` takes them.
+        schedules: the definitions, as the SQL function `declare_schedule` takes them.
     """
 
     def __init__(self) -> None:
@@ -59,23 +59,23 @@ class Declaring:
         self, job: Any = None, /, *, args: Mapping[str, Any] | None = None, query: str | None = None,
         name: str | None = None, **options: Unpack[ScheduleOptions],
     ) -> Any:  # fmt: skip
-        """Declare a schedule: on top of a handler, or for a job.
+        """Declare a schedule, as a decorator above a handler or by a call.
 
-        A scheduler that starts with this app (`leasehold run scheduler --app …`) makes it, or brings it up to what the code
-        says, field by field: a field that an operator has changed since stays as it is. One that the code does not declare
-        any more goes on and is shown as orphaned, until somebody deletes it.
+        When a scheduler starts with this app (`leasehold run scheduler --app …`), it creates the schedule or updates it to
+        what the code says, field by field. A field that an operator has changed keeps the operator's value. A schedule that
+        the code no longer declares goes on, marked as orphaned, until somebody deletes it.
 
         Args:
-            job: `greet.new(name="Ada")`, or a kind: without args, or with a `query` that brings them. Without it this is a
-                decorator, put above `@app.kind()`.
-            args: of each job, where `job` is not one already.
-            query: a SELECT: each tick makes a job for each of its rows, whose columns are args; `key`, `key_group`,
-                `priority`, `queue`, `run_at`, `delay`, `max_attempts`, `metadata` are options of the job.
-            name: of the schedule; that of the kind where not given.
-            options: as in `ScheduleOptions`; one of `every`, `cron` and `at` must be there.
+            job: `greet.new(name="Ada")`, or a kind that needs no args or gets them from `query`. Without it, `schedule` is a
+                decorator to put above `@app.kind()`.
+            args: the args of each job, if `job` is a kind.
+            query: a SELECT; each tick makes one job for each of its rows. The columns are args, except that `key`,
+                `key_group`, `priority`, `queue`, `run_at`, `delay`, `max_attempts` and `metadata` are options of the job.
+            name: of the schedule; the name of the kind if not given.
+            options: as in `ScheduleOptions`; one of `every`, `cron` and `at` is required.
 
         Returns:
-            the definition, or for the decorator the kind.
+            The definition; as a decorator, the kind.
 
         Example:
             @app.schedule(cron="0 3 * * *", zone="Europe/Berlin", missed="skip")
@@ -86,8 +86,10 @@ class Declaring:
             app.schedule(crawl, query="select id as shop from shops", every=timedelta(hours=4), stagger=1800)
 
         Raises:
-            BadInput: no or two of `every`, `cron`, `at`, a cron expression or time zone that does not exist, a value out of
-                range. InvalidArgs: the handler does not take these args. DuplicateSchedule: the name is taken.
+            BadInput: not exactly one of `every`, `cron` and `at` is given, a cron expression or a time zone does not exist,
+                or a value is out of range.
+            InvalidArgs: the handler does not take these args.
+            DuplicateSchedule: the name is taken.
         """
         if job is not None:
             return self._declare(job, args, query, name, options)
@@ -113,7 +115,7 @@ class Declaring:
         return self.add_schedule(define(new, name, {**options, "query": query}, kind))
 
     def add_schedule(self, definition: Mapping[str, Any]) -> Definition:
-        """Declare a schedule by the fields of a `ScheduleDefinition`. Raises DuplicateSchedule, BadInput."""
+        """Declare a schedule by the fields of a `ScheduleDefinition`. Raises BadInput, DuplicateSchedule."""
         made = checked_definition(definition)
         if any(each["name"] == made["name"] for each in self.schedules):
             raise DuplicateSchedule(f"schedule {made['name']!r} is declared already; give one of them another name")

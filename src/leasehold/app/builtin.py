@@ -1,4 +1,4 @@
-"""Handlers that every worker has: a fresh worker runs out of the box, and `echo` answers wherever one runs."""
+"""The handlers that every worker has: `echo` and `dummy`, so that a worker without an app can run jobs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import trio
 
 from leasehold.app import App, FreeKind
 from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 
 
 async def echo(_job: Job, args: dict[str, Any]) -> dict[str, Any]:
-    """Answer with the args, whatever they are."""
+    """Return the args."""
     return args
 
 
 async def dummy(job: Job, seconds: float = 0.0, fail_attempts: int = 0) -> str:
-    """Sleep `seconds`; fail the first `fail_attempts` attempts."""
+    """Sleep for `seconds`; then fail if this is one of the first `fail_attempts` attempts."""
     await trio.sleep(seconds)
     if job.attempt <= fail_attempts:
         raise RuntimeError(f"told to fail {fail_attempts} attempts; this is attempt {job.attempt}")
@@ -28,13 +29,13 @@ async def dummy(job: Job, seconds: float = 0.0, fail_attempts: int = 0) -> str:
 def builtin_app() -> App:
     """An app with `echo` and `dummy`."""
     app = App()
-    app.add(FreeKind("echo", echo, None, KindOptions()))
+    app.add(FreeKind("echo", echo, None, CheckedKindOptions()))
     app.kind()(dummy)
     return app
 
 
 def with_builtins(app: App | None) -> App:
-    """The handlers of `app`, and `echo` and `dummy` where it has none of these names and no default handler."""
+    """The handlers of `app`, with `echo` and `dummy` unless it has these names or a default handler."""
     served = App(version=None if app is None else app.version)
     if app is not None:
         served.merge(app)
@@ -48,7 +49,7 @@ def with_builtins(app: App | None) -> App:
 
 
 def find_kind(app: App, name: str) -> Kind[..., Any]:
-    """The kind as a worker with this app has it: its own, else `echo` or `dummy`. Raises UnknownKind."""
+    """The kind of this name in the app, else `echo` or `dummy`. Raises UnknownKind."""
     if name in app or app.default is not None or name not in _every_worker():
         return app.find(name)
     return _every_worker().find(name)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from datetime import timedelta
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 import msgspec
 
 from leasehold import validation
-from leasehold.app.app_schedules import Declaring
+from leasehold.app.app_schedules import AppSchedules
 from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import RetryPolicy
 from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.kinds.kind import RUNS, Kind, KindOptions, Mode, Runs
-from leasehold.jobs.kinds.middleware import EnqueueMiddleware, Middleware, check_middleware, check_middlewares
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.kinds.kind import RUNS, Kind, Runs
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions, KindOptions, checked_options
+from leasehold.jobs.kinds.middleware import EnqueueMiddleware, Middleware
 from leasehold.observability.observers import Observers
 
 P = ParamSpec("P")
@@ -29,8 +27,11 @@ EM = TypeVar("EM", bound=EnqueueMiddleware)
 
 
 class KindDecorator(Protocol):
-    """Turns a handler into a `Kind`; the type checker sees the handler's own parameters without the job, and what its chain
-    ends with: what it returns, or what the job it continues with does."""
+    """Turns a handler into a `Kind`.
+
+    For the type checker, `new` of the kind takes the parameters of the handler except the job, and makes a job whose chain
+    ends with what the handler returns, or with what the job that it continues with returns.
+    """
 
     @overload
     def __call__(self, function: Callable[Concatenate[Job, P], Awaitable[R | ContinueWith[R]]]) -> Kind[P, R]: ...
@@ -42,12 +43,12 @@ class KindDecorator(Protocol):
     def __call__(self, function: Callable[P, R | ContinueWith[R]]) -> Kind[P, R]: ...
 
 
-class App(Declaring):
-    """Handlers by kind. A worker runs an app; a client may use it to check what it enqueues.
+class App(AppSchedules):
+    """Handlers by kind. A worker runs an app; a client with an app checks what it enqueues.
 
     Args:
-        middlewares: around the attempts of all kinds, outermost first.
-        version: of your code, for whoever looks at the fleet.
+        middlewares: functions around the attempts of all kinds, outermost first.
+        version: the version of your code, shown for each worker.
 
     Example:
         >>> app = App()
@@ -62,7 +63,7 @@ class App(Declaring):
         super().__init__()
         if version is not None and not isinstance(cast("object", version), str):
             raise validation.refusal("version", "text", version)
-        check_middlewares(middlewares)
+        validation.check_middlewares(middlewares)
         self.version = version
         self._origins: dict[Kind[..., Any], App] = {}
         self._middlewares = list(middlewares)
@@ -84,110 +85,73 @@ class App(Declaring):
         name: str | None = None,
         *,
         runs: Runs | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-        max_attempts: int | None = None,
-        unique: Unique | None = None,
-        lease: float | timedelta | None = None,
-        timeout: float | timedelta | None = None,
-        deadline: float | timedelta | None = None,
-        retry: RetryPolicy | None = None,
-        mode: Mode | None = None,
         middlewares: Sequence[Middleware] = (),
-        memory_limit: int | None = None,
-        keep_logs: str | None = None,
+        **options: Unpack[KindOptions],
     ) -> KindDecorator: ...
     def kind(
         self,
         name: Any = None,
         *,
         runs: Runs | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-        max_attempts: int | None = None,
-        unique: Unique | None = None,
-        lease: float | timedelta | None = None,
-        timeout: float | timedelta | None = None,
-        deadline: float | timedelta | None = None,
-        retry: RetryPolicy | None = None,
-        mode: Mode | None = None,
         middlewares: Sequence[Middleware] = (),
-        memory_limit: int | None = None,
-        keep_logs: str | None = None,
+        **options: Unpack[KindOptions],
     ) -> Any:
-        """Register a handler. `async def` runs under trio, `def` in a thread; `runs="asyncio"` for asyncio code,
-        `runs="process"` for a `def` that keeps a CPU busy. `@app.kind` is `@app.kind()`.
+        """Register a handler. `@app.kind` is the same as `@app.kind()`.
+
+        An `async def` runs under trio, a `def` in a thread. Use `runs="asyncio"` for asyncio code and `runs="process"` for a
+        `def` that keeps a CPU busy.
 
         Args:
-            name: of the kind; the function's name where not given.
+            name: the name of the kind; the name of the function if not given.
             runs: `trio`, `asyncio`, `thread` or `process`.
-            queue, priority, max_attempts, unique: defaults for its jobs.
-            lease: how long a claim holds without renewal; the worker's where not given. Like `timeout` and `deadline` in
-                seconds or as a timedelta.
-            timeout: after it the handler is cancelled and the attempt fails.
-            deadline: how long after it was enqueued a job fails for good, in whatever state it is.
-            retry: back-off between attempts.
-            mode: `atomic`: the handler runs in one transaction, `job.transaction`, which also completes the job.
-            middlewares: around its attempts, outermost first, inside those of the app.
-            memory_limit: bytes that the process of a `runs="process"` handler may have; more, and it is killed.
-            keep_logs: a level of `logging`, such as `INFO`: what the handler logs is kept with the job as well.
+            middlewares: functions around its attempts, outermost first, inside those of the app.
+            options: as in `KindOptions`.
 
         Raises:
             DuplicateKind: the name is taken.
-            BadInput: an option is none that there is or out of range, `unique` names an arg that the handler does not take,
-                or the handler cannot run as `runs` says.
-            InvalidArgs: the signature cannot be expressed in JSON, or no process could import the handler.
+            BadInput: the value of an option does not exist or is out of range, `unique` names an arg that the handler does
+                not take, or the handler cannot run as `runs` says.
+            InvalidArgs: JSON cannot give the parameters of the handler, or another process could not import it.
+            TypeError: there is no such option.
         """
         if isinstance(name, str):
             validation.check_name("the name of a kind", name)
         elif name is not None and not callable(name):
             raise validation.refusal("the name of a kind", "text", name)
-        check_middlewares(middlewares)
-        options = KindOptions(
-            queue=queue,
-            priority=priority,
-            max_attempts=max_attempts,
-            unique=unique,
-            lease=cast("Any", lease),
-            timeout=cast("Any", timeout),
-            deadline=cast("Any", deadline),
-            retry=RetryPolicy() if retry is None else retry,
-            mode=mode,
-            middlewares=tuple(middlewares),
-            memory_limit=memory_limit,
-            keep_logs=keep_logs,
-        )
-
         if runs is not None:
             validation.check_choice("runs", runs, RUNS)
+        checked = checked_options(options, middlewares)
 
         def register(function: Callable[..., Any]) -> Kind[..., Any]:
             validation.check_function("a handler", function)
             own = name if isinstance(name, str) else getattr(function, "__name__", None)
             if own is None:
                 raise BadInput(f"{function!r:.100} has no name; give its kind one, as in app.kind('send')")
-            made: Kind[..., Any] = Kind(own, function, runs, options)
+            made: Kind[..., Any] = Kind(own, function, runs, checked)
             self.add(made)
             return made
 
         return register(name) if callable(name) else register
 
     def default_handler(self, function: Callable[[Job, dict[str, Any]], Any]) -> Callable[[Job, dict[str, Any]], Any]:
-        """Register the handler of every kind that nobody registered: called with the job and its args as a dict."""
+        """Register the handler of all kinds without one of their own. It is called with the job and its args as a dict."""
 
-        self.default = FreeKind("*", function, None, KindOptions())
+        self.default = FreeKind("*", function, None, CheckedKindOptions())
         return function
 
     def add(self, kind: Kind[..., Any]) -> None:
-        """Register a kind made elsewhere. Raises DuplicateKind."""
+        """Register a kind that was made elsewhere. Raises DuplicateKind."""
         if kind.name in self._kinds:
             raise DuplicateKind(f"kind {kind.name!r} has a handler already: {self._kinds[kind.name].function!r}")
         self._kinds[kind.name] = kind
 
     def merge(self, other: App) -> None:
-        """Take over all kinds of another app, with its middlewares around them and inside ours, and its schedules.
+        """Add all kinds and schedules of another app, but not its default handler.
 
-        Raises DuplicateKind, DuplicateSchedule.
+        The kinds keep the middlewares of the other app, inside those of this one.
+
+        Raises:
+            DuplicateKind, DuplicateSchedule: a name is taken.
         """
         for kind in other:
             self.add(kind)
@@ -198,39 +162,42 @@ class App(Declaring):
         self.observers.include(other.observers)
 
     def take_default(self, other: App) -> None:
-        """Take over the default handler of another app, which `merge` leaves alone, with its middlewares."""
+        """Use the default handler of another app, if it has one, with the middlewares of that app."""
         if other.default is not None:
             self.default = other.default
             self._origins[other.default] = other
 
     def middleware(self, function: M) -> M:
-        """Put a middleware around the attempts of all kinds of this app, inside those added before.
+        """Put a middleware around the attempts of all kinds of this app, inside the middlewares added before.
 
-        Add it before the worker starts; which kind is registered first does not matter.
+        Add it before the worker starts. It also applies to kinds that were registered earlier.
+
+        Raises:
+            BadInput: it is not a function, or it is a generator.
         """
-        check_middleware(function)
+        validation.check_middleware(function)
         self._middlewares.append(function)
         return function
 
     def middlewares_of(self, kind: Kind[..., Any]) -> tuple[Middleware, ...]:
-        """What goes around the attempts of a kind of this app, outermost first."""
+        """The middlewares around the attempts of a kind of this app, outermost first."""
         origin = self._origins.get(kind)
         inner = kind.options.middlewares if origin is None else origin.middlewares_of(kind)
         return (*self._middlewares, *inner)
 
     def enqueue_middleware(self, function: EM) -> EM:
-        """Put a middleware around what clients with this app enqueue, inside those added before."""
-        check_middleware(function)
+        """Put a middleware around each enqueue of clients with this app, inside the middlewares added before. Raises BadInput."""
+        validation.check_middleware(function)
         self.enqueue_middlewares.append(function)
         return function
 
     def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:
-        """Call `function` with each event of this type (see `leasehold.events`) that a worker or a client of this app
-        tells in this process; returns what ends that again. See `Observers` for what the function may do."""
+        """Call `function` with each event of this type (see `leasehold.events`) from workers and clients of this app in this
+        process. Returns a function that ends the subscription. `Observers` says what `function` may do."""
         return self.observers.subscribe(event_type, function)
 
     def find(self, name: str) -> Kind[..., Any]:
-        """The kind of this name, or the default. Raises UnknownKind."""
+        """The kind of this name, else the default handler. Raises UnknownKind."""
         kind = self._kinds.get(name) or self.default
         if kind is None:
             known = ", ".join(sorted(self._kinds)) or "none"
@@ -245,22 +212,22 @@ class App(Declaring):
 
     @property
     def served_kinds(self) -> list[str]:
-        """The kinds a worker with this app claims; empty means all, since it has a default handler."""
+        """The kinds that a worker with this app claims; empty means all kinds, since the app has a default handler."""
         return [] if self.default is not None else sorted(self._kinds)
 
 
 class FreeKind(Kind[..., Any]):
-    """A handler that takes the job and its args as a dict, whatever they hold: the default handler, `echo`."""
+    """A handler that takes the job and any args as a dict: the default handler, `echo`."""
 
     def decode(self, encoded: bytes | str) -> dict[str, Any]:
-        """The args as they are, for the handler's one parameter. Raises InvalidArgs."""
+        """All args, under the name of the one parameter of the handler. Raises InvalidArgs."""
         try:
             return {self.args_type.__struct_fields__[0]: msgspec.json.decode(encoded)}
         except (msgspec.MsgspecError, RecursionError) as error:
             raise InvalidArgs(f"args of {self.name}: {error}") from error
 
     def refuse_unknown(self, names: Iterable[str]) -> None:
-        """It takes all names."""
+        """Refuse nothing: all names are taken."""
 
     def encode(self, named: dict[str, Any]) -> bytes:
         """JSON for any args. Raises InvalidArgs."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from leasehold.client.core import Part
 from leasehold.database.hooks import Hooks
@@ -14,8 +13,7 @@ from leasehold.errors import BadInput
 from leasehold.jobs.enqueueing.around import enqueue_within, events_of, tell_after_commit
 from leasehold.jobs.enqueueing.encoding import encode_document, encode_jobs, flatten, refused_job, with_positions
 from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.producing.new_job import Blocker, NewJob, begins_chain
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.producing.new_job import JobOptions, NewJob, begins_chain
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
 
@@ -27,21 +25,9 @@ class Enqueues(Part):
         job: NewJob[Any] | str,
         args: Mapping[str, Any] | None = None,
         *,
-        queue: str | None = None,
-        priority: int | None = None,
-        run_at: datetime | None = None,
-        delay: timedelta | float | None = None,
-        key: str | None = None,
-        key_group: str | None = None,
-        max_attempts: int | None = None,
-        timeout: timedelta | float | None = None,
-        deadline: datetime | timedelta | float | None = None,
-        idempotency_key: str | None = None,
-        unique: Unique | None = None,
-        blockers: Sequence[Blocker] | None = None,
-        metadata: Mapping[str, Any] | None = None,
         connection: Any = None,
         hooks: Hooks | None = None,
+        **options: Unpack[JobOptions],
     ) -> int:
         """Enqueue one job and return its id, which is that of the chain it begins. When this returns, the job survives a
         crash of anything.
@@ -49,11 +35,10 @@ class Enqueues(Part):
         Args:
             job: from `kind.new(...)`, or the name of a kind together with `args`.
             args: named arguments, where `job` is a name.
-            queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, unique,
-                blockers, metadata: as in `NewJob`, over its values: as `job.but(...)`.
             connection: your own asyncpg connection (asyncio), or `Transaction` (trio): the job exists when, and only
                 if, your transaction commits.
             hooks: with a connection of yours: from `client.hooks()`; workers are woken and events told when it is flushed.
+            options: as in `JobOptions`; they take the place of the job's own, as with `job.but(...)`.
 
         Raises:
             InvalidArgs: args do not fit the kind or are no JSON that Postgres keeps.
@@ -67,12 +52,7 @@ class Enqueues(Part):
             raise refused_job("enqueue takes a job made by kind.new(...), or the name of a kind", job)
         elif args is not None:
             raise BadInput("give args with the name of a kind; a job made by kind.new(...) has its own")
-        wanted = job.but(
-            queue=queue, priority=priority, run_at=run_at, delay=delay, key=key, key_group=key_group,
-            max_attempts=max_attempts, timeout=timeout, deadline=deadline, idempotency_key=idempotency_key, unique=unique,
-            blockers=blockers, metadata=metadata,
-        )  # fmt: skip
-        made = await self.enqueue_many([wanted], connection=connection, hooks=hooks)
+        made = await self.enqueue_many([job.but(**options)], connection=connection, hooks=hooks)
         return made[0].job_id
 
     async def enqueue_many(

@@ -1,4 +1,5 @@
-"""Jobs as values: what a producer says, what a handler sees, what a kind is, and how jobs become JSON for SQL.
+"""Jobs as values: new jobs and their options, the running job that a handler sees, kinds, and the JSON that SQL takes.
 
-Everybody above may come in; nothing here talks to the database by itself. Start in `producing/new_job.py`, then `handling/job.py`.
+Every package above may import it; nothing here calls the database by itself. Start in `producing/new_job.py`, then
+`handling/job.py`.
 """

@@ -11,12 +11,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from leasehold.errors import BadInput
+from leasehold.validation import LONGEST_TIME
 
 Missed = Literal["skip", "catch_up", "coalesce"]
 Overlap = Literal["allow", "skip"]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-LONGEST_TIME = 3_155_760_000  # a hundred years
 YEAR = 31_557_600
 FIRST_YEAR, LAST_YEAR = 1900, 8999
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f]+$"

@@ -7,13 +7,15 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
 
 from leasehold.errors import BadInput
 from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import DEFAULTS_OF_JOBS
+from leasehold.jobs.producing.new_job import JOB_OPTIONS, NewJob
 from leasehold.jobs.producing.unique import UniqueByDefault
 from leasehold.schedules.definition import (
     FIELDS,
@@ -27,24 +29,12 @@ from leasehold.schedules.definition import (
 )
 from leasehold.schedules.timetable import Timetable
 
-if TYPE_CHECKING:
-    from leasehold.jobs.kinds.kind import Kind
-
 Definition: TypeAlias = "dict[str, Any]"
 """The JSON object that the SQL functions take."""
 
-_OF_JOB = ("queue", "priority", "key", "key_group", "max_attempts", "timeout", "metadata")
-# These are about one job that is made now.
-_NOT_OF_SCHEDULE = (
-    "run_at",
-    "delay",
-    "deadline",
-    "idempotency_key",
-    "fingerprint",
-    "unique",
-    "blockers",
-    "traceparent",
-)
+_OF_JOB = tuple(name for name in JOB_OPTIONS if name in FIELDS)
+# The other options are about one job that is made now.
+_NOT_OF_SCHEDULE = (*(name for name in JOB_OPTIONS if name not in FIELDS), "fingerprint")
 RHYTHMS = ("every", "cron", "at")
 CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap), "days": get_args(Day)}
 LONGEST_NAME = 200
@@ -106,7 +96,7 @@ def fitted(definition: Mapping[str, Any], kind: Kind[..., Any]) -> Definition:
     else:
         kind.refuse_unknown(args)
     made = dict(definition)
-    for name in ("queue", "priority", "max_attempts"):
+    for name in DEFAULTS_OF_JOBS:
         default = getattr(kind.options, name)
         if made.get(name) is None and default is not None:
             made[name] = default

@@ -17,7 +17,8 @@ from leasehold.actors.attempts.outcome import (
     raised,
 )
 from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 from tests.support.held import held_job
 
 
@@ -125,7 +126,7 @@ def test_an_output_that_contradicts_the_annotation_fails_for_good() -> None:
     async def measure() -> int:
         return cast("Any", "text")
 
-    held = held_job(kind=Kind("measure", measure, None, KindOptions()))
+    held = held_job(kind=Kind("measure", measure, None, CheckedKindOptions()))
     assert completed(held, 3) == Completed(held, "3")
     outcome = completed(held, "text")
     assert isinstance(outcome, Failed)

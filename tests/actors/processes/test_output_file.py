@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from leasehold.actors.processes.output_file import OutputFile, OutputFileWriter
-from leasehold.actors.progress.buffer import MOST_OF_A_JOB, Journal
+from leasehold.actors.progress.buffer import MOST_OF_A_JOB, ProgressBuffer
 from tests.support.process_app import app
 from tests.support.waiting import eventually
 from tests.support.working import Working, working
@@ -23,13 +23,13 @@ class Spoken:
         with self.file.at_a_path() as path:
             assert path is not None
             self.fd = os.open(path, os.O_WRONLY)
-        self.journal = Journal()
+        self.buffer = ProgressBuffer()
 
     def heard(self) -> tuple[list[tuple[float | None, str | None]], list[tuple[str, str]]]:
         """Words and lines that had not been heard before."""
-        self.file.hear(self.journal)
-        said, lines = self.journal.said(), self.journal.lines(10_000)
-        self.journal.written(said, len(lines))
+        self.file.hear(self.buffer)
+        said, lines = self.buffer.latest(), self.buffer.lines(10_000)
+        self.buffer.written(said, len(lines))
         return [(each.fraction, each.message) for each in said], [(each.level, each.message) for each in lines]
 
 
@@ -80,12 +80,12 @@ def test_no_more_lines_are_written_than_are_kept(spoken: Spoken) -> None:
 
 
 def test_without_a_file_nothing_is_said() -> None:
-    file, journal = OutputFile(), Journal()
+    file, buffer = OutputFile(), ProgressBuffer()
     OutputFileWriter(None).progress(1, 1, 0.5)
     OutputFileWriter(None).line(1, 1, "info", "x")
     file.empty()
-    file.hear(journal)
-    assert journal.is_empty
+    file.hear(buffer)
+    assert buffer.is_empty
 
 
 async def progress(running: Working, job_id: int) -> tuple[float | None, str | None] | None:

@@ -20,7 +20,7 @@ from leasehold.actors.attempts.outcome import Completed, Failed, Outcome, Releas
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext
 from leasehold.actors.shared.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
@@ -342,8 +342,8 @@ async def test_what_a_handler_leaves_behind_keeps_nobody_waiting_for_its_end(
 
 
 async def test_a_copy_says_nothing_in_the_name_of_the_job() -> None:
-    journal = Journal()
-    async with ProcessPool(1, journal=journal) as pool:
+    buffer = ProgressBuffer()
+    async with ProcessPool(1, buffer=buffer) as pool:
         await Running(pool).run("speak_twice")
-    assert [line.message for line in journal.lines(10)] == ["this is the process"]
-    assert [said.fraction for said in journal.said()] == [1.0]
+    assert [line.message for line in buffer.lines(10)] == ["this is the process"]
+    assert [said.fraction for said in buffer.latest()] == [1.0]

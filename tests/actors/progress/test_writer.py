@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from leasehold import App, Job
-from leasehold.actors.progress.buffer import Journal
+from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.progress.writer import ProgressWriter
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Database, Row, open_database
@@ -43,36 +43,36 @@ class Recorder(Caller):
         return [name for name, _ in self.calls]
 
 
-def a_writer(caller: Caller) -> tuple[ProgressWriter, Journal]:
-    journal = Journal()
-    return ProgressWriter(caller, WorkerIdentity("w1"), journal, lambda _job_id: None), journal
+def a_writer(caller: Caller) -> tuple[ProgressWriter, ProgressBuffer]:
+    buffer = ProgressBuffer()
+    return ProgressWriter(caller, WorkerIdentity("w1"), buffer, lambda _job_id: None), buffer
 
 
 async def test_all_jobs_go_into_one_statement_of_each_sort() -> None:
     recorder = Recorder()
-    scribe, journal = a_writer(recorder)
+    scribe, buffer = a_writer(recorder)
     for job_id in (3, 1, 2):
-        journal.progress(job_id, 1, job_id / 10, "at\x00work")
-        journal.line(job_id, 1, "info", "x")
+        buffer.progress(job_id, 1, job_id / 10, "at\x00work")
+        buffer.line(job_id, 1, "info", "x")
     await scribe.write()
     assert recorder.names == ["report_progress", "write_job_logs"]
     assert recorder.calls[0][1][1:] == ([1, 2, 3], [1, 1, 1], [0.1, 0.2, 0.3], ["at\ufffdwork"] * 3)
     assert recorder.calls[1][1][0] == [3, 1, 2]
     await scribe.write()
     assert len(recorder.calls) == 2
-    assert journal.is_empty
+    assert buffer.is_empty
 
 
 async def test_it_writes_twice_a_second_at_the_most_and_at_once_when_a_job_has_ended(autojump_clock: object) -> None:
     recorder = Recorder()
-    scribe, journal = a_writer(recorder)
+    scribe, buffer = a_writer(recorder)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(scribe.run)
         for number in range(20):
-            journal.progress(1, 1, number / 20)
+            buffer.progress(1, 1, number / 20)
             await trio.sleep(0.01)
         assert len(recorder.calls) == 1
-        journal.progress(1, 1, 1.0)
+        buffer.progress(1, 1, 1.0)
         scribe.hurry()
         await trio.sleep(0.01)
         assert [args[3] for _, args in recorder.calls][-1] == [1.0]
@@ -85,24 +85,24 @@ async def test_what_postgres_refuses_is_given_up_and_spoils_nothing(
     function: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     recorder = Recorder(QueryRefused("no"))
-    scribe, journal = a_writer(recorder)
+    scribe, buffer = a_writer(recorder)
     if function == "progress":
-        journal.progress(1, 1, 0.5)
+        buffer.progress(1, 1, 0.5)
     else:
-        journal.line(1, 1, "info", "x")
+        buffer.line(1, 1, "info", "x")
     await scribe.write()
-    assert journal.is_empty
+    assert buffer.is_empty
     assert "refused: no" in caplog.text
 
 
 async def test_while_the_database_is_away_everything_is_kept() -> None:
     recorder = Recorder(DatabaseUnavailable("gone"), None, DatabaseUnavailable("gone again"))
-    scribe, journal = a_writer(recorder)
-    journal.progress(1, 1, 0.5)
-    journal.line(1, 1, "info", "a")
+    scribe, buffer = a_writer(recorder)
+    buffer.progress(1, 1, 0.5)
+    buffer.line(1, 1, "info", "a")
     with pytest.raises(DatabaseUnavailable):
         await scribe.write()
-    journal.line(1, 1, "info", "b")
+    buffer.line(1, 1, "info", "b")
     with pytest.raises(DatabaseUnavailable):
         await scribe.write()
     await scribe.write()
@@ -113,18 +113,18 @@ async def test_while_the_database_is_away_everything_is_kept() -> None:
 
 async def test_many_lines_are_written_in_portions() -> None:
     recorder = Recorder()
-    scribe, journal = a_writer(recorder)
+    scribe, buffer = a_writer(recorder)
     for number in range(5000):
-        journal.line(number, 1, "info", "x")
+        buffer.line(number, 1, "info", "x")
     await scribe.write()
     assert [len(args[0]) for _, args in recorder.calls] == [2000, 2000, 1000]
 
 
 async def test_two_writers_write_each_line_once() -> None:
     recorder = Recorder()
-    scribe, journal = a_writer(recorder)
+    scribe, buffer = a_writer(recorder)
     for number in range(3000):
-        journal.line(number, 1, "info", str(number))
+        buffer.line(number, 1, "info", str(number))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(scribe.write)
         nursery.start_soon(scribe.write)

@@ -15,7 +15,8 @@ from leasehold.actors.running.invocation import Apart, invoke
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput, HandlerFailed, told_of
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 from leasehold.jobs.producing.new_job import NewJob
 from tests.support.held import held_job
 from tests.support.process_app import app
@@ -45,8 +46,8 @@ async def test_an_async_handler_runs_under_trio_and_a_plain_one_in_a_thread() ->
     def in_a_thread(word: str) -> bool:
         return word == "a" and current_thread() is not main_thread()
 
-    assert await call(Kind("a", under_trio, None, KindOptions()), word="a") == "aa"
-    assert await call(Kind("b", in_a_thread, None, KindOptions()), "a") is True
+    assert await call(Kind("a", under_trio, None, CheckedKindOptions()), word="a") == "aa"
+    assert await call(Kind("b", in_a_thread, None, CheckedKindOptions()), "a") is True
 
 
 async def test_a_process_answers_with_json_that_was_checked_there_or_with_a_value_for_middlewares(
@@ -90,7 +91,7 @@ async def test_a_worker_that_was_made_without_processes_says_so() -> None:
 async def test_a_kind_that_no_flavour_runs_fails_instead_of_completing_unrun() -> None:
     async def handler() -> None: ...
 
-    kind: Kind[..., Any] = Kind("a", handler, None, KindOptions())
+    kind: Kind[..., Any] = Kind("a", handler, None, CheckedKindOptions())
     kind.runs = cast("Any", "asynco")
     with pytest.raises(BadInput, match="kind a: there is no way to run it as 'asynco'"):
         await call(kind)

@@ -15,7 +15,8 @@ from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.jobs.handling.continuation import WaitFor
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until
 
@@ -44,7 +45,7 @@ def taking(jobs: Iterable[HeldJob]) -> Take:
 
 
 def a_kind(function: Any, **options: Any) -> Kind[..., Any]:
-    return Kind(function.__name__, function, None, KindOptions(**options))
+    return Kind(function.__name__, function, None, CheckedKindOptions(**options))
 
 
 async def test_a_job_that_was_lost_before_it_started_is_not_run() -> None:

@@ -12,7 +12,7 @@ from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.handling.retry import RetryPolicy
-from leasehold.jobs.kinds.kind import KindOptions
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 
 
 async def greet(name: str) -> str:
@@ -75,14 +75,14 @@ def test_the_default_handler_has_every_kind_that_nobody_registered() -> None:
 
 @pytest.mark.parametrize("encoded", ["{}", '{"a": [1, null]}', "[1]", "null", '"x"'])
 def test_a_free_kind_takes_any_json_as_it_is(encoded: str) -> None:
-    kind = FreeKind("echo", anything, None, KindOptions())
+    kind = FreeKind("echo", anything, None, CheckedKindOptions())
     assert list(kind.decode_args(encoded)) == ["args"]
 
 
 @pytest.mark.parametrize("encoded", ["", "{", "[" * 100_000, "1e5000 "])
 def test_a_free_kind_refuses_what_it_cannot_decode(encoded: str) -> None:
     with pytest.raises(InvalidArgs):
-        FreeKind("echo", anything, None, KindOptions()).decode_args(encoded)
+        FreeKind("echo", anything, None, CheckedKindOptions()).decode_args(encoded)
 
 
 def test_the_examples_in_the_documentation_run() -> None:

@@ -126,8 +126,10 @@ def embedded_postgres(
     new folder. `conf` holds settings of Postgres; they count from the next time that the server starts. `sync=False`
     makes a new folder faster, and unsafe until the disk has it.
 
-    Errors: SettingsError without the extra `embedded`, or if the folder cannot be used, holds data of another version
-    or, with `create=False`, none; DatabaseError if Postgres does not start.
+    Raises:
+        SettingsError: the extra `embedded` is not installed, or the folder cannot be used, has data of another version or,
+            with `create=False`, no data.
+        DatabaseError: Postgres does not start.
     """
     folder = find_data_folder(data_folder)
     made_by = data_version(folder)
@@ -147,7 +149,7 @@ def embedded_postgres(
 
 
 def find_programs(version: int = NEWEST_VERSION) -> Path:
-    """The folder with the Postgres programs of the extra `embedded`. Errors: SettingsError."""
+    """The folder with the Postgres programs of the extra `embedded`. Raises SettingsError."""
     if version not in PROGRAM_FOLDERS:
         known = " and ".join(map(str, PROGRAM_FOLDERS))
         raise SettingsError(f"there is no embedded Postgres {version}, only {known}")

@@ -45,8 +45,11 @@ class Cluster:
     """One cluster. Every method blocks until what it says has happened.
 
     `folder` is made if it is missing, `conf` goes over DEFAULT_CONF and is written at each start, `sync=False` makes a
-    new cluster without waiting for the disk. Errors: SettingsError if the folder cannot be used, DatabaseError if a
-    program of Postgres fails.
+    new cluster without waiting for the disk.
+
+    Raises:
+        SettingsError: the folder cannot be used.
+        DatabaseError: a program of Postgres fails.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ class SystemUser:
 
     @classmethod
     def find(cls) -> SystemUser:
-        """Look the user up, or make it. Errors: SettingsError if it can be neither found nor made."""
+        """Look the user up, or make it. Raises SettingsError if it cannot be made."""
         try:
             entry = pwd.getpwnam(NAME)
         except KeyError:

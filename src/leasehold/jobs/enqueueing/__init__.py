@@ -1,4 +1,4 @@
-"""From new jobs to what `enqueue_jobs` takes, with the middlewares and events around it.
+"""How new jobs become the JSON that `enqueue_jobs` takes, and the enqueue middlewares and events around it.
 
-The client and the settler come in. Start in `encoding.py`.
+The client and the worker import it. Start in `encoding.py`.
 """

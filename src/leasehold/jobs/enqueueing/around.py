@@ -1,4 +1,4 @@
-"""What a client does around enqueueing: its middlewares before, its events after the commit."""
+"""Around an enqueue of a client: its middlewares, and its events after the commit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, cast
 from leasehold.database.hooks import Hooks
 from leasehold.errors import LeaseholdError
 from leasehold.events import ChainCreated, Event, JobBlocked, JobCreated
-from leasehold.jobs.handling.job import NewJob
 from leasehold.jobs.kinds.middleware import EnqueueMiddleware, EnqueueNext
+from leasehold.jobs.producing.new_job import NewJob
 from leasehold.observability.observers import Observers
 from leasehold.records.jobs import EnqueuedJob
 
@@ -18,7 +18,7 @@ from leasehold.records.jobs import EnqueuedJob
 async def enqueue_within(
     layers: Sequence[EnqueueMiddleware], enqueue: EnqueueNext, jobs: Sequence[NewJob]
 ) -> list[EnqueuedJob]:
-    """What the outermost middleware returns; `enqueue` is at their heart."""
+    """Run `enqueue` inside the middlewares, the first outermost; returns what the outermost returns."""
     call = enqueue
     for layer in reversed(layers):
         call = _around(layer, call)
@@ -40,7 +40,10 @@ def _around(layer: EnqueueMiddleware, call_next: EnqueueNext) -> EnqueueNext:
 
 
 def tell_after_commit(observers: Observers, connection: Any, hooks: Hooks | None, events: Sequence[Event]) -> None:
-    """Tell events now, or when the transaction commits. A connection that is not ours never says when it does."""
+    """Emit events now, or when the transaction commits.
+
+    Nothing is emitted for a connection of the caller without hooks: it does not say when it commits.
+    """
     if hooks is not None:
         hooks.after_commit(partial(_tell, observers, events))
     elif connection is None:
@@ -53,7 +56,7 @@ def _tell(observers: Observers, events: Sequence[Event]) -> None:
 
 
 def events_of(observers: Observers, jobs: Sequence[NewJob], made: Sequence[EnqueuedJob]) -> list[Event]:
-    """What somebody wants to hear of these new jobs, in their order."""
+    """The events about these new jobs that have subscribers, in the order of the jobs."""
     heard = observers.heard
     return [
         event
@@ -68,7 +71,7 @@ def events_of(observers: Observers, jobs: Sequence[NewJob], made: Sequence[Enque
 def new_job_events(
     heard: Container[type[Event]], job_id: int, kind: str, queue: str | None, *, begins_chain: bool, waits: bool
 ) -> Iterator[Event]:
-    """What somebody wants to hear of one new job."""
+    """The events about one new job that have subscribers."""
     queue = queue or "default"
     if begins_chain and ChainCreated in heard:
         yield ChainCreated(chain_id=job_id, kind=kind, queue=queue)

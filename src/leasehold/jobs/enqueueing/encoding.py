@@ -1,10 +1,10 @@
-"""Lists of new jobs as the SQL functions take them: flat, checked, encoded."""
+"""Lists of new jobs as the SQL functions take them: flat, checked and encoded as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
@@ -12,21 +12,19 @@ from leasehold import validation
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.producing.new_job import Blocker, Ended, NewJob
 from leasehold.jobs.producing.unique import Unique, UniqueByDefault
 from leasehold.observability.job_context import inherited_traceparent
 
-if TYPE_CHECKING:
-    from leasehold.jobs.kinds.kind import Kind
-
 Check: TypeAlias = "Callable[[NewJob[Any]], NewJob[Any]]"
-"""Fills in what the kind wants and refuses what it does not take."""
+"""Fills in the defaults of the kind, and refuses args that its handler does not take."""
 
 
 def flatten(jobs: Sequence[NewJob[Any]], check: Check) -> tuple[list[NewJob[Any]], list[int]]:
-    """Jobs in an order in which those that others wait for come first, and at which index each given one is now.
+    """All jobs with their new blockers in one list, each after its blockers, and the index of each given job in it.
 
-    Blockers that are new jobs become {"position": n}, which is how the SQL functions name an earlier job of one list.
+    A blocker that is a new job becomes {"position": n}: so the SQL functions name an earlier job of the list.
     """
     flat: list[NewJob[Any]] = []
     places = [_place(job, flat, check) for job in jobs]
@@ -60,17 +58,18 @@ def _name(blocker: Blocker, flat: list[NewJob[Any]], check: Check) -> int | dict
 
 
 def refused_job(takes: str, value: object) -> BadInput:
-    """The error for something that is given as a job and is none."""
+    """The error for a value that is given as a job and is not one."""
     name = getattr(value, "name", None)
     is_kind = isinstance(name, str) and callable(getattr(value, "new", None))
     return BadInput(f"{takes}, not {value!r:.100}" + (f"; did you mean {name}.new(…)?" if is_kind else ""))
 
 
 def check_fields(job: NewJob[Any]) -> NewJob[Any]:
-    """The job with lengths of time in one form and encoded metadata, in the trace of the job that makes it.
+    """The job with its times in seconds, its metadata encoded, and the trace of the job that makes it.
 
-    Raises BadInput for what the database would refuse without naming the field: values of another type, times without a
-    zone.
+    Raises:
+        BadInput: a value has another type, or a time has no zone; the database would refuse it without naming the field.
+        InvalidArgs: JSON cannot hold the metadata.
     """
     for name in _TEXTS:
         if (value := getattr(job, name)) is not None and not isinstance(value, str):
@@ -92,7 +91,7 @@ def check_fields(job: NewJob[Any]) -> NewJob[Any]:
     return msgspec.structs.replace(job, metadata=cast("Any", msgspec.Raw(encode_args(job.metadata, "metadata"))))
 
 
-_TEXTS = ("kind", "queue", "key", "key_group", "idempotency_key", "fingerprint", "traceparent")
+_TEXTS = tuple(field.name for field in msgspec.structs.fields(NewJob) if field.type in (str, str | None))
 
 
 def _check_times(job: NewJob[Any]) -> NewJob[Any]:
@@ -136,7 +135,7 @@ _encoder = msgspec.json.Encoder(order=None)
 
 
 def check_job(job: NewJob[Any], kind: Kind[..., Any] | None) -> NewJob[Any]:
-    """The job with what its kind wants and its args encoded. Raises InvalidArgs, BadInput."""
+    """The job with the defaults of its kind, and its args encoded. Raises InvalidArgs, BadInput."""
     job = check_fields(job)
     if kind is not None:
         job = kind.with_defaults(job)
@@ -151,7 +150,7 @@ def check_job(job: NewJob[Any], kind: Kind[..., Any] | None) -> NewJob[Any]:
 
 
 def encode_continuation(end: ContinueWith[Any] | None, started: Sequence[NewJob[Any]], check: Check) -> str:
-    """What `leasehold.continue_jobs` takes: `jobs` that begin chains, and `next`. Raises InvalidArgs, BadInput."""
+    """The JSON that `leasehold.continue_jobs` takes: `jobs` that begin chains, and `next`. Raises InvalidArgs, BadInput."""
     flat, _ = flatten([*started, *(end.jobs if end is not None else ())], check)
     document: dict[str, Any] = {"jobs": flat}
     if end is not None:
@@ -166,8 +165,12 @@ def encode_continuation(end: ContinueWith[Any] | None, started: Sequence[NewJob[
 
 
 def encode_wait(wait: WaitFor, check: Check) -> str:
-    """What `leasehold.block_jobs` takes. Raises InvalidArgs, BadInput: also where there is nothing to wait for, since such a
-    job would run again at once, and so for ever."""
+    """The JSON that `leasehold.block_jobs` takes.
+
+    Raises:
+        InvalidArgs, BadInput: a new job is refused.
+        BadInput: there is nothing to wait for; the job would run again at once, for ever.
+    """
     if not wait.blockers and not wait.delay:
         raise BadInput("job.wait_for was given no chains and no delay: there is nothing to wait for")
     flat: list[NewJob[Any]] = []
@@ -181,7 +184,7 @@ def encode_jobs(jobs: Sequence[NewJob[Any]]) -> str:
 
 
 def encode_document(document: object) -> str:
-    """JSON of flat jobs in whatever holds them. Raises InvalidArgs."""
+    """JSON of a value that holds flat jobs. Raises InvalidArgs."""
     try:
         return _encoder.encode(document).decode()
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,1 +1,1 @@
-"""What a handler sees: its job, the transactions it gets, and the ways in which it may end. Start in `job.py`."""
+"""What a handler uses: its job, its transactions, and the ways to end an attempt. Start in `job.py`."""

@@ -16,8 +16,12 @@ CancelReason: TypeAlias = Literal[
 ]
 """What `job.cancel_reason` says while a handler is being cancelled.
 
-cancelled: by hand, or its chain was. timeout: the attempt took too long; it fails and is tried again. deadline: the job is
-too late and fails for good. taken_by_another_worker: its lease ran out. already_completed: somebody completed it from outside.
-not_found: it was deleted. error: the lease could not be renewed and cannot be trusted any longer. shutdown: the worker
-ends; the job is handed back and the attempt does not count.
+- `cancelled`: somebody cancelled the job or its chain.
+- `timeout`: the attempt took too long; it fails and is retried.
+- `deadline`: the deadline of the job has passed; the job fails for good.
+- `taken_by_another_worker`: the lease ran out, and another worker claimed the job.
+- `already_completed`: the job was completed from outside.
+- `not_found`: the job was deleted.
+- `error`: the lease could not be renewed in time and may have run out.
+- `shutdown`: the worker ends; the job goes back to its queue and the attempt does not count.
 """

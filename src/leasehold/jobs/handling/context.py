@@ -1,4 +1,4 @@
-"""Values that middlewares give to handlers, each under its own type."""
+"""Values that middlewares hand to handlers, each under its type."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ T = TypeVar("T")
 
 
 class MissingContext(LookupError):
-    """No middleware of this kind put a value of that type."""
+    """No middleware of the kind has put a value of this type into the context."""
 
 
 class Context:
-    """Values by their type: `context[DbSession] = session`, and `context[DbSession]` is a DbSession to type checkers.
+    """Values by type: a middleware says `context[DbSession] = session`, and the handler reads `job.context[DbSession]`.
 
-    It lives as long as the attempt and is not carried to a process handler.
+    Type checkers know that this is a DbSession. The context lives as long as the attempt. Handlers that run in a process of
+    their own have an empty one.
     """
 
     __slots__ = ("_values",)
@@ -25,13 +26,13 @@ class Context:
         self._values: dict[type[Any], Any] = {}
 
     def __setitem__(self, type_: type[T], value: T) -> None:
-        """Put a value. Raises BadInput where it is not one of that type."""
+        """Put a value. Raises BadInput if it is not an instance of the type."""
         if not isinstance(value, type_):
             raise BadInput(f"context[{type_.__qualname__}] takes a {type_.__qualname__}, not {value!r}")
         self._values[type_] = value
 
     def __getitem__(self, type_: type[T]) -> T:
-        """The value of this type. Raises MissingContext."""
+        """The value of this type. Raises MissingContext if there is none."""
         try:
             return cast("T", self._values[type_])
         except KeyError:
@@ -41,7 +42,7 @@ class Context:
             ) from None
 
     def get(self, type_: type[T]) -> T | None:
-        """The value of this type, or None."""
+        """The value of this type; None if there is none."""
         return cast("T | None", self._values.get(type_))
 
     def __contains__(self, type_: type[Any]) -> bool:
@@ -55,7 +56,7 @@ class Context:
 
 
 class _NoContext(Context):
-    """What all jobs without middlewares share; hence nothing can be put into it."""
+    """The context that all jobs without middlewares share, so nothing can be put into it."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""How a handler ends its job other than with an output: with the next job of the chain, or by waiting for others."""
+"""Two ways to end an attempt without an output: continue the chain with another job, or wait for other chains."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ else:
 class ContinueWith(msgspec.Struct, Generic[R_co], frozen=True):
     """Return it from a handler: the job completes, and `next` continues its chain, in one commit.
 
-    `ContinueWith[R]` says that the chain ends with an `R`. In a handler that takes its job, `job.continue_with(...)` makes
-    one, and notices when it was not returned.
+    `ContinueWith[R]` says that the chain ends with an `R`. In a handler that takes its job, prefer
+    `job.continue_with(...)`: if the handler forgets to return what it made, the attempt fails.
 
     Attributes:
         next: the job that continues the chain.
-        blockers: chains that have to complete before it starts, by id or as new jobs: a fan-out and a fan-in. They come
-            after those that `next` names itself.
-        jobs: begin chains of their own in the same commit; nobody waits for them.
+        blockers: chains that have to complete before `next` starts, by id or as new jobs (fan-out and fan-in). They come
+            after the blockers that `next` has itself.
+        jobs: new jobs that begin chains of their own in the same commit; `next` does not wait for them.
     """
 
     next: NewJob[R_co]
@@ -40,12 +40,12 @@ class ContinueWith(msgspec.Struct, Generic[R_co], frozen=True):
 
 
 class WaitFor(Exception):
-    """Raise it in a handler to run the job again when other chains have completed, without counting the attempt.
+    """Raise it in a handler to run the job again when other chains have completed. The attempt does not count.
 
     Args:
-        blockers: chains to wait for, by id or as new jobs, which are made in the same commit. `await job.blockers()` gives
-            their outputs in this order when the handler runs again. They come after those that the job had already.
-        delay: wait at least so long; seconds or timedelta.
+        blockers: chains to wait for, by id or as new jobs, which are made in the same commit. When the handler runs again,
+            `await job.blockers()` gives their outputs in this order, after those of earlier blockers of the job.
+        delay: wait at least this long, in seconds or as a timedelta.
 
     Raises:
         BadInput: `delay` is less than 0 or not finite.

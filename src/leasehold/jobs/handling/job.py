@@ -1,10 +1,10 @@
-"""A job as its producer and as its handler see it."""
+"""A running job as its handler sees it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, overload
 from uuid import UUID
 
 import msgspec
@@ -14,19 +14,20 @@ from leasehold.errors import BadInput
 from leasehold.jobs.handling.cancel_reason import CancelReason
 from leasehold.jobs.handling.context import NO_CONTEXT, Context
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
+from leasehold.jobs.handling.job_host import AttemptSession, Block, JobHost
+from leasehold.jobs.handling.token import Token
+from leasehold.jobs.handling.transactions import (
+    Completion,
+    CompletionValues,
+    JobTransaction,
+    SyncCompletion,
+    SyncJobTransaction,
+    need_thread_of_handler,
+)
 from leasehold.jobs.producing.new_job import Blocker, NewJob
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
-
-    from leasehold.jobs.handling.job_host import Block, Desk, Journal, Work
-    from leasehold.jobs.handling.transactions import (
-        Completion,
-        CompletionValues,
-        JobTransaction,
-        SyncCompletion,
-        SyncJobTransaction,
-    )
 
 __all__ = ["Blocker", "Job", "NewJob", "Token"]
 
@@ -37,42 +38,26 @@ LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LOG_LEVELS = frozenset(get_args(LogLevel))
 
 
-class Token(NamedTuple):
-    """The fencing token: what `leasehold.assert_lease` and `leasehold.complete_job` ask for, in this order.
-
-    Attributes:
-        job_id, attempt: of the attempt.
-        incarnation: of the worker, as text, which every driver takes.
-    """
-
-    job_id: int
-    attempt: int
-    incarnation: str
-
-
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """The job that a handler runs, as its first parameter.
-
-    `token` is the fencing token: pass it to `leasehold.assert_lease` in your own SQL, or to `leasehold.complete_job`. What
-    the methods need is made when a handler first calls one.
+    """The job that a handler runs: the handler's first parameter.
 
     Attributes:
-        id: of the job.
-        kind: of the job.
-        queue: it was claimed from.
-        attempt: counts up at each claim; 1 at first.
-        max_attempts: as enqueued.
-        incarnation: of the worker process that holds the lease.
-        worker_id: of that worker.
-        key: of the job.
-        priority: of the job.
-        metadata: of the job.
-        created_at: by the database's clock.
-        run_at: by the database's clock.
-        chain_id: of the chain: the id of its first job.
+        id: unique among all jobs.
+        kind: the name of its kind.
+        queue: the queue that it was claimed from.
+        attempt: 1 for the first attempt; each claim adds 1.
+        max_attempts: how often the job may be tried.
+        incarnation: which worker process holds the lease; a restarted worker has another.
+        worker_id: the name of that worker.
+        key: the subject of the job; None if it has none.
+        priority: higher runs first.
+        metadata: JSON object from the producer.
+        created_at: when it was enqueued, by the clock of the database.
+        run_at: the time before which it did not start, by the clock of the database.
+        chain_id: the id of the first job of its chain.
         chain_position: how many jobs of the chain came before.
-        traceparent: as enqueued, or that of the job it continues.
-        context: what the middlewares of its kind put there.
+        traceparent: the trace that it belongs to, from its producer or from the job that it continues.
+        context: the values that middlewares have put there.
     """
 
     id: int
@@ -91,11 +76,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     chain_position: int = 0
     traceparent: str | None = None
     context: Context = NO_CONTEXT
-    _desk: Desk | None = None
+    _host: JobHost | None = None
 
     @property
     def token(self) -> Token:
-        """The fencing token, for your own SQL."""
+        """The fencing token of this attempt: pass it to `leasehold.assert_lease` or `leasehold.complete_job` in your SQL."""
         return Token(self.id, self.attempt, str(self.incarnation))
 
     def continue_with(
@@ -105,21 +90,21 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
         Args:
             next: the job that continues the chain.
-            blockers: chains that have to complete before it starts, by id or as new jobs made in the same commit; its
-                handler has their outputs, in this order, from `job.blockers()`.
-            jobs: begin chains of their own in the same commit, for which nobody waits.
+            blockers: chains that have to complete before `next` starts, by id or as new jobs made in the same commit; the
+                handler of `next` gets their outputs, in this order, from `job.blockers()`.
+            jobs: new jobs that begin chains of their own in the same commit; `next` does not wait for them.
 
         Raises:
-            BadInput: said before in this attempt. A handler that says it and returns something else fails.
+            BadInput: this attempt has called it before. An attempt that calls it and returns something else fails.
         """
         made = ContinueWith(next, tuple(blockers), tuple(jobs))
-        if self._desk is not None:
-            self._desk.work(self).say(made)
+        if self._host is not None:
+            self._host.session(self).set_continuation(made)
         return made
 
     def start(self, *jobs: NewJob[Any]) -> None:
-        """Begin chains of their own in the commit that completes this job, and not if it fails."""
-        self._work().start(jobs)
+        """Enqueue these jobs in the commit that completes this job; if the attempt fails, they are not enqueued."""
+        self._session().start(jobs)
 
     def wait_for(self, blockers: Sequence[Blocker], delay: float | timedelta | None = None) -> WaitFor:
         """`raise job.wait_for([parse.new(page) for page in pages])`: run again when these chains have completed.
@@ -139,17 +124,18 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     async def blockers(self, output_type: Any = Any) -> list[Any]:
         """`await job.blockers(Page)`: the outputs of the chains that the job waited for, in their order.
 
-        Empty for a job that waited for none. None stands also for a chain that was let go of without an output.
+        The list is empty if the job waited for no chains. None stands for a chain whose output is None, or that has no
+        output, for example because it failed.
 
         Args:
-            output_type: what each of them becomes: a Struct, a dataclass, `int`, `Page | None` …; without it they are as
-                JSON has them.
+            output_type: the type of each output: a Struct, a dataclass, `int`, `Page | None` …; without it the outputs are
+                plain JSON values.
 
         Raises:
-            BadInput: an output does not fit `output_type`; the message has its slot and its chain.
-            DatabaseUnavailable: it did not answer.
+            BadInput: an output does not fit `output_type`; the message names its position and its chain.
+            DatabaseUnavailable: the database did not answer.
         """
-        return await self._work().blockers(output_type)
+        return await self._session().blockers(output_type)
 
     @overload
     def blockers_sync(self) -> list[Any]: ...
@@ -161,93 +147,93 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     def blockers_sync(self, output_type: object) -> list[Any]: ...
     def blockers_sync(self, output_type: Any = Any) -> list[Any]:
         """As `blockers`, for handlers that run in a thread."""
-        from leasehold.jobs.handling.transactions import need_thread_of_handler  # noqa: PLC0415  as below
-
         need_thread_of_handler()
-        return trio.from_thread.run(self._work().blockers, output_type)
+        return trio.from_thread.run(self._session().blockers, output_type)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
-        """`async with job.prepare() as tx:` a transaction of its own before or amid the work, any number of times.
+        """`async with job.prepare() as tx:` a transaction before the job completes, any number of times, one at a time.
 
-        It commits with the block, if the job is still ours then. In a thread: `with`.
+        It commits at the end of the block if this attempt still holds its lease. In a thread, use `with`.
 
-        Raises LeaseLost at the end of the block, and nothing of it is kept; BadInput in atomic handlers or after `complete`.
+        Raises:
+            LeaseLost: at the end of the block, the attempt no longer held its lease; the transaction is rolled back.
+            BadInput: the handler is atomic, or has called `complete` before.
         """
-        return self._work().prepare()
+        return self._session().prepare()
 
     def complete(self) -> Block[Completion, SyncCompletion]:
         """`async with job.complete() as tx:` your SQL, the output, the next jobs and the audit row in one commit.
 
-        The commit comes when the handler returns: raising after the block undoes it all, and so does a lost lease. What
-        the handler returns is the output, unless the block set `tx.output` or said `tx.continue_with`. In a thread: `with`.
+        The transaction commits when the handler returns. If the handler raises after the block, or the lease is lost, it is
+        rolled back. The output is what the handler returns, unless the block set `tx.output` or called `tx.continue_with`.
+        In a thread, use `with`.
 
-        Raises BadInput: in atomic handlers, or when the attempt has completed before.
+        Raises:
+            BadInput: the handler is atomic, or has called it before.
         """
-        return self._work().complete()
+        return self._session().complete()
 
     def completion(self, output: Any = None, continuation: ContinueWith[Any] | None = None) -> CompletionValues:
-        """The values for `leasehold.complete_job` in a transaction of your own driver or ORM; nothing is written here.
+        """The parameters of `leasehold.complete_job`, to call it in a transaction of your own driver or ORM.
 
-        Commit, then return what you gave here, as in any other handler: the worker sees that the attempt has completed its
-        job. Jobs said with `job.start` before are in it.
+        Nothing is written here. Call `leasehold.complete_job` with them, commit, then return the same output or
+        continuation from the handler: the worker sees that the job is completed already. Jobs given to `job.start` before
+        are part of it.
 
         Args:
-            output: of the job.
+            output: the output of the job.
             continuation: from `job.continue_with(...)`, instead of an output.
 
         Raises:
-            InvalidArgs, BadInput: JSON cannot carry one of them, both are given, or there is a completion of ours already:
-                in atomic handlers, and after `complete`.
+            InvalidArgs: JSON cannot hold the output or the args of a new job.
+            BadInput: both are given, the handler is atomic, or it has called `complete` before.
         """
-        return self._work().completion(output, continuation)
+        return self._session().completion(output, continuation)
 
     @property
     def transaction(self) -> Completion:
-        """The transaction that an atomic handler (`mode="atomic"`) runs in. Raises BadInput in others."""
-        return self._work().transaction
+        """The transaction that an atomic handler (`mode="atomic"`) runs in. Raises BadInput in other handlers."""
+        return self._session().transaction
 
     @property
     def transaction_sync(self) -> SyncCompletion:
         """As `transaction`, for handlers that run in a thread."""
-        # A job is imported by those who only enqueue.
-        from leasehold.jobs.handling.transactions import SyncCompletion, need_thread_of_handler  # noqa: PLC0415
-
         need_thread_of_handler()
-        return SyncCompletion(self._work().transaction)
+        return SyncCompletion(self._session().transaction)
 
     def progress(self, fraction: float | None, message: str | None = None) -> None:
-        """`job.progress(0.4, "parsing")`: how far the job has come, for whoever looks at it. Cheap, in any kind of handler.
+        """`job.progress(0.4, "parsing")`: show how far the job has come. Cheap; works in every kind of handler.
 
-        Written twice a second at the most; the last word before the handler ends is always written.
+        It is written at most twice a second. The last call before the handler ends is always written.
 
         Args:
-            fraction: 0 to 1, or None where only the message matters.
+            fraction: 0 to 1; None if only the message matters.
             message: up to 1000 characters.
         """
-        self._journal().progress(self.id, self.attempt, fraction, message)
+        self._require_host().progress_sink.progress(self.id, self.attempt, fraction, message)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
-        """Keep a line with the job, for `leasehold jobs logs`. Cheap, in any kind of handler.
+        """Keep a line with the job; `leasehold jobs logs` shows it. Cheap; works in every kind of handler.
 
-        A job keeps a thousand lines of 4000 characters. Lines outlive the attempt, however it ends; when the database is
-        away for long, some are dropped, and the log says how many. Raises BadInput for an unknown level.
+        A job keeps a thousand lines of 4000 characters. Lines are kept however the attempt ends. If the database is away for
+        long, some lines are dropped, and the log says how many.
+
+        Raises:
+            BadInput: there is no such level.
         """
         if level not in LOG_LEVELS:
             raise BadInput(f"level must be one of {', '.join(sorted(LOG_LEVELS))}, not {level!r}")
-        self._journal().line(self.id, self.attempt, level, str(message))
+        self._require_host().progress_sink.line(self.id, self.attempt, level, str(message))
 
     @property
     def cancel_reason(self) -> CancelReason | None:
-        """Why this attempt is being cancelled, if it is: look at it where the cancellation arrives, or now and then."""
-        return None if self._desk is None else cast("CancelReason | None", self._desk.cancel_reason(self))
+        """Why this attempt is being cancelled; None if it is not. Read it when the cancellation arrives, or now and then."""
+        return None if self._host is None else cast("CancelReason | None", self._host.cancel_reason(self))
 
-    def _journal(self) -> Journal:
-        return self._at_hand().journal
+    def _session(self) -> AttemptSession:
+        return self._require_host().session(self)
 
-    def _work(self) -> Work:
-        return self._at_hand().work(self)
-
-    def _at_hand(self) -> Desk:
-        if self._desk is None:
+    def _require_host(self) -> JobHost:
+        if self._host is None:
             raise BadInput("this job has no worker at hand: it was not made by one")
-        return self._desk
+        return self._host

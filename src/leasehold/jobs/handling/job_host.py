@@ -1,14 +1,16 @@
-"""What a job's methods ask of the worker that runs it. Made for a job when its handler first asks; most never do."""
+"""What the methods of a job call: the worker that runs it, as protocols. The worker implements them in `actors/running`."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+from uuid import UUID
 
 import trio
 
 from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.handling.token import Token
 from leasehold.jobs.handling.transactions import (
     Completion,
     CompletionValues,
@@ -19,15 +21,12 @@ from leasehold.jobs.handling.transactions import (
 )
 from leasehold.jobs.producing.new_job import NewJob
 
-if TYPE_CHECKING:
-    from leasehold.jobs.handling.job import Job
-
 A = TypeVar("A")
 S = TypeVar("S")
 
 
 class Block(Generic[A, S]):
-    """A block with a transaction: `async with` under trio and asyncio, `with` in a thread."""
+    """A block with a transaction. Use `async with` under trio and asyncio, `with` in a thread."""
 
     def __init__(
         self,
@@ -57,16 +56,40 @@ class Block(Generic[A, S]):
         trio.from_thread.run(self._leave, error)
 
 
-class Work(Protocol):
-    """One running attempt, with more than its args and its output."""
+class HostedJob(Protocol):
+    """The running job, as far as its host looks at it."""
+
+    @property
+    def id(self) -> int:
+        """Of the job."""
+        ...
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt of the job is running."""
+        ...
+
+    @property
+    def incarnation(self) -> UUID:
+        """Of the worker process that holds the lease."""
+        ...
+
+    @property
+    def token(self) -> Token:
+        """The fencing token of the attempt."""
+        ...
+
+
+class AttemptSession(Protocol):
+    """What the worker keeps for one running attempt whose handler uses more than its args."""
 
     @property
     def transaction(self) -> Completion:
-        """Of an atomic handler."""
+        """The transaction of an atomic handler. Raises BadInput in others."""
         ...
 
-    def say(self, continuation: ContinueWith[Any]) -> None:
-        """The handler is going to return this."""
+    def set_continuation(self, continuation: ContinueWith[Any]) -> None:
+        """Note what the handler is going to return. Raises BadInput the second time."""
         ...
 
     def start(self, jobs: Sequence[NewJob[Any]]) -> None:
@@ -74,7 +97,7 @@ class Work(Protocol):
         ...
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
-        """A transaction before the work."""
+        """A transaction that commits with its block, before the attempt ends."""
         ...
 
     def complete(self) -> Block[Completion, SyncCompletion]:
@@ -82,38 +105,38 @@ class Work(Protocol):
         ...
 
     async def blockers(self, output_type: Any = Any) -> list[Any]:
-        """Outputs of the chains that the job waited for."""
+        """The outputs of the chains that the job waited for."""
         ...
 
     def completion(self, output: Any, continuation: ContinueWith[Any] | None) -> CompletionValues:
-        """What completes the attempt over a connection of the handler's own."""
+        """The values that complete the attempt over a connection of the handler's own."""
         ...
 
 
-class Journal(Protocol):
-    """Takes down what handlers say of themselves, in any thread."""
+class ProgressSink(Protocol):
+    """Takes the progress and the log lines of handlers, in any thread."""
 
     def progress(self, job_id: int, attempt: int, fraction: float | None, message: str | None = None) -> None:
-        """How far an attempt has come."""
+        """Take how far an attempt has come."""
         ...
 
     def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
-        """A line for the log of a job."""
+        """Take a line for the log of a job."""
         ...
 
 
-class Desk(Protocol):
-    """A worker, as far as its handlers know it."""
+class JobHost(Protocol):
+    """The worker, as far as the jobs that it runs know it."""
 
     @property
-    def journal(self) -> Journal:
-        """Of the worker."""
+    def progress_sink(self) -> ProgressSink:
+        """Where progress and log lines go."""
         ...
 
-    def cancel_reason(self, job: Job) -> str | None:
-        """Why this attempt is being cancelled, if it is. In any thread."""
+    def cancel_reason(self, job: HostedJob) -> str | None:
+        """Why this attempt is being cancelled; None if it is not. In any thread."""
         ...
 
-    def work(self, job: Job) -> Work:
-        """Of this running attempt. Raises LeaseLost when it has ended."""
+    def session(self, job: HostedJob) -> AttemptSession:
+        """The session of this running attempt. Raises LeaseLost when the attempt has ended."""
         ...

@@ -1,4 +1,4 @@
-"""What a handler may say about its own end, and the back-off of a kind."""
+"""The exceptions by which a handler ends its attempt early, and the back-off of a kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from leasehold.errors import BadInput
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Exponential back-off with full jitter: a random wait below min(cap, initial × multiplier^(attempt − 1)) seconds.
 
-    The database draws it (`leasehold.retry_delay`), so that workers of all languages wait alike.
+    The database draws the wait (`leasehold.retry_delay`), so workers in all languages wait alike.
+
+    Attributes:
+        initial: seconds below which the wait after the first attempt lies.
+        multiplier: how much longer each further wait may be.
+        cap: seconds that no wait exceeds.
 
     Raises:
         BadInput: initial or cap below 0, multiplier below 1.
@@ -34,7 +39,11 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Retry(Exception):
-    """Raise it in a handler to be tried again after `after` (seconds or timedelta) instead of the back-off.
+    """Raise it in a handler to fail the attempt and be retried after `after` instead of the back-off.
+
+    Args:
+        after: seconds or timedelta.
+        reason: the message of the failed attempt.
 
     Raises:
         BadInput: `after` is less than 0 or not finite.
@@ -46,7 +55,11 @@ class Retry(Exception):
 
 
 class Reschedule(Exception):
-    """Raise it in a handler to run the job again after `after` without counting the attempt.
+    """Raise it in a handler to run the job again after `after`. The attempt does not count.
+
+    Args:
+        after: seconds or timedelta.
+        reason: for the timeline of the job.
 
     Raises:
         BadInput: `after` is less than 0 or not finite.
@@ -58,11 +71,11 @@ class Reschedule(Exception):
 
 
 class Discard(Exception):
-    """Raise it in a handler to fail the job for good, whatever attempts are left."""
+    """Raise it in a handler to fail the job for good, even if it has attempts left."""
 
 
 def seconds_of(after: float | timedelta) -> float:
-    """A length of time in seconds. Raises BadInput where it is less than 0 or not finite."""
+    """A length of time in seconds. Raises BadInput if it is less than 0 or not finite."""
     seconds = after.total_seconds() if isinstance(after, timedelta) else float(after)
     if not (math.isfinite(seconds) and seconds >= 0):
         raise BadInput(f"after must be 0 or more seconds or a timedelta, not {after}")
@@ -70,16 +83,16 @@ def seconds_of(after: float | timedelta) -> float:
 
 
 def checkpoint() -> None:
-    """For handlers that run in a thread: end here if the job was cancelled, timed out or lost. Cheap enough for loops.
+    """In a handler that runs in a thread: end here if the job was cancelled, timed out or lost. Cheap enough for loops.
 
-    In a process there is no need for it, and it does nothing.
+    In a process it does nothing: a process is killed to cancel its job.
     """
     if not _State.is_cancelled_by_kill:
         trio.from_thread.check_cancelled()
 
 
 def cancelled_by_kill() -> None:
-    """This process is for handlers and is killed to cancel one, so `checkpoint` has nothing to do in it."""
+    """From now on `checkpoint` does nothing in this process: it is killed to cancel its handler."""
     _State.is_cancelled_by_kill = True
 
 

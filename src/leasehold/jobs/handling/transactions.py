@@ -1,4 +1,4 @@
-"""The transactions that a handler gets from its job, for trio and asyncio, and for threads."""
+"""The transactions that a job gives its handler, under trio and asyncio and in threads."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from leasehold.jobs.producing.new_job import Blocker, NewJob
 
 
 class Unsaid:
-    """Stands for an output that nobody gave; None is one."""
+    """Stands for an output that was not given, since None is an output."""
 
 
 UNSAID = Unsaid()
 
 
 def need_thread_of_handler() -> None:
-    """For calls without `await`. Raises BadInput under an event loop, and in threads that the handler made itself."""
+    """Refuse a call without `await` outside the thread of a handler.
+
+    Raises BadInput under an event loop, and in threads that the handler started itself.
+    """
     try:
         trio.from_thread.check_cancelled()
     except RuntimeError:
@@ -35,7 +38,7 @@ def need_thread_of_handler() -> None:
 
 
 def need_thread_of_worker(thread: int) -> None:
-    """For calls with `await`: `thread` is that of the worker's event loop. Raises BadInput in others, whatever loop is there."""
+    """Refuse a call with `await` outside the worker's event loop, whose thread is `thread`. Raises BadInput."""
     if get_ident() != thread:
         raise BadInput(
             "this is for the event loop of the worker, and no other loop can run it; in a handler without `async` say"
@@ -44,12 +47,12 @@ def need_thread_of_worker(thread: int) -> None:
 
 
 class CompletionValues(NamedTuple):
-    """The parameters of `leasehold.complete_job`, in its order: text and numbers, which every driver takes.
+    """The parameters of `leasehold.complete_job`, in their order: text and numbers, which every driver takes.
 
     Attributes:
         job_id, attempt, incarnation: the fencing token.
-        output: JSON as text, None for null.
-        continuation: JSON as text, with what the kinds of its jobs want; None where nothing comes of this one.
+        output: JSON as text; None for null.
+        continuation: the new jobs, JSON as text; None if there are none.
     """
 
     job_id: int
@@ -60,9 +63,9 @@ class CompletionValues(NamedTuple):
 
 
 class JobTransaction(OpenTransaction):
-    """A transaction that commits only while the job is ours. Await it under trio and under asyncio alike.
+    """A transaction that commits only if the attempt still holds its lease. It works under trio and under asyncio.
 
-    Enqueue in it with `client.enqueue(..., connection=transaction)`.
+    To enqueue in it, use `client.enqueue(..., connection=transaction)`.
     """
 
     def __init__(self, inner: OpenTransaction) -> None:
@@ -73,7 +76,7 @@ class JobTransaction(OpenTransaction):
 
     @property
     def connection(self) -> Any:
-        """The asyncpg connection itself, in handlers that run under asyncio. Raises BadInput in others."""
+        """The asyncpg connection itself, in handlers that run under asyncio. Raises BadInput in other handlers."""
         connection = getattr(self._inner, "connection", None)
         if connection is None:
             raise BadInput("only handlers with runs='asyncio' can use the asyncpg connection; use fetch and execute")
@@ -88,7 +91,7 @@ class JobTransaction(OpenTransaction):
         await self._open().execute(sql, *args, timeout=timeout)
 
     def over(self, reason: str) -> None:
-        """Nothing more can be done in it."""
+        """Refuse all further statements, with this reason."""
         self._over = reason
 
     def _open(self) -> OpenTransaction:
@@ -104,7 +107,7 @@ class JobTransaction(OpenTransaction):
 class Completion(JobTransaction):
     """The transaction that completes the job: your SQL, the output, the next jobs and the audit row in one commit.
 
-    It commits when the handler returns, and is rolled back when the handler raises, also after the block.
+    It commits when the handler returns. It is rolled back when the handler raises, even after the block.
     """
 
     def __init__(self, inner: OpenTransaction) -> None:
@@ -114,7 +117,10 @@ class Completion(JobTransaction):
 
     @property
     def output(self) -> Any:
-        """The output of the job; what the handler returns, unless it is set here. Raises BadInput when set after continue_with."""
+        """The output of the job. If it is not set, the output is what the handler returns.
+
+        Setting it raises BadInput after `continue_with`.
+        """
         return None if self._output is UNSAID else self._output
 
     @output.setter
@@ -126,7 +132,11 @@ class Completion(JobTransaction):
     def continue_with(
         self, next: NewJob[Any], *, blockers: Sequence[Blocker] = (), jobs: Sequence[NewJob[Any]] = ()
     ) -> None:
-        """Continue the chain with `next`; see `ContinueWith`. Once, and instead of an output. Raises BadInput."""
+        """Continue the chain with `next`; the arguments are those of `ContinueWith`.
+
+        Raises:
+            BadInput: it was called before, or an output is set.
+        """
         if self._continuation is not None:
             raise BadInput("continue_with was said already")
         if self._output is not UNSAID:
@@ -134,7 +144,7 @@ class Completion(JobTransaction):
         self._continuation = ContinueWith(next, tuple(blockers), tuple(jobs))
 
     def settled_with(self, returned: Any) -> Any:
-        """The end of the job: what was said in the block, or what the handler returned. Raises BadInput where they differ."""
+        """How the job ends: as set in the block, or as the handler returned. Raises BadInput if the two differ."""
         said = self._continuation if self._continuation is not None else self._output
         if said is UNSAID:
             return returned
@@ -163,7 +173,7 @@ class SyncJobTransaction:
 
     @contextmanager
     def savepoint(self) -> Generator[None]:
-        """A part of the transaction that is undone on its own when the block raises."""
+        """A part of the transaction; it alone is rolled back when the block raises."""
         savepoint = self._inner.savepoint()
         trio.from_thread.run(savepoint.__aenter__)
         try:

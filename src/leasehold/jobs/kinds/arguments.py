@@ -1,4 +1,4 @@
-"""Args of a kind: from a handler's signature to a type that encodes and checks them."""
+"""The args of a kind: the type that the signature of its handler stands for, and checks of their JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JSON_TYPES: tuple[type, ...] = (str, int, float, bool, type(None), list, dict)
 
 
 def takes_job(function: Callable[..., Any]) -> bool:
-    """Whether the handler's first parameter is the job."""
+    """Whether the handler takes the job as its first parameter."""
     parameters = list(inspect.signature(function).parameters.values())
     if not parameters or parameters[0].kind is parameters[0].KEYWORD_ONLY:
         return False
@@ -26,11 +26,11 @@ def takes_job(function: Callable[..., Any]) -> bool:
 
 
 def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
-    """A Struct with a field for each parameter of the handler, the job left out.
+    """A Struct with a field for each parameter of the handler except the job.
 
     Raises:
-        InvalidArgs: the signature takes *args, **kwargs, positional-only parameters, `self`, the job elsewhere than first,
-            or a type that JSON cannot become.
+        InvalidArgs: the signature has *args, **kwargs, positional-only parameters, `self`, the job in another place than
+            the first, or a type that cannot be made from JSON.
     """
     hints = _hints(function)
     parameters = list(inspect.signature(function).parameters.values())[1 if takes_job(function) else 0 :]
@@ -48,7 +48,7 @@ def args_type(function: Callable[..., Any]) -> type[msgspec.Struct]:
 
 
 def _problem(parameter: inspect.Parameter, hint: Any, may_be_self: bool) -> str | None:
-    """Why no JSON can give this parameter, and what to do about it."""
+    """Why JSON cannot give this parameter, and what to do about it; None if it can."""
     name = parameter.name
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         return f"parameter {parameter} has no name in JSON; use a named one"
@@ -68,7 +68,7 @@ def _mentions_job(hint: Any) -> bool:
 
 
 def _strangers(hint: Any) -> Iterator[str]:
-    """The names of the classes in a type which nothing decoded from JSON is an instance of."""
+    """The names of the classes in a type that no value decoded from JSON is an instance of."""
     try:
         root = msgspec.inspect.type_info(hint)
     except (TypeError, NameError):
@@ -110,10 +110,11 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def encode_args(value: object, what: str) -> bytes:
-    """JSON for args or metadata.
+    """JSON for args or metadata; `what` names them in the error.
 
     Raises:
-        InvalidArgs: nested too deeply, not a number (NaN, infinity), `\\u0000`, a lone surrogate, no JSON type.
+        InvalidArgs: they are nested too deeply, or have NaN, infinity, `\\u0000`, a lone surrogate or a type that JSON does
+            not have.
     """
     try:
         encoded = msgspec.json.encode(value)
@@ -129,19 +130,19 @@ def encode_args(value: object, what: str) -> bytes:
 
 
 def is_harmless(encoded: bytes) -> bool:
-    """Whether JSON from msgspec needs no closer look; ten times faster than that.
+    """Whether JSON from msgspec is known to be valid without `check_json`, which is ten times slower.
 
-    NaN and infinity come out as null, NUL as \\u0000, and what has few brackets is not nested deeply.
+    msgspec writes NaN and infinity as null and NUL as \\u0000, and JSON with few brackets is not nested deeply.
     """
     brackets = encoded.count(b"[") + encoded.count(b"{")
     return brackets <= MAX_DEPTH and b"null" not in encoded and b"\\u0000" not in encoded
 
 
 def check_json(value: object, what: str, depth: int = 0) -> None:
-    """Refuse what JSON or jsonb cannot keep, naming the place.
+    """Refuse a value that JSON or jsonb cannot hold.
 
     Raises:
-        InvalidArgs: with the path of the offending value.
+        InvalidArgs: the message has the path of the value.
     """
     if depth > MAX_DEPTH:
         raise InvalidArgs(f"{what[:200]}: nested deeper than {MAX_DEPTH}")

@@ -1,25 +1,23 @@
-"""One attempt as its middlewares see it."""
+"""An attempt as its middlewares see it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leasehold.jobs.handling.context import Context
 from leasehold.jobs.handling.job import Job
-
-if TYPE_CHECKING:
-    from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind import Kind
 
 
 class Attempt:
     """An attempt that is about to run.
 
     Attributes:
-        job: as its handler sees it.
-        kind: with its options.
-        args: what the handler is called with, by name.
-        context: put here what the handler and the middlewares further in shall find; the handler has it as `job.context`.
+        job: the job as its handler sees it.
+        kind: the kind of the job, with its options.
+        args: the arguments of the handler, by name.
+        context: put values here for the handler and the middlewares further in; the handler reads them in `job.context`.
     """
 
     __slots__ = ("args", "context", "job", "kind")

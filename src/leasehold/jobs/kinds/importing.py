@@ -1,4 +1,4 @@
-"""Handlers by module and qualified name: how a process finds the one that it shall run."""
+"""Handlers by module and qualified name: how another process finds the handler to run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leasehold.errors import InvalidArgs
 
 
 def refuse_unimportable(kind: str, function: Callable[..., Any]) -> None:
-    """Refuse, when it is registered, what another process can never find or call.
+    """Refuse a handler that another process cannot find or call, when it is registered.
 
     Raises:
         InvalidArgs: a lambda, a function inside a function, an async function, or an object without a name.
@@ -32,10 +32,10 @@ def refuse_unimportable(kind: str, function: Callable[..., Any]) -> None:
 
 
 def check_importable(kind: str, function: Callable[..., Any]) -> None:
-    """Prove that the name of the handler leads to it: call it when all modules are loaded.
+    """Refuse a handler whose module and name do not lead to it. Call it when all modules are loaded.
 
     Raises:
-        InvalidArgs: the name leads nowhere or to something else.
+        InvalidArgs: there is nothing of this name, or something else.
     """
     place = f"{function.__module__}:{function.__qualname__}"
     try:
@@ -47,5 +47,5 @@ def check_importable(kind: str, function: Callable[..., Any]) -> None:
 
 
 def find_object(module: str, qualname: str) -> Any:
-    """What stands at this place. Raises ImportError, AttributeError, and whatever the module raises."""
+    """The object of this name. Raises ImportError, AttributeError, or what importing the module raises."""
     return reduce(getattr, qualname.split("."), importlib.import_module(module))

@@ -1,22 +1,17 @@
-"""What goes around attempts and around enqueueing, as types."""
+"""The types of the functions that go around attempts and around enqueues."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Awaitable, Sequence
+from typing import Any, Protocol
 
-from leasehold import validation
-from leasehold.errors import BadInput
-
-if TYPE_CHECKING:
-    from leasehold.jobs.handling.job import NewJob
-    from leasehold.jobs.kinds.attempt import Attempt
-    from leasehold.records.jobs import EnqueuedJob
+from leasehold.jobs.kinds.attempt import Attempt
+from leasehold.jobs.producing.new_job import NewJob
+from leasehold.records.jobs import EnqueuedJob
 
 
 class CallNext(Protocol):
-    """Runs the next middleware, or the handler; returns what it returned."""
+    """Runs the next middleware, or the handler, and returns what that returned."""
 
     def __call__(self) -> Awaitable[Any]:
         """Go on."""
@@ -24,10 +19,10 @@ class CallNext(Protocol):
 
 
 class Middleware(Protocol):
-    """Goes around every attempt, on the worker's trio loop whatever the handler's flavour.
+    """A function around every attempt. It runs on the worker's trio loop, however the handler runs.
 
-    What it returns is the output, what it raises is the attempt's end; the timeout covers it. It is cancelled like the
-    handler is, and must let `trio.Cancelled` through.
+    What it returns is the output; if it raises, the attempt ends as if the handler had raised. Its time counts towards the
+    timeout. It is cancelled as the handler is, and must let `trio.Cancelled` through.
 
     Example:
         async def with_session(attempt: Attempt, call_next: CallNext) -> Any:
@@ -42,32 +37,17 @@ class Middleware(Protocol):
 
 
 class EnqueueNext(Protocol):
-    """Enqueues, or runs the next middleware."""
+    """Runs the next middleware, or enqueues the jobs."""
 
     def __call__(self, jobs: Sequence[NewJob], /) -> Awaitable[list[EnqueuedJob]]:
-        """Enqueue these; answers in their order."""
+        """Enqueue these jobs; the answers are in their order."""
         ...
 
 
 class EnqueueMiddleware(Protocol):
-    """Goes around every enqueue of a client, under trio or asyncio, whichever the client runs under. It may change the jobs,
-    but not their number."""
+    """A function around every enqueue of a client, under trio or asyncio as the client. It may change the jobs, but not how
+    many they are."""
 
     def __call__(self, jobs: Sequence[NewJob], call_next: EnqueueNext, /) -> Awaitable[list[EnqueuedJob]]:
         """Do something around `await call_next(jobs)`."""
         ...
-
-
-def check_middleware(function: object) -> None:
-    """Refuse what cannot go around anything. Raises BadInput."""
-    validation.check_function("a middleware", function)
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise BadInput(f"middleware {function!r:.100} is a generator; have it return what `await call_next()` returns")
-
-
-def check_middlewares(functions: object) -> None:
-    """Refuse what is no list of middlewares. Raises BadInput."""
-    if isinstance(functions, str) or not isinstance(functions, Iterable):
-        raise validation.refusal("middlewares", "a list of functions", functions)
-    for function in cast("Iterable[object]", functions):
-        check_middleware(function)

@@ -1,4 +1,4 @@
-"""Outputs of chains, as the kind that began them declares them."""
+"""Outputs of chains, as the types that handlers declare."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ R = TypeVar("R")
 
 
 def typed_output(kind: Kind[..., R], output: Any) -> R:
-    """The output of a chain that a job of this kind began, as what its handler is annotated to return.
+    """The output of a chain that a job of this kind began, as the type that its handler is annotated to return.
 
-    `ContinueWith[R]` stands for an `R` that a later job returns. Without an annotation the output is left as it is.
+    `ContinueWith[R]` stands for an `R` that a later job returns. Without an annotation the output is a plain JSON value.
 
     Raises:
-        BadInput: it does not fit.
+        BadInput: the output does not fit the type.
     """
     try:
         return msgspec.convert(output, output_type(kind), strict=True, str_keys=True)
@@ -33,7 +33,7 @@ def typed_output(kind: Kind[..., R], output: Any) -> R:
 
 @lru_cache(maxsize=1024)
 def output_type(kind: Kind[..., Any]) -> Any:
-    """What the handler of a kind is annotated to return; Any where that cannot be told."""
+    """The type that the handler of a kind is annotated to return; Any if there is none or it cannot be resolved."""
     try:
         hint = get_type_hints(inspect.unwrap(kind.function), include_extras=True).get("return", Any)
     except (NameError, TypeError):
@@ -42,9 +42,9 @@ def output_type(kind: Kind[..., Any]) -> Any:
 
 
 class Promise:
-    """What the handlers of a kind are annotated to return, held against what they do return.
+    """Checks what the handler of a kind returns against its annotation.
 
-    No annotation promises nothing, and neither does `-> None`: the output may be said in a transaction of the job.
+    Without an annotation nothing is checked, and neither with `-> None`: the output may be set in a transaction of the job.
     """
 
     def __init__(self, kind: Kind[..., Any]) -> None:
@@ -58,7 +58,7 @@ class Promise:
                 self._decoder = msgspec.json.Decoder(self._type)
 
     def broken_by(self, output: Any, encoded: bytes) -> str | None:
-        """Why this output, and its JSON, is none that was promised. A type exactly as annotated is not looked into."""
+        """Why this output does not fit the annotation; None if it does. A value of exactly the annotated type is not checked."""
         if self._decoder is None or type(output) in self._exact:
             return None
         try:
@@ -72,7 +72,7 @@ class Promise:
 
 @lru_cache(maxsize=1024)
 def promise_of(kind: Kind[..., Any]) -> Promise:
-    """What its handler promises to return."""
+    """The check of what the handler of a kind returns."""
     return Promise(kind)
 
 
@@ -91,7 +91,7 @@ def _without_continuations(hint: Any) -> Any:
 
 
 def typed_blocker(output_type: Any, output: Any, slot: int, chain_id: int) -> Any:
-    """The output of a chain that a job waited for, as this type. Raises BadInput with the slot and the chain."""
+    """The output of a chain that a job waited for, as this type. Raises BadInput, which names the slot and the chain."""
     try:
         return msgspec.convert(output, output_type, strict=True, str_keys=True)
     except (msgspec.ValidationError, TypeError) as error:

@@ -1,1 +1,1 @@
-"""What a producer says: a new job and its options, and which jobs count as the same. Start in `new_job.py`."""
+"""What a producer uses: a new job, its options, and the rule by which two jobs count as the same. Start in `new_job.py`."""

@@ -1,4 +1,4 @@
-"""Which jobs count as the same, and what becomes of the second one."""
+"""Which jobs count as the same, and what happens to the second one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leasehold.errors import BadInput
 OnConflict = Literal["existing", "reject", "replace", "extend", "overwrite"]
 
 QUEUED = ("pending", "scheduled", "waiting", "blocked")
-"""The states of a job that has not started; it moves between them by itself."""
+"""The states of a job that has not started; a job moves between them by itself."""
 UNFINISHED = (*QUEUED, "claimed", "running")
 ANY_STATE = (*UNFINISHED, "completed", "failed", "cancelled")
 
@@ -25,23 +25,23 @@ MOST_ID = 2**63 - 1
 
 
 class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """At most one job of what `by` or `key` names, decided by a unique index of the database.
+    """At most one job with the same `by` or `key`, kept by a unique index of the database.
 
     Attributes:
-        by: what makes two jobs the same: `kind`, `queue`, `key`, `key_group`, `args`, or `args.NAME` for one of the args;
-            kind and all args where it is not given.
-        key: text that stands for the job, instead of `by`; it is the same for all kinds.
-        window: seconds or timedelta; jobs made longer ago do not count.
-        states: jobs in other states do not count: `UNFINISHED` (the default), `QUEUED`, `ANY_STATE`, or your own choice that
-            has all of `QUEUED`.
-        scope: `job`: it counts by its own state. `chain`: by that of the chain that it began.
-        exclude: ids of chains that do not count, such as your own when a job starts its successor.
-        on_conflict: `existing` answers with the job that is there, `reject` raises `UniqueConflict`, `replace` gives it the
-            new args (and priority and metadata where given), `extend` its `run_at`, `overwrite` both. A job that a worker
-            holds already stays as it is.
+        by: what two equal jobs have in common: `kind`, `queue`, `key`, `key_group`, `args`, or `args.NAME` for one of the
+            args; kind and all args if not given.
+        key: text that stands for the job, instead of `by`. Jobs of different kinds with the same text are equal.
+        window: seconds or timedelta; jobs enqueued longer ago do not count.
+        states: jobs in other states do not count. `UNFINISHED` (the default), `QUEUED`, `ANY_STATE`, or a list that contains
+            all of `QUEUED`.
+        scope: `job`: the state of the job counts. `chain`: the state of the chain that the job began.
+        exclude: ids of chains that do not count, such as its own when a job starts its successor.
+        on_conflict: what happens if an equal job exists. `existing` returns its id, `reject` raises `UniqueConflict`,
+            `replace` gives it the new args (and priority and metadata where given), `extend` gives it the new `run_at`,
+            `overwrite` does both. A job that a worker holds does not change.
 
     Raises:
-        BadInput: `by` and `key` are both given, `window` is not more than 0, or a value is none that there is.
+        BadInput: `by` and `key` are both given, `window` is not more than 0, or a value does not exist.
     """
 
     by: Sequence[str] | None = None
@@ -75,7 +75,7 @@ class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
             validation.check_integer("unique.exclude", chain_id, 0, MOST_ID)
 
     def args_fields(self) -> list[str]:
-        """The args that `by` names one by one."""
+        """The names of the args that `by` lists one by one."""
         return [part.removeprefix("args.") for part in self.by or () if part.startswith("args.")]
 
 
@@ -99,9 +99,9 @@ def _check_states(states: object) -> None:
 
 
 class UniqueByDefault(Unique, frozen=True, kw_only=True, omit_defaults=True):
-    """What a kind says for its jobs; one that continues a chain does not ask for it."""
+    """The `unique` of a kind, for its jobs that have none; a job that continues a chain drops it."""
 
 
 def by_default(unique: Unique | None) -> UniqueByDefault | None:
-    """What jobs of a kind with this option are made with."""
+    """The `unique` of a kind in the form that its jobs get."""
     return None if unique is None else UniqueByDefault(**msgspec.structs.asdict(unique))

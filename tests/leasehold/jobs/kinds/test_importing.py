@@ -13,7 +13,8 @@ from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.run import run_actors
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.kinds.importing import check_importable, find_object
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 from leasehold.settings import Settings
 
 app = App()
@@ -111,6 +112,6 @@ def test_a_name_that_leads_nowhere_is_refused_when_the_worker_starts(monkeypatch
 def test_a_memory_limit_is_in_bytes_and_for_processes() -> None:
     assert at_the_top.options.memory_limit == 134_217_728
     with pytest.raises(BadInput, match="in bytes and at least 67108864, not 512"):
-        KindOptions(memory_limit=512)
+        CheckedKindOptions(memory_limit=512)
     with pytest.raises(BadInput, match="handler plain: memory_limit is for runs='process'; this one runs in thread"):
-        Kind("plain", plain, None, KindOptions(memory_limit=134_217_728))
+        Kind("plain", plain, None, CheckedKindOptions(memory_limit=134_217_728))

@@ -10,7 +10,8 @@ import pytest
 from leasehold.app import App
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind, KindOptions
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
 
 
 class Address(msgspec.Struct):
@@ -23,7 +24,7 @@ async def deliver(job: Job, to: Address, weight: float, tags: list[str] | None =
 
 
 def a_kind(**options: Any) -> Kind[..., Any]:
-    return Kind("deliver", deliver, None, KindOptions(**options))
+    return Kind("deliver", deliver, None, CheckedKindOptions(**options))
 
 
 def test_a_job_is_made_by_position_and_by_name() -> None:
@@ -71,7 +72,7 @@ def test_args_come_back_as_the_types_of_the_signature() -> None:
 def test_a_handler_without_parameters_takes_empty_args_only() -> None:
     async def ping() -> None: ...
 
-    kind: Kind[..., Any] = Kind("ping", ping, None, KindOptions())
+    kind: Kind[..., Any] = Kind("ping", ping, None, CheckedKindOptions())
     assert kind.decode_args("{}") == {}
     with pytest.raises(InvalidArgs, match="n"):
         kind.decode_args('{"n": 1}')
@@ -87,41 +88,41 @@ def test_a_signature_whose_types_json_cannot_tell_apart_is_refused_when_it_is_re
     async def confused(n: list[int] | set[int]) -> None: ...
 
     with pytest.raises(InvalidArgs, match="confused"):
-        Kind("confused", confused, None, KindOptions())
+        Kind("confused", confused, None, CheckedKindOptions())
 
 
 def test_async_handlers_run_under_trio_and_others_in_a_thread_unless_told() -> None:
     def plain() -> None: ...
 
-    assert Kind("a", deliver, None, KindOptions()).runs == "trio"
-    assert Kind("b", plain, None, KindOptions()).runs == "thread"
-    assert Kind("c", deliver, "asyncio", KindOptions()).runs == "asyncio"
+    assert Kind("a", deliver, None, CheckedKindOptions()).runs == "trio"
+    assert Kind("b", plain, None, CheckedKindOptions()).runs == "thread"
+    assert Kind("c", deliver, "asyncio", CheckedKindOptions()).runs == "asyncio"
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
 def test_a_lease_or_timeout_of_no_time_is_refused(seconds: float) -> None:
     with pytest.raises(BadInput, match="lease must be at least 1 "):
-        KindOptions(lease=seconds)
+        CheckedKindOptions(lease=seconds)
     with pytest.raises(BadInput, match="timeout must be more than 0"):
-        KindOptions(timeout=seconds)
+        CheckedKindOptions(timeout=seconds)
 
 
 def test_a_lease_shorter_than_a_hiccup_of_the_network_is_refused() -> None:
     with pytest.raises(BadInput, match=r"not 0\.5"):
-        KindOptions(lease=0.5)
+        CheckedKindOptions(lease=0.5)
 
 
 @pytest.mark.parametrize("seconds", [86_401, float("inf")])
 def test_a_lease_that_a_dead_worker_would_hold_for_days_is_refused(seconds: float) -> None:
     with pytest.raises(BadInput, match="at most 86400"):
-        KindOptions(lease=seconds)
+        CheckedKindOptions(lease=seconds)
 
 
 @pytest.mark.parametrize("level", ["loud", "", "10"])
 def test_an_unknown_level_for_kept_logs_is_refused(level: str) -> None:
     with pytest.raises(BadInput, match="keep_logs must be one of DEBUG, INFO"):
-        KindOptions(keep_logs=level)
-    assert KindOptions(keep_logs="warning").keep_logs == "warning"
+        CheckedKindOptions(keep_logs=level)
+    assert CheckedKindOptions(keep_logs="warning").keep_logs == "warning"
 
 
 def plain() -> None: ...
@@ -165,7 +166,7 @@ def test_a_way_to_run_that_there_is_not_is_refused_and_never_completes_a_job_unr
     with pytest.raises(BadInput, match=f"^runs must be one of trio, asyncio, thread, process, not {value!r}"):
         App().kind(runs=value)
     with pytest.raises(BadInput, match=f"runs must be one of trio, asyncio, thread, process, not {value!r}"):
-        Kind("deliver", deliver, value, KindOptions())
+        Kind("deliver", deliver, value, CheckedKindOptions())
 
 
 def test_the_times_of_a_kind_are_seconds_or_timedeltas() -> None:
@@ -175,10 +176,10 @@ def test_the_times_of_a_kind_are_seconds_or_timedeltas() -> None:
 
 def test_a_function_that_cannot_run_as_told_is_refused() -> None:
     with pytest.raises(BadInput, match="handler deliver is async, so it cannot have runs='thread'"):
-        Kind("deliver", deliver, "thread", KindOptions())
+        Kind("deliver", deliver, "thread", CheckedKindOptions())
     for runs in ("trio", "asyncio"):
         with pytest.raises(BadInput, match=f"handler plain is no async def, so it cannot have runs='{runs}'"):
-            Kind("plain", plain, runs, KindOptions())
+            Kind("plain", plain, runs, CheckedKindOptions())
 
 
 def test_a_generator_is_no_handler() -> None:
@@ -196,7 +197,7 @@ def test_a_generator_is_no_handler() -> None:
 @pytest.mark.parametrize("given", [functools.partial(deliver, weight=1.0), 5, "deliver"])
 def test_what_is_no_function_is_no_handler(given: Any) -> None:
     with pytest.raises(BadInput, match=r"is no function; write a def around it|must be a function, not"):
-        Kind("deliver", given, None, KindOptions())
+        Kind("deliver", given, None, CheckedKindOptions())
 
 
 def test_a_plain_wrapper_of_an_async_handler_may_run_under_trio() -> None:
@@ -204,4 +205,4 @@ def test_a_plain_wrapper_of_an_async_handler_may_run_under_trio() -> None:
     def wrapper(*args: Any, **named: Any) -> Any:
         return deliver(*args, **named)
 
-    assert Kind("deliver", wrapper, "trio", KindOptions()).runs == "trio"
+    assert Kind("deliver", wrapper, "trio", CheckedKindOptions()).runs == "trio"

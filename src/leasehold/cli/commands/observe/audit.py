@@ -17,6 +17,7 @@ from leasehold.cli.shell.options import INJECTED
 from leasehold.cli.views.results import Outcome
 from leasehold.cli.views.text import plain, table
 from leasehold.records.jobs import Fault
+from leasehold.validation import LONGEST_TIME
 
 
 async def audit(
@@ -25,7 +26,7 @@ async def audit(
         bool, Parameter(help="Put in order what an actor would have put in order by itself.", negative=())
     ] = False,
     grace: Annotated[
-        float, Parameter(help="Seconds that a thing may be overdue.", validator=Number(gte=0, lte=3_155_760_000))
+        float, Parameter(help="Seconds that a thing may be overdue.", validator=Number(gte=0, lte=LONGEST_TIME))
     ] = 60.0,
     context: Annotated[Context, INJECTED],
 ) -> Outcome:

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import inspect
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 
-from leasehold.client import Client
-from leasehold.jobs.handling.job import NewJob
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.producing.new_job import NewJob
+from tests.support.job_options import SAMPLES
 
 
 def test_what_is_left_to_the_database_is_not_sent() -> None:
@@ -31,26 +29,22 @@ def test_two_new_jobs_share_no_args() -> None:
 
 MADE = NewJob(kind="ship", args={"order": 7}, queue="shop", priority=3)
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
-OPTIONS: dict[str, Any] = {
-    "queue": "slow", "priority": 0, "run_at": LATER, "delay": 60, "key": "k", "key_group": "g", "max_attempts": 1,
-    "timeout": 2.5, "deadline": timedelta(hours=1), "idempotency_key": "i", "unique": Unique(), "blockers": [7],
-    "traceparent": "00-1", "metadata": {"m": 1},
-}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_a_job_but_with_another_option_is_otherwise_the_same(name: str) -> None:
-    changed = MADE.but(**{name: OPTIONS[name]})
-    assert getattr(changed, name) == OPTIONS[name]
-    assert changed == msgspec.structs.replace(MADE, **{name: OPTIONS[name]})
+    changed = MADE.but(**{name: SAMPLES[name]})
+    assert getattr(changed, name) == SAMPLES[name]
+    assert changed == msgspec.structs.replace(MADE, **{name: SAMPLES[name]})
     assert MADE.queue == "shop"
 
 
-def test_every_option_of_a_job_can_be_said_so_and_to_the_client() -> None:
-    assert set(OPTIONS) == set(NewJob.__struct_fields__) - {"kind", "args", "fingerprint"}
-    assert set(inspect.signature(NewJob.but).parameters) - {"self"} == set(OPTIONS)
-    beside = {"self", "job", "args", "connection", "hooks"}
-    assert set(inspect.signature(Client.enqueue).parameters) - beside == set(OPTIONS) - {"traceparent"}
+@pytest.mark.parametrize("wrong", [{"prioritty": 1}, {"prioritty": None}])
+def test_an_option_that_does_not_exist_is_refused_with_the_nearest_name(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="a job has no option 'prioritty'; did you mean 'priority'"):
+        MADE.but(**wrong)
+    with pytest.raises(TypeError, match=r"a job has no option 'kind'$"):
+        MADE.but(**cast("Any", {"kind": "another"}))
 
 
 def test_nothing_said_changes_nothing() -> None:
