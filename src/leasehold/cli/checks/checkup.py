@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leasehold.cli.checks import connection, grants, health, schema, work
-from leasehold.cli.checks.verdicts import skipped
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check, skipped
 from leasehold.errors import QueryRefused
 
 if TYPE_CHECKING:

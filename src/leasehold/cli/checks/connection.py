@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from leasehold.cli.checks.verdicts import advise, ok, problem, skipped
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check, advise, ok, problem, skipped
 from leasehold.errors import DatabaseUnavailable, ListenerDeaf
 from leasehold.observability.logs import redact_dsn
 

@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from leasehold.cli.checks.verdicts import advise, ok, problem
-from leasehold.cli.shell.services import schema_problem
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check, advise, ok, problem
+from leasehold.cli.runtime.services import schema_problem
 
 if TYPE_CHECKING:
     from leasehold.database import Database

@@ -12,8 +12,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.live import Live
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.top.keys import key_by_key, pressed
 from leasehold.cli.top.state import Look, Watch
 from leasehold.cli.top.view import Screen, view_top

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from leasehold.cli.shell.terminal import Terminal
+    from leasehold.cli.runtime.terminal import Terminal
     from leasehold.cli.up.processes import Level, Show
 
 COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)

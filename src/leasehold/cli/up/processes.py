@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 import msgspec
 import trio
 
-from leasehold.cli.shell.exit_codes import ExitCode
+from leasehold.cli.runtime.exit_codes import ExitCode
 
 HOPELESS = frozenset({ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH})
 FIRST_DELAY = 0.5

@@ -12,8 +12,8 @@ import msgspec
 import trio
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
 from leasehold.cli.up.bootstrap_token import KeptToken, has_token, keep_token
 from leasehold.cli.up.hints import Hints
 from leasehold.cli.up.lines import OURSELVES, line_writer

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 import trio
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import CommonOptions
-from leasehold.cli.shell.services import Services
-from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import CommonOptions
+from leasehold.cli.runtime.services import Services
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.up.lines import line_writer
 from leasehold.cli.up.up import Told, child_environment, plan_children
 from leasehold.settings import Settings

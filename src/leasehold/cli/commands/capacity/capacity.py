@@ -7,9 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from leasehold.cli.commands.capacity.view import CapacityReport, QueueCapacity
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.commands.capacity.view import CapacityReport, QueueCapacity, view_capacity
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.errors import BadInput, NotFound
 from leasehold.settings.sources import suggest
@@ -18,6 +19,7 @@ _PERCENT = re.compile(r"([+-])(\d+(?:\.\d+)?)%")
 _HOURS = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")
 
 
+@shown_as(view_capacity)
 async def capacity(
     queue: str | None = None,
     /,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -10,10 +11,12 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.chains.read import ChainId
+from leasehold.cli.commands.chains.view import view_one_chain
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
 from leasehold.errors import BadInput
 from leasehold.records.chains import ChainRecord
@@ -24,13 +27,15 @@ class DeletedChains(msgspec.Struct, frozen=True, kw_only=True):
 
     chain_ids: list[int]
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        count = len(self.chain_ids)
-        named = ", ".join(str(each) for each in self.chain_ids[:20]) + (", …" if count > 20 else "")
-        return [plain(f"deleted {count} chain{'' if count == 1 else 's'}: {named}")]
+
+def view_deleted(report: DeletedChains, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    count = len(report.chain_ids)
+    named = ", ".join(str(each) for each in report.chain_ids[:20]) + (", …" if count > 20 else "")
+    return [plain(f"deleted {count} chain{'' if count == 1 else 's'}: {named}")]
 
 
+@shown_as(view_one_chain)
 async def chains_complete(
     chain_id: ChainId,
     output: Annotated[str, Parameter(help="What the chain ends with, JSON.")] = "null",
@@ -57,6 +62,7 @@ async def chains_complete(
         return await client.chain(chain_id)
 
 
+@shown_as(view_one_chain)
 async def chains_cancel(
     chain_id: ChainId,
     /,
@@ -76,6 +82,7 @@ async def chains_cancel(
         return await client.chain(chain_id)
 
 
+@shown_as(view_deleted)
 async def chains_delete(
     chain_id: ChainId,
     /,

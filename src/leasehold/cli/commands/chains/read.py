@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 from rich.console import RenderableType
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.commands.chains.view import ChainReport, view_chain, view_chains
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.cli.views.text import json_text, plain
-from leasehold.records.chains import BlockerRecord, ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.chains import ChainRecord
 
 ChainId = Annotated[int, Parameter(help="Id of the chain: that of its first job."), AN_ID]
-
-
-class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One chain: its jobs in their order, what each of them waits or waited for, and the first jobs that wait for it."""
-
-    chain: ChainRecord
-    jobs: list[JobRecord]
-    blockers: dict[int, list[BlockerRecord]]
-    blocked_jobs: list[JobRecord]
 
 
 class ChainOutput(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,11 +27,13 @@ class ChainOutput(msgspec.Struct, frozen=True, kw_only=True):
     chain_id: int
     output: Any
 
-    def view(self) -> Sequence[RenderableType]:
-        """The output alone, as JSON."""
-        return [plain(line) for line in json_text(self.output).splitlines()]
+
+def view_output(report: ChainOutput, _now: datetime) -> Sequence[RenderableType]:
+    """The output alone, as JSON."""
+    return [plain(line) for line in json_text(report.output).splitlines()]
 
 
+@shown_as(view_chains)
 async def chains_list(
     *,
     state: Annotated[str | None, Parameter(help="Only open, completed, failed or cancelled ones.")] = None,
@@ -62,6 +57,7 @@ async def chains_list(
     return chains
 
 
+@shown_as(view_chain)
 async def chains_show(
     chain_id: ChainId,
     /,
@@ -87,6 +83,7 @@ async def chains_show(
     return ChainReport(chain=chain, jobs=jobs, blockers=waited_for, blocked_jobs=waiting)
 
 
+@shown_as(view_output)
 async def chains_wait(
     chain_id: ChainId,
     /,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from leasehold.cli.shell.context import Context
+from leasehold.cli.runtime.context import Context
 from leasehold.cli.views.durations import parse_instant
 from leasehold.errors import BadInput
 from leasehold.records.jobs import ChangedJob

@@ -10,18 +10,40 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
+from leasehold.cli.commands.jobs.changes import JobChange, view_changes
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import AN_ID, AN_INTEGER, INJECTED
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_instant
-from leasehold.cli.views.results import JobChange
 from leasehold.cli.views.text import plain
 from leasehold.records.jobs import AttemptError
 
 JobId = Annotated[int, Parameter(help="Id of a job."), AN_ID]
 
 
+def view_edited(change: JobChange, now: datetime) -> Sequence[RenderableType]:
+    """One line."""
+    return view_changes([change], now)
+
+
+def view_errors(errors: list[AttemptError], _now: datetime) -> Sequence[RenderableType]:
+    """Each attempt with its error and traceback."""
+    parts: list[RenderableType] = []
+    for each in errors:
+        parts += [Text()] if parts else []
+        parts.append(
+            plain(f"attempt {each.attempt}, {each.at:%Y-%m-%d %H:%M:%S} UTC, {each.worker_id or 'no worker'}", "bold")
+        )
+        parts.append(plain(f"{each.type}: {each.message}", "red"))
+        last = f"{each.type}: {each.message}"
+        lines = [line for line in (each.traceback or "").splitlines() if line.strip() and not line.endswith(last)]
+        parts += [plain("  " + line) for line in lines]
+    return parts
+
+
+@shown_as(view_edited)
 async def jobs_edit(
     job_id: JobId,
     /,
@@ -59,6 +81,7 @@ async def jobs_edit(
     return JobChange(job_id=job_id, changed=True, was=was, now=now)
 
 
+@shown_as(view_errors)
 async def jobs_errors(job_id: JobId, /, *, context: Annotated[Context, INJECTED]) -> list[AttemptError]:
     """Show with what each attempt of a job failed, oldest first.
 
@@ -67,18 +90,3 @@ async def jobs_errors(job_id: JobId, /, *, context: Annotated[Context, INJECTED]
     """
     async with context.client() as client:
         return await client.errors(job_id)
-
-
-def view_errors(errors: list[AttemptError], _now: datetime) -> Sequence[RenderableType]:
-    """Each attempt with its error and traceback."""
-    parts: list[RenderableType] = []
-    for each in errors:
-        parts += [Text()] if parts else []
-        parts.append(
-            plain(f"attempt {each.attempt}, {each.at:%Y-%m-%d %H:%M:%S} UTC, {each.worker_id or 'no worker'}", "bold")
-        )
-        parts.append(plain(f"{each.type}: {each.message}", "red"))
-        last = f"{each.type}: {each.message}"
-        lines = [line for line in (each.traceback or "").splitlines() if line.strip() and not line.endswith(last)]
-        parts += [plain("  " + line) for line in lines]
-    return parts

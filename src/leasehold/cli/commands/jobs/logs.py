@@ -7,15 +7,18 @@ from typing import Annotated
 import trio
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
-from leasehold.cli.views.rendering import render
+from leasehold.cli.commands.jobs.log_view import view_logs
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.rendering import render
 from leasehold.records.jobs import LogLine
 
 FOLLOW_SECONDS = 0.5
 ENDED = ("completed", "failed", "cancelled")
 
 
+@shown_as(view_logs)
 async def jobs_logs(
     job_id: Annotated[int, AN_ID],
     /,
@@ -55,4 +58,4 @@ def _print(lines: list[LogLine], context: Context) -> None:
         wants_text = context.common.output == "text" or (
             context.common.output is None and context.terminal.stdout.isatty()
         )
-        render(lines, "text" if wants_text else "jsonl", context.terminal)
+        render(lines, view_logs, "text" if wants_text else "jsonl", context.terminal)

@@ -8,12 +8,14 @@ from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.bulk import ScheduledMatching, change_matching
 from leasehold.cli.commands.jobs.change import JobId, MoreIds
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import JobChange
+from leasehold.cli.commands.jobs.changes import JobChange, view_changes
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.records.jobs import ChangedJob
 
 
+@shown_as(view_changes)
 async def jobs_trigger(
     job_id: JobId | None = None,
     /,

@@ -11,14 +11,29 @@ from cyclopts.validators import Number
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.exit_codes import ExitCode
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import Outcome
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views.text import plain, table
 from leasehold.records.jobs import Fault
 
 
+def view_faults(faults: list[Fault], _now: datetime) -> Sequence[RenderableType]:
+    """One line per fault."""
+    rows = [
+        [
+            Text("repaired", "green") if each.is_repaired else Text("fault", "bold red"),
+            Text(each.finding),
+            plain(each.subject),
+            plain(each.explanation),
+        ]
+        for each in faults
+    ]
+    return [table(["", "finding", "subject", "explanation"], rows, cut="explanation")]
+
+
+@shown_as(view_faults)
 async def audit(
     *,
     repair: Annotated[
@@ -28,7 +43,7 @@ async def audit(
         float, Parameter(help="Seconds that a thing may be overdue.", validator=Number(gte=0, lte=3_155_760_000))
     ] = 60.0,
     context: Annotated[Context, INJECTED],
-) -> Outcome:
+) -> Outcome[list[Fault]]:
     """Look for what should never be, and repair what can be.
 
     Jobs held by nobody, served by nobody, overdue, or waiting for nothing; broken chains; missing partitions.
@@ -50,17 +65,3 @@ async def audit(
         faults = await client.audit(repair=repair, grace=grace)
     remain = any(not each.is_repaired for each in faults)
     return Outcome(faults, ExitCode.FINDINGS if remain else ExitCode.DONE)
-
-
-def view_faults(faults: list[Fault], _now: datetime) -> Sequence[RenderableType]:
-    """One line per fault."""
-    rows = [
-        [
-            Text("repaired", "green") if each.is_repaired else Text("fault", "bold red"),
-            Text(each.finding),
-            plain(each.subject),
-            plain(each.explanation),
-        ]
-        for each in faults
-    ]
-    return [table(["", "finding", "subject", "explanation"], rows, cut="explanation")]

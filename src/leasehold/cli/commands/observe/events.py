@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import trio
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.commands.observe.event_view import view_events
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.rendering import render
 from leasehold.cli.views.durations import parse_duration
-from leasehold.cli.views.rendering import render
 from leasehold.client import Client
 from leasehold.client.feed.changes import Change, Wanted, refuse_unknown_events
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 
 
+@shown_as(view_events)
 async def events(
     *,
     queue: Annotated[tuple[str, ...], Parameter(help="Only jobs of these queues.", negative=())] = (),
@@ -74,4 +77,4 @@ def _print(changes: list[Change], context: Context) -> None:
     if changes:
         output = context.common.output
         as_text = output == "text" or (output is None and context.terminal.stdout.isatty())
-        render(changes, "text" if as_text else "jsonl", context.terminal)
+        render(changes, view_events, "text" if as_text else "jsonl", context.terminal)

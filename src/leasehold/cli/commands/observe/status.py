@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import PausedQueue, StatusReport
+from leasehold.cli.commands.observe.status_view import PausedQueue, StatusReport, view_status
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 
 PAUSED_QUEUES = "select queue, paused_at, reason from leasehold.queues where paused_at is not null order by queue"
 
 
+@shown_as(view_status)
 async def status(*, context: Annotated[Context, INJECTED]) -> StatusReport:
     """Show the queues with their jobs by state, and the workers.
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED, setting
-from leasehold.cli.shell.parent import stop_with_parent
-from leasehold.cli.views.results import Finally
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED, setting
+from leasehold.cli.runtime.outcome import Finally
+from leasehold.cli.runtime.parent import stop_with_parent
 
 
 async def gateway(

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED, WorkerOptions, setting
-from leasehold.cli.shell.parent import stop_with_parent
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.parent import stop_with_parent
 
 Actor = Literal["worker", "scheduler", "reaper"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -10,8 +11,9 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration, show_span
 from leasehold.cli.views.text import plain
 
@@ -23,16 +25,18 @@ class AgeingChange(msgspec.Struct, frozen=True, kw_only=True):
     every: float | None
     changed: bool
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        now = "now" if self.changed else "already"
-        if self.every is None:
-            return [plain(f"jobs of queue {self.queue} {now} keep the priority they were given")]
-        return [
-            plain(f"jobs of queue {self.queue} {now} gain a priority for every {show_span(self.every)} that they wait")
-        ]
+
+def view_ageing(report: AgeingChange, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    now = "now" if report.changed else "already"
+    if report.every is None:
+        return [plain(f"jobs of queue {report.queue} {now} keep the priority they were given")]
+    return [
+        plain(f"jobs of queue {report.queue} {now} gain a priority for every {show_span(report.every)} that they wait")
+    ]
 
 
+@shown_as(view_ageing)
 async def queues_age(
     queue: str,
     every: Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from leasehold.cli.shell.context import Context
+from leasehold.cli.runtime.context import Context
 from leasehold.settings.sources import suggest
 
 if TYPE_CHECKING:

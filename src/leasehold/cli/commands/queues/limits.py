@@ -12,8 +12,9 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import UNITS, show_span
 from leasehold.cli.views.text import plain, table
 from leasehold.errors import BadInput
@@ -31,10 +32,11 @@ class LimitChange(msgspec.Struct, frozen=True, kw_only=True):
     limited: bool
     changed: bool
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        state = "limited" if self.limited else "without this limit"
-        return [plain(f"{_subject(self)} {'is now' if self.changed else 'was already'} {state}")]
+
+def view_limit_change(report: LimitChange, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    state = "limited" if report.limited else "without this limit"
+    return [plain(f"{_subject(report)} {'is now' if report.changed else 'was already'} {state}")]
 
 
 def view_limits(limits: list[LimitRecord], _now: datetime) -> Sequence[RenderableType]:
@@ -43,6 +45,7 @@ def view_limits(limits: list[LimitRecord], _now: datetime) -> Sequence[Renderabl
     return [table(heads, [[plain(cell) for cell in _cells(each)] for each in limits], right=heads[2:])]
 
 
+@shown_as(view_limit_change)
 async def queues_limit(
     queue: str,
     /,
@@ -69,6 +72,7 @@ async def queues_limit(
     return LimitChange(queue=queue, key_group=group, limited=True, changed=changed)
 
 
+@shown_as(view_limit_change)
 async def queues_unlimit(
     queue: str, /, *, group: Annotated[str, GROUP] = "", context: Annotated[Context, INJECTED]
 ) -> LimitChange:
@@ -82,6 +86,7 @@ async def queues_unlimit(
     return LimitChange(queue=queue, key_group=group, limited=False, changed=changed)
 
 
+@shown_as(view_limits)
 async def queues_limits(queue: str | None = None, /, *, context: Annotated[Context, INJECTED]) -> list[LimitRecord]:
     """Show the limits, all or those of one queue, and how far each is used.
 

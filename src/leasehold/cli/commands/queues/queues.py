@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
+import msgspec
 from cyclopts import Parameter
+from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import QueueChange
+from leasehold.cli.commands.queues.view import view_queues
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.views.text import plain
 from leasehold.records.queues import QueueRecord
 
 
+class QueueChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue after pause or resume; `changed` is false when it was so already."""
+
+    queue: str
+    paused: bool
+    changed: bool
+
+
+def view_queue_change(change: QueueChange, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    state = "paused" if change.paused else "running"
+    return [plain(f"queue {change.queue} {'is now' if change.changed else 'was already'} {state}")]
+
+
+@shown_as(view_queues)
 async def queues_list(*, context: Annotated[Context, INJECTED]) -> list[QueueRecord]:
     """List the queues that anybody knows of: with jobs, workers, limits, or paused.
 
@@ -27,6 +48,7 @@ async def queues_list(*, context: Annotated[Context, INJECTED]) -> list[QueueRec
         return await client.queues()
 
 
+@shown_as(view_queue_change)
 async def queues_pause(
     queue: str,
     /,
@@ -47,6 +69,7 @@ async def queues_pause(
         return QueueChange(queue=queue, paused=True, changed=changed)
 
 
+@shown_as(view_queue_change)
 async def queues_resume(queue: str, /, *, context: Annotated[Context, INJECTED]) -> QueueChange:
     """Claim from a paused queue again.
 

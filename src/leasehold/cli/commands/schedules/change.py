@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
 import msgspec
@@ -11,10 +12,12 @@ from rich.console import RenderableType
 
 from leasehold.cli.commands.jobs.enqueue import parse_object
 from leasehold.cli.commands.schedules.options import PolicyFlags, ScheduleName, TimingFlags, read_flags
-from leasehold.cli.commands.schedules.read import MOST_TICKS, PreviewReport, preview_report
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.commands.schedules.read import MOST_TICKS, preview_report
+from leasehold.cli.commands.schedules.view import PreviewReport, view_created, view_one_schedule
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import FIELDS
@@ -32,11 +35,13 @@ class ChangedSchedule(msgspec.Struct, frozen=True, kw_only=True):
     now: Literal["enabled", "disabled", "deleted"]
     changed: bool
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        return [plain(f"schedule {self.schedule} {'is now' if self.changed else 'was already'} {self.now}")]
+
+def view_changed(report: ChangedSchedule, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    return [plain(f"schedule {report.schedule} {'is now' if report.changed else 'was already'} {report.now}")]
 
 
+@shown_as(view_created)
 async def schedules_create(
     name: Annotated[str, Parameter(help="Name of the schedule; unique.")],
     kind: Annotated[str, Parameter(help="Which handler runs its jobs.")],
@@ -73,6 +78,7 @@ async def schedules_create(
     return preview_report(name, given, ticks, DRY_RUN_TICKS)
 
 
+@shown_as(view_one_schedule)
 async def schedules_update(
     name: ScheduleName,
     /,
@@ -111,6 +117,7 @@ async def schedules_update(
         return await client.schedules.update(name, revision=revision, **cast("Any", changes))
 
 
+@shown_as(view_changed)
 async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
     """Let a schedule fire again, from its next tick on.
 
@@ -124,6 +131,7 @@ async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context,
     return ChangedSchedule(schedule=name, now="enabled", changed=changed)
 
 
+@shown_as(view_changed)
 async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
     """Have a schedule fire no more by itself.
 
@@ -137,6 +145,7 @@ async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context
     return ChangedSchedule(schedule=name, now="disabled", changed=changed)
 
 
+@shown_as(view_changed)
 async def schedules_delete(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
     """Remove a schedule and its history; jobs that it has made stay.
 

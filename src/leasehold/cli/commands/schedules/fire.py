@@ -8,12 +8,15 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from leasehold.cli.commands.schedules.options import ScheduleName
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.cli.commands.schedules.view import view_fired
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.errors import BadInput
 from leasehold.schedules.records import FiredTick
 
 
+@shown_as(view_fired)
 async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> FiredTick:
     """Fire a schedule now, enabled or not.
 
@@ -26,6 +29,7 @@ async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context
         return await client.schedules.trigger(name)
 
 
+@shown_as(view_fired)
 async def schedules_generate(
     name: ScheduleName,
     /,

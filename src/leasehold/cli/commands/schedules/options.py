@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.shell.options import AN_INTEGER
+from leasehold.cli.runtime.options import AN_INTEGER
 from leasehold.cli.views.durations import parse_duration, parse_instant
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import Missed, Overlap

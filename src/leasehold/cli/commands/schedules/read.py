@@ -7,11 +7,20 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
-from leasehold.cli.commands.schedules.month_view import Day, days_of
+from leasehold.cli.commands.schedules.month_view import days_of
 from leasehold.cli.commands.schedules.options import ScheduleName, TimingFlags, read_flags
+from leasehold.cli.commands.schedules.view import (
+    PreviewReport,
+    ScheduleReport,
+    view_history,
+    view_preview,
+    view_schedule,
+    view_schedules,
+)
 from leasehold.cli.commands.schedules.words import describe_timing
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_instant
 from leasehold.errors import BadInput
 from leasehold.schedules.records import NextTick, ScheduleRecord, TickOutcome, TickRecord
@@ -21,29 +30,7 @@ SHOWN_TICKS = 5
 MOST_TICKS = 1000
 
 
-class ScheduleReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One schedule, its next ticks, and what became of the last ones."""
-
-    schedule: ScheduleRecord
-    next_ticks: list[NextTick]
-    history: list[TickRecord]
-
-
-class PreviewReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Ticks that are to come, and what each day of this month and the next has.
-
-    `enabled`: whether they are going to fire. `days` is empty where there are too many ticks to count them. `rows`: the first
-    ones of the query, where they were asked for.
-    """
-
-    schedule: str | None
-    timing: str
-    enabled: bool
-    ticks: list[NextTick]
-    days: list[Day]
-    rows: list[dict[str, Any]] = []
-
-
+@shown_as(view_schedules)
 async def schedules_list(
     *,
     enabled: Annotated[bool | None, Parameter(help="Only those that fire by themselves, or that do not.")] = None,
@@ -66,6 +53,7 @@ async def schedules_list(
     return found
 
 
+@shown_as(view_schedule)
 async def schedules_show(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ScheduleReport:
     """Show a schedule with its next ticks and its last ones.
 
@@ -82,6 +70,7 @@ async def schedules_show(name: ScheduleName, /, *, context: Annotated[Context, I
     return ScheduleReport(schedule=schedule, next_ticks=coming, history=ticks)
 
 
+@shown_as(view_preview)
 async def schedules_preview(
     name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; none: what the flags say.")] = None,
     /,
@@ -131,6 +120,7 @@ def preview_report(name: str | None, schedule: dict[str, Any], ticks: list[NextT
     )
 
 
+@shown_as(view_history)
 async def schedules_history(
     name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; all if not given.")] = None,
     /,

@@ -7,16 +7,14 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 from cyclopts import Parameter
-from rich.console import RenderableType
-from rich.text import Text
 
 from leasehold.access.records import AuditEntry, NewToken, TokenRecord
 from leasehold.cli.commands.queues.limits import parse_rate
-from leasehold.cli.commands.tokens.view import describe_new
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.cli.commands.tokens.view import MadeToken, RevokedTokens, view_log, view_made, view_revoked, view_tokens
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.cli.views.text import show_instant
 from leasehold.errors import BadInput, NotFound
@@ -33,33 +31,7 @@ OF_A_NAME = Parameter(name="--all", help="All active ones that are meant, not on
 BURST = Parameter(help="How many at once; else those of a second.")
 
 
-class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A token just made, the only time that its secret is shown; `also_active`: others of this name."""
-
-    token_id: int
-    name: str
-    secret: str
-    also_active: list[int] = []
-
-    def view(self) -> Sequence[RenderableType]:
-        """The secret alone on its line, so that it can be copied."""
-        return describe_new(self.token_id, self.name, self.secret, self.also_active)
-
-
-class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """Which tokens of a name were shut out."""
-
-    name: str
-    revoked: list[int]
-
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        if not self.revoked:
-            return [Text(f"no token of {self.name} was active")]
-        numbers = ", ".join(map(str, self.revoked))
-        return [Text(f"{self.name}: token {numbers} revoked; gateways refuse it within a second")]
-
-
+@shown_as(view_made)
 async def tokens_create(
     name: str,
     /,
@@ -88,6 +60,7 @@ async def tokens_create(
         return _made(made, await client.tokens(name))
 
 
+@shown_as(view_made)
 async def tokens_rotate(
     name: str,
     /,
@@ -115,6 +88,7 @@ async def tokens_rotate(
         return _made(made, [*active, *await client.tokens(name)])
 
 
+@shown_as(view_tokens)
 async def tokens_list(
     name: str | None = None,
     /,
@@ -131,6 +105,7 @@ async def tokens_list(
         return await client.tokens(name, everything=everything)
 
 
+@shown_as(view_revoked)
 async def tokens_revoke(
     token: str,
     /,
@@ -174,6 +149,7 @@ def _told_apart(tokens: Sequence[TokenRecord]) -> str:
     return f"{told}; end one with  leasehold tokens revoke {tokens[-1].token_id}, or all with --all"
 
 
+@shown_as(view_log)
 async def tokens_log(
     *,
     actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,

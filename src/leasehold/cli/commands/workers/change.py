@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from time import monotonic
 from typing import Annotated, Any
 
@@ -12,8 +13,9 @@ from cyclopts.validators import Number
 from rich.console import RenderableType
 
 from leasehold.cli.commands.workers.read import Timeout, WorkerName, tell
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.cli.views.text import plain
 from leasehold.errors import WaitTimeout
@@ -32,11 +34,13 @@ class CommandReport(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     result: Any
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        return [plain(f"worker {self.worker_id} {_outcome(self)}")]
+
+def view_command(report: CommandReport, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    return [plain(f"worker {report.worker_id} {_outcome(report)}")]
 
 
+@shown_as(view_command)
 async def workers_decommission(
     worker: WorkerName,
     /,
@@ -61,6 +65,7 @@ async def workers_decommission(
     return _report(answer, "stopped" if patience is not None else "draining")
 
 
+@shown_as(view_command)
 async def workers_pause(
     worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[Context, INJECTED]
 ) -> CommandReport:
@@ -74,6 +79,7 @@ async def workers_pause(
     return _report(await tell(context, worker, "pause", parse_duration(timeout)))
 
 
+@shown_as(view_command)
 async def workers_resume(
     worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[Context, INJECTED]
 ) -> CommandReport:
@@ -85,6 +91,7 @@ async def workers_resume(
     return _report(await tell(context, worker, "resume", parse_duration(timeout)))
 
 
+@shown_as(view_command)
 async def workers_scale(
     worker: WorkerName,
     slots: Annotated[int, SLOTS],
@@ -103,6 +110,7 @@ async def workers_scale(
     return _report(await tell(context, worker, "set_concurrency", parse_duration(timeout), slots=slots))
 
 
+@shown_as(view_command)
 async def workers_cancel_job(
     worker: WorkerName,
     job_id: Annotated[int, Parameter(help="Id of a job that it runs."), AN_ID],

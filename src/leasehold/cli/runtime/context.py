@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from leasehold.cli.shell.options import CommonOptions
-from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.runtime.options import CommonOptions
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.settings import ExplainedSetting, Settings, explain, load_settings, show_value
 
 if TYPE_CHECKING:
     from leasehold.app import App
-    from leasehold.cli.shell.services import Services
+    from leasehold.cli.runtime.services import Services
     from leasehold.client import Client
     from leasehold.database import Database
     from leasehold.database.embedded import EmbeddedPostgres
