@@ -6,7 +6,7 @@ import asyncio
 import re
 
 from leasehold.errors import WaitTimeout
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.records.chains import ChainRecord
 
 LONGEST_WAIT = 60
@@ -20,7 +20,7 @@ def preferred_wait(prefer: str | None) -> int | None:
     return min(int(found["seconds"]), LONGEST_WAIT) if found else None
 
 
-async def chain_within(services: Services, chain_id: int, seconds: float) -> ChainRecord:
+async def chain_within(services: GatewayServices, chain_id: int, seconds: float) -> ChainRecord:
     """How a chain stands when it has ended, or after so many seconds, or when the gateway stops. Raises UnknownJob."""
     waiting = asyncio.ensure_future(services.client.end_of(chain_id, timeout=seconds))
     stopping = asyncio.ensure_future(services.stopping.wait())

@@ -40,11 +40,11 @@ from leasehold.gateway.http.problems import (
     Refusal,
     refuse_field,
 )
-from leasehold.gateway.http.reading import Limits, decode_body, read_body
+from leasehold.gateway.http.reading import RequestLimits, decode_body, read_body
 from leasehold.gateway.http.replies import JSON, PLAIN, Reply, etag_of, is_known, response_of
 from leasehold.gateway.http.request_ids import request_id_of
 from leasehold.gateway.http.targets import NoParameters, check_accept, read_parameters
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 
 Parameters = TypeVar("Parameters")
 Body = TypeVar("Body")
@@ -80,7 +80,7 @@ class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
     """One request, decoded. `identity` is who sent it; `is_admitted` tells whether it would be admitted again, for answers
     that go on for long; `raw` is the body as it came."""
 
-    services: Services
+    services: GatewayServices
     parameters: Parameters
     body: Body
     headers: dict[str, str]
@@ -166,7 +166,7 @@ def the_only(request: web.Request, name: str) -> str:
     return ", ".join(values)
 
 
-def make_handler(route: Route, services: Services, guard: Guard, limits: Limits) -> Handler:
+def make_handler(route: Route, services: GatewayServices, guard: Guard, limits: RequestLimits) -> Handler:
     """The aiohttp handler of a route: access, parameters, body, handler, answer, in this order."""
     decoder: msgspec.json.Decoder[Any] | None = (
         None if route.request is None else msgspec.json.Decoder(route.request)  # pyright: ignore[reportArgumentType]

@@ -9,7 +9,7 @@ import msgspec
 
 from leasehold.client import Client
 from leasehold.gateway.access.audit_log import AuditLog
-from leasehold.gateway.http.reading import Limits
+from leasehold.gateway.http.reading import RequestLimits
 from leasehold.gateway.metrics.database import DatabaseMetrics
 from leasehold.gateway.metrics.requests import Requests
 from leasehold.gateway.routing.coalescer import Coalescer
@@ -18,7 +18,7 @@ from leasehold.gateway.stream.hub import Hub
 Check = Callable[[], Awaitable[None]]
 
 
-class Services(msgspec.Struct, frozen=True, eq=False):
+class GatewayServices(msgspec.Struct, frozen=True, eq=False):
     """One gateway's connections to the rest. `checks` are what `/readyz` asks: each raises if it is not well.
     `has_app`: the client checks args against an app's kinds, so it must get them decoded. `stopping` is set when the
     gateway begins to stop: who waits for something long answers then; `started` once every check has passed."""
@@ -26,7 +26,7 @@ class Services(msgspec.Struct, frozen=True, eq=False):
     client: Client
     coalescer: Coalescer
     checks: Mapping[str, Check]
-    limits: Limits
+    limits: RequestLimits
     has_app: bool = False
     stopping: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     started: asyncio.Event = msgspec.field(default_factory=asyncio.Event)

@@ -16,10 +16,10 @@ from leasehold.gateway.access.audit_log import AuditLog
 from leasehold.gateway.access.guard import Guard, is_loopback
 from leasehold.gateway.access.token_cache import TokenStore
 from leasehold.gateway.http.cors import Cors
-from leasehold.gateway.http.reading import Limits, limits_of
+from leasehold.gateway.http.reading import RequestLimits, limits_of
 from leasehold.gateway.metrics.database import DatabaseMetrics
 from leasehold.gateway.routing.coalescer import Coalescer
-from leasehold.gateway.routing.services import Check, Services
+from leasehold.gateway.routing.services import Check, GatewayServices
 from leasehold.gateway.serving.application import DRAIN, build_application
 from leasehold.gateway.serving.connection import LONGEST_FIELD, LONGEST_LINE, Connection
 from leasehold.gateway.stream.hub import Hub
@@ -37,7 +37,7 @@ async def open_gateway(
     checks: Mapping[str, Check],
     *,
     has_app: bool = False,
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
     stream: Hub | None = None,
     database_metrics: DatabaseMetrics | None = None,
     tokens: TokenStore | None = None,
@@ -48,7 +48,7 @@ async def open_gateway(
     `database_metrics` what the database holds;
     `tokens` are asked who calls, and `audit_log` is told what they do."""
     limits = limits or limits_of(settings)
-    services = Services(
+    services = GatewayServices(
         client,
         Coalescer(client.enqueue_many),
         checks,
@@ -79,7 +79,7 @@ async def open_gateway(
         await runner.cleanup()
 
 
-async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> asyncio.Server:
+async def _listen(runner: web.AppRunner, settings: Settings, limits: RequestLimits) -> asyncio.Server:
     loop = asyncio.get_running_loop()
     manager = runner.server
     assert manager is not None

@@ -53,7 +53,7 @@ class DesiredBody(msgspec.Struct, frozen=True):
     desired_workers: int
 
 
-class QueueParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LastCompletionParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which queue."""
 
     queue: Name

@@ -11,7 +11,7 @@ from leasehold.gateway.resources.capacity.bodies import (
     DesiredParameters,
     KeyParameters,
     LastCompletionBody,
-    QueueParameters,
+    LastCompletionParameters,
     RecentParameters,
 )
 from leasehold.gateway.routing.routes import Call, NoParameters
@@ -48,7 +48,7 @@ async def show_desired_workers(call: Call[DesiredParameters, None]) -> DesiredBo
     return DesiredBody(asked.queue, desired)
 
 
-async def show_last_completion(call: Call[QueueParameters, None]) -> LastCompletionBody:
+async def show_last_completion(call: Call[LastCompletionParameters, None]) -> LastCompletionBody:
     """When a job of the queue completed last."""
     queue = call.parameters.queue
     return LastCompletionBody(queue, await call.services.client.last_completion(queue))

@@ -13,7 +13,7 @@ from leasehold.gateway.resources.capacity.bodies import (
     DesiredParameters,
     KeyParameters,
     LastCompletionBody,
-    QueueParameters,
+    LastCompletionParameters,
     RecentParameters,
 )
 from leasehold.gateway.routing.routes import Route
@@ -59,7 +59,7 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         path="/api/jobs/queues/{queue}/last-completion",
         handler=handlers.show_last_completion,
         summary="Show when a job of a queue completed last",
-        parameters=QueueParameters,
+        parameters=LastCompletionParameters,
         response=LastCompletionBody,
         errors=ERRORS,
         scope=Scope.READ,

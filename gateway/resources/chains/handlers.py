@@ -22,7 +22,7 @@ from leasehold.gateway.resources.chains.bodies import (
 from leasehold.gateway.resources.jobs.new_jobs import new_job
 from leasehold.gateway.resources.waiting import chain_within
 from leasehold.gateway.routing.routes import Call
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.producing.new_job import NewJob
 from leasehold.records.chains import BlockerRecord, ChainRecord
@@ -86,6 +86,6 @@ async def wait_for_chain(call: Call[WaitParameters, None]) -> ChainRecord:
     return await chain_within(call.services, call.parameters.id, call.parameters.seconds)
 
 
-def _continuation(follower: JobBody, jobs: Sequence[JobBody], services: Services) -> ContinueWith:
+def _continuation(follower: JobBody, jobs: Sequence[JobBody], services: GatewayServices) -> ContinueWith:
     begun: list[NewJob] = [new_job(body, services, f"$.jobs[{index}]") for index, body in enumerate(jobs)]
     return ContinueWith(new_job(follower, services, "$.next"), jobs=begun)

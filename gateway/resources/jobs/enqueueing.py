@@ -14,7 +14,7 @@ from leasehold.gateway.resources.jobs.bodies import KeysBody, ResultBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
 from leasehold.gateway.resources.waiting import chain_within, preferred_wait
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.jobs.handling.job import NewJob
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
@@ -103,7 +103,7 @@ def under_key(job: NewJob, key: str, fingerprint: str, path: str = "$") -> NewJo
     return msgspec.structs.replace(job, idempotency_key=key, fingerprint=fingerprint)
 
 
-async def _result_within(services: Services, written: EnqueuedJob, seconds: int) -> ResultBody:
+async def _result_within(services: GatewayServices, written: EnqueuedJob, seconds: int) -> ResultBody:
     # A job that was there already may stand anywhere in its chain.
     chain_id = written.job_id if written.is_new else (await services.client.get(written.job_id)).chain_id
     chain = await chain_within(services, chain_id, seconds)

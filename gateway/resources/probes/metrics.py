@@ -9,7 +9,7 @@ from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.http.problems import METRICS_MISSING, Refusal
 from leasehold.gateway.http.replies import Reply
 from leasehold.gateway.routing.routes import Call, NoParameters, Route
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.observability.metrics import MetricsMissing, Values, expose, single
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -27,7 +27,7 @@ async def show_metrics(call: Call[NoParameters, None]) -> Reply:
     return Reply(text, headers={"Content-Type": content_type})
 
 
-def gateway_values(services: Services) -> Iterator[tuple[str, Values]]:
+def gateway_values(services: GatewayServices) -> Iterator[tuple[str, Values]]:
     """What this gateway did."""
     yield "leasehold_build_info", {(version("leasehold"),): 1}
     yield from services.requests.values()

@@ -24,7 +24,7 @@ from leasehold.gateway.resources.workers.bodies import (
     WorkersParameters,
 )
 from leasehold.gateway.routing.routes import Call
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.records.workers import CommandRecord, WorkerRecord
 
 PREFER = "Prefer"
@@ -94,7 +94,7 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
     return Reply(command, 200 if command.done_at is not None else 202, {**headers, **applied})
 
 
-async def _beat(services: Services, body: HeartbeatBody) -> list[GivenCommand] | None:
+async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCommand] | None:
     heard = await services.client.heartbeat_worker(
         body.incarnation, active_jobs=body.active_jobs, state=body.state, slots=body.slots, memory=body.memory,
         cpu=body.cpu, backoff=body.backoff, backoff_for=body.backoff_for,
@@ -102,7 +102,7 @@ async def _beat(services: Services, body: HeartbeatBody) -> list[GivenCommand] |
     return None if heard is None else msgspec.convert(heard, list[GivenCommand])
 
 
-async def _answer_within(services: Services, command_id: int, seconds: float) -> CommandRecord:
+async def _answer_within(services: GatewayServices, command_id: int, seconds: float) -> CommandRecord:
     """The command when it is acknowledged, or after so many seconds, or when the gateway stops."""
     waiting = asyncio.ensure_future(services.client.answer_of(command_id, timeout=seconds))
     stopping = asyncio.ensure_future(services.stopping.wait())

@@ -13,7 +13,7 @@ from rich.text import Text
 from leasehold.cli.checks.checkup import check_all
 from leasehold.cli.checks.verdicts import Check
 from leasehold.cli.checks.work import check_settings
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
@@ -34,7 +34,7 @@ def view_checks(checks: list[Check], _now: datetime) -> Sequence[RenderableType]
 
 
 @shown_as(view_checks)
-async def doctor(*, context: Annotated[Context, INJECTED]) -> Outcome[list[Check]]:
+async def doctor(*, context: Annotated[CommandContext, INJECTED]) -> Outcome[list[Check]]:
     """Examine everything and say what to do about what is wrong.
 
     Looks at settings, database, pooler, schema, changes by hand, partitions, overdue jobs, workers, notifications, clocks,

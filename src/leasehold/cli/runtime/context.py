@@ -28,7 +28,7 @@ class _Place(NamedTuple):
     server: EmbeddedPostgres | None = None
 
 
-class Context:
+class CommandContext:
     """One run of one command. `stack` outlives the event loop: embedded Postgres is stopped when it closes."""
 
     def __init__(

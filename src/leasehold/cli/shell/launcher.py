@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 
 from cyclopts import App, CycloptsError, Parameter
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.outcome import Finally, Outcome, View, view_of
@@ -90,14 +90,14 @@ class Launcher:
             return ExitCode.DONE
         with ExitStack() as stack:
             is_talkative = command.__name__ in TALKATIVE
-            context = Context(self._terminal, common, self._services, stack, is_talkative=is_talkative)
+            context = CommandContext(self._terminal, common, self._services, stack, is_talkative=is_talkative)
             self._prepare(context, is_talkative=is_talkative)
             result = _run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))
             if isinstance(result, Finally):
                 result = result.run()
         return self._finish(result, view_of(command), common)
 
-    def _prepare(self, context: Context, *, is_talkative: bool) -> None:
+    def _prepare(self, context: CommandContext, *, is_talkative: bool) -> None:
         settings = context.settings
         self.is_debugging = settings.log_level == "debug"
         chosen = any(each.name == "log_level" and each.origin != "default" for each in context.explained_settings())

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.live import Live
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.top.keys import key_by_key, pressed
 from leasehold.cli.top.state import Look, Watch
@@ -31,7 +31,7 @@ async def top(
     *,
     once: Annotated[bool, Parameter(help="Show one frame and end.", negative=())] = False,
     interval: Annotated[float, Parameter(help="Seconds between two looks.", validator=Number(gte=0.1, lte=3600))] = 1.0,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> None:
     """Watch queues, workers and failures live.
 
@@ -54,7 +54,7 @@ async def top(
 
 
 class _Viewer:
-    def __init__(self, context: Context, database: Database, interval: float) -> None:
+    def __init__(self, context: CommandContext, database: Database, interval: float) -> None:
         self._terminal = context.terminal
         self._database = database
         self._client: Client = context.services.client(database)

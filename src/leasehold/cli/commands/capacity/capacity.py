@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from leasehold.cli.commands.capacity.view import CapacityReport, QueueCapacity, view_capacity
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
@@ -27,7 +27,7 @@ async def capacity(
     hours: Annotated[str, Parameter(help="In which times to be through.")] = "1,4,8",
     what_if: Annotated[str, Parameter(help="By how much arrivals might change.", allow_leading_hyphen=True)] = "+50%",
     target_wait: Annotated[str, Parameter(help="Within which time 95 of 100 jobs ought to start.")] = "30s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> CapacityReport | QueueCapacity:
     """Show what queues have, do and can do, and what one of them needs.
 

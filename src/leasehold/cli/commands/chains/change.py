@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from leasehold.cli.commands.chains.read import ChainId
 from leasehold.cli.commands.chains.view import view_one_chain
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
@@ -43,7 +43,7 @@ async def chains_complete(
     *,
     next: Annotated[str | None, Parameter(help="Continue it with a job of this kind instead.")] = None,
     args: Annotated[str, Parameter(help="Args of the next job, a JSON object.")] = "{}",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainRecord:
     """Complete the open job of a chain without a worker.
 
@@ -68,7 +68,7 @@ async def chains_cancel(
     /,
     *,
     reason: Annotated[str | None, Parameter(help="For people; stands in the job's error.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainRecord:
     """Cancel the open job of a chain.
 
@@ -90,7 +90,7 @@ async def chains_delete(
     cascade: Annotated[
         bool, Parameter(help="Also the chains it waits or waited for that nobody else waits for.")
     ] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> DeletedChains:
     """Remove a chain with all its jobs, finished or not.
 

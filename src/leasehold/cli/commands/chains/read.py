@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.chains.view import ChainReport, view_chain, view_chains
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
@@ -41,7 +41,7 @@ async def chains_list(
     queue: Annotated[str | None, Parameter(help="Only chains whose first job is of this queue.")] = None,
     before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
     limit: Annotated[int, Parameter(help="Chains per page, up to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[ChainRecord]:
     """List chains, newest first.
 
@@ -64,7 +64,7 @@ async def chains_show(
     *,
     after: Annotated[int, Parameter(help="Only jobs behind this place: the last of the page before.")] = -1,
     limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainReport:
     """Show a chain job after job, what each waits for, and who waits for the chain.
 
@@ -89,7 +89,7 @@ async def chains_wait(
     /,
     *,
     timeout: Annotated[str | None, Parameter(help="Wait no longer than this: 30s, 5m, 1h30m.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainOutput:
     """Wait until a chain has ended, and print its output.
 

@@ -10,7 +10,7 @@ import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain, table
@@ -29,7 +29,7 @@ def _faint_default(origin: str) -> Text:
 
 
 @shown_as(view_settings)
-async def config_show(*, context: Annotated[Context, INJECTED]) -> list[ExplainedSetting]:
+async def config_show(*, context: Annotated[CommandContext, INJECTED]) -> list[ExplainedSetting]:
     """Show every setting, its value and where it comes from.
 
     Passwords and tokens are masked; the data folder is shown as it is found.
@@ -45,7 +45,7 @@ async def config_show(*, context: Annotated[Context, INJECTED]) -> list[Explaine
     ]
 
 
-def find_folder(context: Context) -> str:
+def find_folder(context: CommandContext) -> str:
     """The whole path of the data folder, unless a database is configured."""
     if context.settings.database_url is not None:
         return "(not used)"

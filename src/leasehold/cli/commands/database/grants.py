@@ -13,7 +13,7 @@ from rich.text import Text
 
 from leasehold.access.grants import DEFAULT_PREFIX
 from leasehold.access.roles import INCLUDES, PURPOSES, ROLE_NAMES, functions_of
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
@@ -61,7 +61,7 @@ async def grants(
     prefix: Annotated[
         str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")
     ] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> GrantsReport | Outcome[GrantsReport] | None:
     """Show, print or apply the Postgres roles: who may call which function.
 

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
@@ -57,7 +57,7 @@ async def migrate(
     dry_run: Annotated[bool, Parameter(help="Only tell what would be done.", negative=())] = False,
     to: Annotated[int | None, Parameter(help="Stop after this migration.")] = None,
     emit: Annotated[bool, Parameter(help="Print the whole schema as SQL; needs no database.", negative=())] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> SchemaChange | None:
     """Bring the schema in the database up to date.
 

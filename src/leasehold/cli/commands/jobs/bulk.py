@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.views.durations import parse_instant
 from leasehold.errors import BadInput
 from leasehold.records.jobs import ChangedJob
@@ -114,7 +114,10 @@ class UnfinishedMatching(Matching):
 
 
 async def change_matching(
-    context: Context, change: Callable[..., Awaitable[list[ChangedJob]]], filters: dict[str, Any], participle: str
+    context: CommandContext,
+    change: Callable[..., Awaitable[list[ChangedJob]]],
+    filters: dict[str, Any],
+    participle: str,
 ) -> list[ChangedJob]:
     """Change all that match, and sum it up for people."""
     changes = await change(**filters)

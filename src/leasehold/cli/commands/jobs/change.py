@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.bulk import FinishedMatching, UnfinishedMatching, change_matching
 from leasehold.cli.commands.jobs.changes import JobChange, view_changes
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
@@ -32,7 +32,7 @@ async def jobs_cancel(
     *more: MoreIds,
     reason: Annotated[str | None, Parameter(help="For people; stands in the job's error.")] = None,
     matching: Annotated[UnfinishedMatching, Parameter(name="*")] = UnfinishedMatching(),  # noqa: B008
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> Outcome[list[JobChange]] | list[ChangedJob]:
     """Cancel jobs that have not finished.
 
@@ -62,7 +62,7 @@ async def jobs_retry(
     /,
     *more: MoreIds,
     matching: Annotated[FinishedMatching, Parameter(name="*")] = FinishedMatching(),  # noqa: B008
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> Outcome[list[JobChange]] | list[ChangedJob]:
     """Run failed or cancelled jobs once more.
 

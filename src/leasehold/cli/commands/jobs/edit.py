@@ -12,7 +12,7 @@ from rich.text import Text
 
 from leasehold.cli.commands.jobs.changes import JobChange, view_changes
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
@@ -55,7 +55,7 @@ async def jobs_edit(
     max_attempts: Annotated[int | None, Parameter(help="Attempts until it counts as failed."), AN_INTEGER] = None,
     metadata: Annotated[str | None, Parameter(help="New metadata, a JSON object.")] = None,
     reason: Annotated[str | None, Parameter(help="For people; stands in the timeline.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> JobChange:
     """Change a job before it runs, or before it is retried.
 
@@ -82,7 +82,7 @@ async def jobs_edit(
 
 
 @shown_as(view_errors)
-async def jobs_errors(job_id: JobId, /, *, context: Annotated[Context, INJECTED]) -> list[AttemptError]:
+async def jobs_errors(job_id: JobId, /, *, context: Annotated[CommandContext, INJECTED]) -> list[AttemptError]:
     """Show with what each attempt of a job failed, oldest first.
 
     Example:

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED, setting
 from leasehold.cli.runtime.outcome import shown_as
@@ -51,7 +51,7 @@ async def enqueue(
     max_attempts: Annotated[int | None, Parameter(help="Attempts until the job counts as failed."), AN_INTEGER] = None,
     metadata: Annotated[str | None, Parameter(help="Anything else to keep with it, a JSON object.")] = None,
     app: Annotated[str | None, setting("app")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> EnqueueReport:
     """Enqueue a job and tell its id.
 

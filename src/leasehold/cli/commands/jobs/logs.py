@@ -8,7 +8,7 @@ import trio
 from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.log_view import view_logs
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.runtime.rendering import render
@@ -27,7 +27,7 @@ async def jobs_logs(
     follow: Annotated[
         bool, Parameter(alias="-f", help="Go on with new lines until the job has ended.", negative=())
     ] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[LogLine] | None:
     """Show what the handlers of a job have logged with `job.log`, oldest first.
 
@@ -53,7 +53,7 @@ async def jobs_logs(
             await trio.sleep(FOLLOW_SECONDS)
 
 
-def _print(lines: list[LogLine], context: Context) -> None:
+def _print(lines: list[LogLine], context: CommandContext) -> None:
     if lines:
         wants_text = context.common.output == "text" or (
             context.common.output is None and context.terminal.stdout.isatty()

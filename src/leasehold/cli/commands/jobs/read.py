@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from leasehold.cli.commands.jobs.view import JobReport, view_job, view_jobs
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.records.jobs import JobRecord
@@ -29,7 +29,7 @@ async def jobs_list(
         int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
     ] = None,
     limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.", validator=Number(gte=1, lte=1000))] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[JobRecord]:
     """List jobs, newest first.
 
@@ -45,7 +45,7 @@ async def jobs_list(
 
 
 @shown_as(view_job)
-async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Context, INJECTED]) -> JobReport:
+async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[CommandContext, INJECTED]) -> JobReport:
     """Show all about one job: args, output or error, and its timeline.
 
     Example:

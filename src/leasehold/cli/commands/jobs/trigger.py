@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from leasehold.cli.commands.jobs.bulk import ScheduledMatching, change_matching
 from leasehold.cli.commands.jobs.change import JobId, MoreIds
 from leasehold.cli.commands.jobs.changes import JobChange, view_changes
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.records.jobs import ChangedJob
@@ -21,7 +21,7 @@ async def jobs_trigger(
     /,
     *more: MoreIds,
     matching: Annotated[ScheduledMatching, Parameter(name="*")] = ScheduledMatching(),  # noqa: B008
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[JobChange] | list[ChangedJob]:
     """Run scheduled jobs now: of those that are named all or none.
 

@@ -10,7 +10,7 @@ import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain, show_instant, state_text, table
@@ -52,7 +52,7 @@ def view_why(report: WhyReport, _now: datetime) -> Sequence[RenderableType]:
 
 
 @shown_as(view_why)
-async def jobs_why(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Context, INJECTED]) -> WhyReport:
+async def jobs_why(job_id: Annotated[int, AN_ID], /, *, context: Annotated[CommandContext, INJECTED]) -> WhyReport:
     """Say why a job is not running, and when it is expected to.
 
     The first line is the answer, the table below has every reason. Asking costs the same for a long queue as for a short

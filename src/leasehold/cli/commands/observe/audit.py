@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
@@ -42,7 +42,7 @@ async def audit(
     grace: Annotated[
         float, Parameter(help="Seconds that a thing may be overdue.", validator=Number(gte=0, lte=3_155_760_000))
     ] = 60.0,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> Outcome[list[Fault]]:
     """Look for what should never be, and repair what can be.
 

@@ -9,7 +9,7 @@ import trio
 from cyclopts import Parameter
 
 from leasehold.cli.commands.observe.event_view import view_events
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.runtime.rendering import render
@@ -33,7 +33,7 @@ async def events(
     chain: Annotated[int | None, AN_ID, Parameter(help="Only the jobs of this chain.")] = None,
     since: Annotated[str, Parameter(help="How far back to begin, e.g. 90s, 5m, 1h.")] = "10m",
     follow: Annotated[bool, Parameter(alias="-f", help="Go on with what happens.", negative=())] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[Change] | None:
     """Show what happened to jobs, and with --follow what happens.
 
@@ -56,7 +56,7 @@ async def events(
         return [change async for page in client.changes(begin) for change in page if wanted.has(change)]
 
 
-async def _follow(database: Database, client: Client, wanted: Wanted, begin: datetime, context: Context) -> None:
+async def _follow(database: Database, client: Client, wanted: Wanted, begin: datetime, context: CommandContext) -> None:
     """Print what happened and what happens until interrupted; what is read twice is printed once."""
     printed: set[tuple[object, ...]] = set()
     async with database.lane("events") as lane:
@@ -73,7 +73,7 @@ async def _follow(database: Database, client: Client, wanted: Wanted, begin: dat
                 await trio.sleep(LOOK_SECONDS)
 
 
-def _print(changes: list[Change], context: Context) -> None:
+def _print(changes: list[Change], context: CommandContext) -> None:
     if changes:
         output = context.common.output
         as_text = output == "text" or (output is None and context.terminal.stdout.isatty())

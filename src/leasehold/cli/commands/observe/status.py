@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from leasehold.cli.commands.observe.status_view import PausedQueue, StatusReport, view_status
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 
@@ -13,7 +13,7 @@ PAUSED_QUEUES = "select queue, paused_at, reason from leasehold.queues where pau
 
 
 @shown_as(view_status)
-async def status(*, context: Annotated[Context, INJECTED]) -> StatusReport:
+async def status(*, context: Annotated[CommandContext, INJECTED]) -> StatusReport:
     """Show the queues with their jobs by state, and the workers.
 
     A worker that has missed two heartbeats, or from which a job was taken back, is shown as stale.

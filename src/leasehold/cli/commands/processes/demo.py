@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from rich.console import RenderableType
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
@@ -31,7 +31,7 @@ def view_report(report: DemoReport, _now: datetime) -> Sequence[RenderableType]:
 async def demo(
     *,
     report: Annotated[Path | None, Parameter(help="Keep the report of the census in this file.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> Outcome[Any]:
     """Watch it work: real jobs on several workers, one of which is killed.
 

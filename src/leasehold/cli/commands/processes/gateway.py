@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import INJECTED, setting
 from leasehold.cli.runtime.outcome import Finally
@@ -25,7 +25,7 @@ async def gateway(
         ),
     ] = None,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> Finally:
     """Serve the HTTP API.
 

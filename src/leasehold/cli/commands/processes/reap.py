@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 
@@ -35,7 +35,7 @@ async def reap(
     minutes: Annotated[
         float | None, Parameter(help="Also take jobs whose worker has not renewed them for so long, lease or not.")
     ] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ReapReport:
     """Take back jobs whose lease has run out.
 

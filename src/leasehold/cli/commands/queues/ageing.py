@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration, show_span
@@ -44,7 +44,7 @@ async def queues_age(
     ] = None,
     /,
     *,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> AgeingChange:
     """Have waiting jobs gain priority, so that those of a low one start in the end.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.settings.sources import suggest
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ DEFAULT_QUEUE = "default"
 HINT_SECONDS = 3.0
 
 
-async def hint_at_unknown(context: Context, client: Client, queue: str) -> None:
+async def hint_at_unknown(context: CommandContext, client: Client, queue: str) -> None:
     """Say so if no job is or was in this queue and no worker names it, with the name that may have been meant."""
     known = {DEFAULT_QUEUE}
     with trio.move_on_after(HINT_SECONDS) as looking:

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import UNITS, show_span
@@ -54,7 +54,7 @@ async def queues_limit(
     max_running: Annotated[int | None, Parameter(help="How many may run at once; 0 for none."), AN_INTEGER] = None,
     rate: Annotated[str | None, Parameter(help="How many may start: 10/s, 600/m, 1/30s.")] = None,
     burst: Annotated[int | None, Parameter(help="How many may start at once; else a second's."), AN_INTEGER] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> LimitChange:
     """Limit how many jobs of a queue run at once and start, over all workers.
 
@@ -74,7 +74,7 @@ async def queues_limit(
 
 @shown_as(view_limit_change)
 async def queues_unlimit(
-    queue: str, /, *, group: Annotated[str, GROUP] = "", context: Annotated[Context, INJECTED]
+    queue: str, /, *, group: Annotated[str, GROUP] = "", context: Annotated[CommandContext, INJECTED]
 ) -> LimitChange:
     """Take a limit away.
 
@@ -87,7 +87,9 @@ async def queues_unlimit(
 
 
 @shown_as(view_limits)
-async def queues_limits(queue: str | None = None, /, *, context: Annotated[Context, INJECTED]) -> list[LimitRecord]:
+async def queues_limits(
+    queue: str | None = None, /, *, context: Annotated[CommandContext, INJECTED]
+) -> list[LimitRecord]:
     """Show the limits, all or those of one queue, and how far each is used.
 
     Of a limit for each group (*), the group that holds most and the one with the fewest tokens are shown.

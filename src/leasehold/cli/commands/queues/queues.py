@@ -12,7 +12,7 @@ from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
 from leasehold.cli.commands.queues.view import view_queues
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
@@ -34,7 +34,7 @@ def view_queue_change(change: QueueChange, _now: datetime) -> Sequence[Renderabl
 
 
 @shown_as(view_queues)
-async def queues_list(*, context: Annotated[Context, INJECTED]) -> list[QueueRecord]:
+async def queues_list(*, context: Annotated[CommandContext, INJECTED]) -> list[QueueRecord]:
     """List the queues that anybody knows of: with jobs, workers, limits, or paused.
 
     ready: may be claimed now; later: scheduled, waiting for a key or blocked; held: claimed or running; failed: as
@@ -54,7 +54,7 @@ async def queues_pause(
     /,
     *,
     reason: Annotated[str | None, Parameter(help="For people.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> QueueChange:
     """Claim nothing more from a queue.
 
@@ -70,7 +70,7 @@ async def queues_pause(
 
 
 @shown_as(view_queue_change)
-async def queues_resume(queue: str, /, *, context: Annotated[Context, INJECTED]) -> QueueChange:
+async def queues_resume(queue: str, /, *, context: Annotated[CommandContext, INJECTED]) -> QueueChange:
     """Claim from a paused queue again.
 
     Example:

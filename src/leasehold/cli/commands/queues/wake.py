@@ -10,7 +10,7 @@ import msgspec
 from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
@@ -28,7 +28,7 @@ def view_wake(report: WakeReport, _now: datetime) -> Sequence[RenderableType]:
 
 
 @shown_as(view_wake)
-async def wake(queue: str | None = None, /, *, context: Annotated[Context, INJECTED]) -> WakeReport:
+async def wake(queue: str | None = None, /, *, context: Annotated[CommandContext, INJECTED]) -> WakeReport:
     """Make workers look for jobs now.
 
     Those of one queue, or all: the same as NOTIFY leasehold, 'wake:QUEUE' or 'wake'.

@@ -14,7 +14,7 @@ from leasehold.cli.commands.jobs.enqueue import parse_object
 from leasehold.cli.commands.schedules.options import PolicyFlags, ScheduleName, TimingFlags, read_flags
 from leasehold.cli.commands.schedules.read import MOST_TICKS, preview_report
 from leasehold.cli.commands.schedules.view import PreviewReport, view_created, view_one_schedule
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
@@ -52,7 +52,7 @@ async def schedules_create(
     policy: Annotated[PolicyFlags, Parameter(name="*")] = POLICY,
     disabled: Annotated[bool, Parameter(help="It does not fire until it is enabled.", negative=())] = False,
     dry_run: Annotated[bool, Parameter(help="Only check it and show its next ticks.", negative=())] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ScheduleRecord | PreviewReport:
     """Make a schedule: jobs of a kind at an interval, by the clock, or once.
 
@@ -94,7 +94,7 @@ async def schedules_update(
     reset: Annotated[
         bool, Parameter(help="Give it back to the code that declares it, and nothing else.", negative=())
     ] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ScheduleRecord:
     """Change a schedule; what is not given stays.
 
@@ -118,7 +118,7 @@ async def schedules_update(
 
 
 @shown_as(view_changed)
-async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
+async def schedules_enable(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
     """Let a schedule fire again, from its next tick on.
 
     Ticks that were due meanwhile are not caught up.
@@ -132,7 +132,7 @@ async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context,
 
 
 @shown_as(view_changed)
-async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
+async def schedules_disable(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
     """Have a schedule fire no more by itself.
 
     It may still be triggered by hand; jobs that it has made go on.
@@ -146,7 +146,7 @@ async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context
 
 
 @shown_as(view_changed)
-async def schedules_delete(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
+async def schedules_delete(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
     """Remove a schedule and its history; jobs that it has made stay.
 
     One that stands in code comes back when a scheduler starts with that code: disable it instead.

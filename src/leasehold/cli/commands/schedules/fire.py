@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from leasehold.cli.commands.schedules.options import ScheduleName
 from leasehold.cli.commands.schedules.view import view_fired
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.errors import BadInput
@@ -17,7 +17,7 @@ from leasehold.schedules.records import FiredTick
 
 
 @shown_as(view_fired)
-async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> FiredTick:
+async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> FiredTick:
     """Fire a schedule now, enabled or not.
 
     Its overlap policy is not asked, and its next tick stays where it is.
@@ -38,7 +38,7 @@ async def schedules_generate(
     batches: Annotated[
         int | None, Parameter(help="Spread the jobs over the day, or the stagger, in so many batches."), AN_INTEGER
     ] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> FiredTick:
     """Make a schedule's jobs of one day, spread over it.
 

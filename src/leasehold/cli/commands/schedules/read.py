@@ -18,7 +18,7 @@ from leasehold.cli.commands.schedules.view import (
     view_schedules,
 )
 from leasehold.cli.commands.schedules.words import describe_timing
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_instant
@@ -38,7 +38,7 @@ async def schedules_list(
     queue: Annotated[str | None, Parameter(help="Only those whose jobs go to this queue.")] = None,
     after: Annotated[str | None, Parameter(help="Only names behind this one: the last of the page before.")] = None,
     limit: Annotated[int, Parameter(help="Schedules per page, up to 1000.")] = 100,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[ScheduleRecord]:
     """List schedules by name: when each fires, next and last time.
 
@@ -54,7 +54,7 @@ async def schedules_list(
 
 
 @shown_as(view_schedule)
-async def schedules_show(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ScheduleReport:
+async def schedules_show(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ScheduleReport:
     """Show a schedule with its next ticks and its last ones.
 
     Example:
@@ -79,7 +79,7 @@ async def schedules_preview(
     after: Annotated[str | None, Parameter(help="Ticks after this instant; else after now.")] = None,
     rows: Annotated[int, Parameter(help="Also run its query, read only, and show so many rows.")] = 0,
     timing: Annotated[TimingFlags, Parameter(name="*")] = TIMING,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> PreviewReport:
     """Show when a schedule is going to fire, without firing it.
 
@@ -128,7 +128,7 @@ async def schedules_history(
     outcome: Annotated[TickOutcome | None, Parameter(help="Only such ticks.")] = None,
     before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
     limit: Annotated[int, Parameter(help="Ticks per page, up to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[TickRecord]:
     """List what became of ticks, newest first: fired, skipped or failed, and why.
 

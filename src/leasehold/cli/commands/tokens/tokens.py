@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from leasehold.access.records import AuditEntry, NewToken, TokenRecord
 from leasehold.cli.commands.queues.limits import parse_rate
 from leasehold.cli.commands.tokens.view import MadeToken, RevokedTokens, view_log, view_made, view_revoked, view_tokens
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
@@ -40,7 +40,7 @@ async def tokens_create(
     expires_in: Annotated[str | None, EXPIRES] = None,
     rate: Annotated[str | None, RATE] = None,
     burst: Annotated[int | None, BURST, AN_INTEGER] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
     """Make a bearer token for the gateway.
 
@@ -66,7 +66,7 @@ async def tokens_rotate(
     /,
     *,
     expires_in: Annotated[str | None, EXPIRES] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
     """Make a second token with the scopes and the rate of the newest of this name.
 
@@ -94,7 +94,7 @@ async def tokens_list(
     /,
     *,
     everything: Annotated[bool, EVERYTHING] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[TokenRecord]:
     """List the tokens, the newest first, without anything that could be used.
 
@@ -111,7 +111,7 @@ async def tokens_revoke(
     /,
     *,
     everything: Annotated[bool, OF_A_NAME] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> RevokedTokens:
     """Shut a token out, by its id, its name or how it begins.
 
@@ -155,7 +155,7 @@ async def tokens_log(
     actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,
     action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
     limit: Annotated[int, Parameter(help="How many at the most, 1 to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[AuditEntry]:
     """Show what was done through the gateway and with tokens, the newest first.
 

@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 from rich.console import RenderableType
 
 from leasehold.cli.commands.workers.read import Timeout, WorkerName, tell
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
@@ -47,7 +47,7 @@ async def workers_decommission(
     *,
     wait: Annotated[str | None, Parameter(help="Wait so long for its end: 30s, 10m. Not at all if not given.")] = None,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> CommandReport:
     """Have a worker end once the jobs that it runs have ended.
 
@@ -67,7 +67,7 @@ async def workers_decommission(
 
 @shown_as(view_command)
 async def workers_pause(
-    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[Context, INJECTED]
+    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[CommandContext, INJECTED]
 ) -> CommandReport:
     """Have a worker claim nothing more until it is resumed.
 
@@ -81,7 +81,7 @@ async def workers_pause(
 
 @shown_as(view_command)
 async def workers_resume(
-    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[Context, INJECTED]
+    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[CommandContext, INJECTED]
 ) -> CommandReport:
     """Have a paused worker claim again.
 
@@ -98,7 +98,7 @@ async def workers_scale(
     /,
     *,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> CommandReport:
     """Change how many jobs a worker runs at once, until it ends.
 
@@ -117,7 +117,7 @@ async def workers_cancel_job(
     /,
     *,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> CommandReport:
     """Cancel a job, if it is this worker that has it.
 
@@ -127,7 +127,7 @@ async def workers_cancel_job(
     return _report(await tell(context, worker, "cancel_job", parse_duration(timeout), job_id=job_id))
 
 
-async def _has_ended(context: Context, answer: CommandRecord, patience: float) -> bool:
+async def _has_ended(context: CommandContext, answer: CommandRecord, patience: float) -> bool:
     from leasehold.concurrency.one_shot import pause  # noqa: PLC0415
 
     until = monotonic() + patience

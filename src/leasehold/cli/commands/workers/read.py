@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from leasehold.cli.commands.workers.view import WorkerReport, view_worker, view_workers
-from leasehold.cli.runtime.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
@@ -53,7 +53,7 @@ def view_stacks(report: StacksReport, _now: datetime) -> Sequence[RenderableType
 async def workers_list(
     *,
     stopped: Annotated[bool, Parameter(help="Also those that have ended.", negative=())] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[WorkerRecord]:
     """List the workers, how they fare and what is odd about them.
 
@@ -68,7 +68,7 @@ async def workers_list(
 
 
 @shown_as(view_worker)
-async def workers_show(worker: WorkerName, /, *, context: Annotated[Context, INJECTED]) -> WorkerReport:
+async def workers_show(worker: WorkerName, /, *, context: Annotated[CommandContext, INJECTED]) -> WorkerReport:
     """Show one worker, the jobs it holds and the last commands to it.
 
     Example:
@@ -87,7 +87,7 @@ async def workers_stacks(
     *,
     job: Annotated[int | None, Parameter(help="Only this job."), AN_ID] = None,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> StacksReport:
     """Show where the handlers of a worker are, as stacks.
 
@@ -101,7 +101,7 @@ async def workers_stacks(
     return StacksReport(worker_id=answer.worker_id or worker, stacks=stacks)
 
 
-async def tell(context: Context, worker: str, command: str, timeout: timedelta, **args: int) -> CommandRecord:
+async def tell(context: CommandContext, worker: str, command: str, timeout: timedelta, **args: int) -> CommandRecord:
     """Tell a worker what to do and wait for its answer.
 
     Raises UnknownWorker and BadInput; WrongState where the worker is gone or could not do it; WaitTimeout.
