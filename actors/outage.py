@@ -15,7 +15,7 @@ from leasehold.concurrency.signal import Signal
 from leasehold.errors import DatabaseUnavailable
 from leasehold.observability.outage import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
 
-log = logging.getLogger("leasehold.supervisor")
+log = logging.getLogger(__name__)
 
 LEASES_RUN_OUT = "claimed jobs whose leases run out go to other workers"
 

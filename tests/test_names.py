@@ -26,3 +26,13 @@ def classes() -> dict[str, list[str]]:
 
 def test_no_class_name_is_defined_twice() -> None:
     assert {name: places for name, places in classes().items() if len(places) > 1} == {}
+
+
+def test_each_logger_has_the_name_of_its_module() -> None:
+    makers = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in modules()
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "getLogger(" in line and "getLogger()" not in line
+    ]
+    assert [each for each in makers if not each.endswith(".py: log = logging.getLogger(__name__)")] == []

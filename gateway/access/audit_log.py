@@ -17,7 +17,7 @@ from leasehold.gateway.access.identities import Identity, Scope
 from leasehold.gateway.http.problems import classify
 from leasehold.observability.request_context import acting_as
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 AUDITED = frozenset({Scope.OPERATE, Scope.ADMIN})
 CLOSE_SECONDS = 5.0
@@ -77,7 +77,7 @@ class DatabaseAuditLog:
         try:
             await self._database.call_value("close_audit", audit_id, status, timeout=CLOSE_SECONDS)
         except LeaseholdError as error:
-            logger.warning("audit row %s stays without its status %s: %s", audit_id, status, error)
+            log.warning("audit row %s stays without its status %s: %s", audit_id, status, error)
 
 
 def is_audited(method: str, path: str, scope: Scope | None) -> bool:
@@ -85,30 +85,30 @@ def is_audited(method: str, path: str, scope: Scope | None) -> bool:
     return scope in AUDITED and method not in UNAUDITED_METHODS and path not in UNAUDITED_PATHS
 
 
-async def audited(log: AuditLog, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:
+async def audited(audit_log: AuditLog, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:
     """Do `work` in the name of whoever asked for it, between the two halves of its row.
 
     Args:
-        log: where to.
+        audit_log: where to.
         act: what.
         status: of the answer, unless the result has one of its own, or an error.
         work: what it is that is done.
     """
-    audit_id = await log.write(act)
+    audit_id = await audit_log.write(act)
     try:
         with acting_as(act.identity.name):
             result = await work()
     except Exception as error:
-        await _close(log, audit_id, act, classify(error).status)
+        await _close(audit_log, audit_id, act, classify(error).status)
         raise
-    await _close(log, audit_id, act, getattr(result, "status", None) or status)
+    await _close(audit_log, audit_id, act, getattr(result, "status", None) or status)
     return result
 
 
-async def _close(log: AuditLog, audit_id: int, act: Act, status: int) -> None:
-    await log.close(audit_id, status)
+async def _close(audit_log: AuditLog, audit_id: int, act: Act, status: int) -> None:
+    await audit_log.close(audit_id, status)
     told = {"token_id": act.identity.token_id, "audit_id": audit_id}
-    logger.info("%s by %s: %s", act.action, act.identity.name, status, extra=told)
+    log.info("%s by %s: %s", act.action, act.identity.name, status, extra=told)
 
 
 def describe(parameters: msgspec.Struct, body: object) -> dict[str, Any]:

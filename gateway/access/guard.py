@@ -30,7 +30,7 @@ from leasehold.settings import Settings
 
 __all__ = ["Guard", "Scope", "check_binding", "host_name", "is_loopback"]
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 SHORTEST_PUBLIC_TOKEN = 16
 CHALLENGE = 'Bearer realm="leasehold"'
@@ -131,7 +131,7 @@ class Guard:
         if identity is None:
             self._check_failures(address)
             if self._failures.add(address):
-                logger.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
+                log.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
         return identity
 
     def _last_known(self, token: str | None) -> Identity | None:

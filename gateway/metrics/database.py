@@ -13,7 +13,7 @@ from leasehold.client.measures import FleetMeasures, OldestReady, QueueDepth, Qu
 from leasehold.errors import LeaseholdError
 from leasehold.observability.metrics import HistogramValue, Labels, Values, single
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 5.0
 MOST_QUEUES = 200
@@ -59,7 +59,7 @@ class DatabaseMetrics:
             found |= age_values(await self._client.oldest_ready())
             found |= total_values(await self._client.totals(), await self._client.time_bounds())
         except LeaseholdError as error:
-            logger.log(
+            log.log(
                 logging.WARNING if self._was_up else logging.DEBUG, "the database could not be measured: %s", error
             )
             self._was_up = False

@@ -23,7 +23,7 @@ from leasehold.gateway.serving.drain import Drain
 from leasehold.gateway.serving.outage import GatewayOutage
 from leasehold.observability.request_context import answering
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 OUTAGE = web.AppKey("outage", GatewayOutage)
 DRAIN = web.AppKey("drain", Drain)
@@ -110,6 +110,6 @@ def problem_response(error: BaseException, request_id: str) -> web.Response:
 def _log(error: Exception, status: int, request_id: str, line: str) -> None:
     """Our own faults with all there is to know; the callers', and what `GatewayOutage` sums up, only for whoever debugs."""
     if status == 500:
-        logger.error("request %s failed: %s", request_id, line, exc_info=error)
+        log.error("request %s failed: %s", request_id, line, exc_info=error)
     else:
-        logger.debug("request %s was refused: %s: %s", request_id, line, error)
+        log.debug("request %s was refused: %s: %s", request_id, line, error)

@@ -22,7 +22,7 @@ from leasehold.gateway.serving.application import problem_response
 LONGEST_LINE = 8192
 LONGEST_FIELD = 8190
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Connection(web.RequestHandler):
@@ -42,9 +42,9 @@ class Connection(web.RequestHandler):
             raise ConnectionError("nobody listens any more, or half an answer is out already") from exc
         request_id = uuid.uuid4().hex
         if status >= 500:
-            logger.error("request %s failed outside of the application", request_id, exc_info=exc)
+            log.error("request %s failed outside of the application", request_id, exc_info=exc)
         else:
-            logger.debug("request %s is no HTTP: %s", request_id, message)
+            log.debug("request %s is no HTTP: %s", request_id, message)
         response = problem_response(Refusal(_problem_of(status, exc)), request_id)
         response.headers["X-Request-Id"] = request_id
         response.force_close()

@@ -25,7 +25,7 @@ from leasehold.gateway.serving.connection import LONGEST_FIELD, LONGEST_LINE, Co
 from leasehold.gateway.stream.hub import Hub
 from leasehold.settings import Settings
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 1.0  # for writing out an answer while stopping
 
@@ -74,7 +74,7 @@ async def open_gateway(
             if stream is not None:
                 stream.close()
             if not await application[DRAIN].finish(settings.drain_seconds):
-                logger.warning("gateway gave up waiting for requests after %g s", settings.drain_seconds)
+                log.warning("gateway gave up waiting for requests after %g s", settings.drain_seconds)
     finally:
         await runner.cleanup()
 

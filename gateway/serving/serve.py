@@ -25,7 +25,7 @@ from leasehold.gateway.stream.source import DatabaseSource
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.settings import Settings
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 POOL_SIZE = 5
 DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
@@ -71,11 +71,11 @@ async def serve(
     await check_address(settings)
     stopping = _first_stop_signal()
     async with open_service(settings, app=app) as url:
-        logger.info("gateway serves %s", url)
+        log.info("gateway serves %s", url)
         if ready is not None:
             ready(url)
         await stopping.wait()
-        logger.info("gateway stops: finishing the requests in flight")
+        log.info("gateway stops: finishing the requests in flight")
     return 0
 
 

@@ -20,7 +20,7 @@ from leasehold.client.feed.changes import Change, Wanted
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 1.0
@@ -138,7 +138,7 @@ class Hub:
                 ours = None if isinstance(error, LeaseholdError) else error
                 level = logging.WARNING if monotonic() - said_at >= REMIND_SECONDS else logging.DEBUG
                 said_at = monotonic() if level == logging.WARNING else said_at
-                logger.log(level, "the stream cannot read what happens and tries again: %s", error, exc_info=ours)
+                log.log(level, "the stream cannot read what happens and tries again: %s", error, exc_info=ours)
                 await asyncio.sleep(pause)
                 continue
             await self._tell_all(changes, str(feed.cursor))
@@ -163,7 +163,7 @@ class Hub:
             await asyncio.sleep(SHORTEST_PAUSE / MOMENTS)
 
     async def _skip(self, feed: Feeder) -> None:
-        logger.warning("the stream is %s behind and goes on from now", feed.lag)
+        log.warning("the stream is %s behind and goes on from now", feed.lag)
         await feed.skip()
         for box in self._boxes:
             box.put(StreamMessage("reset", {"reason": "behind"}).encode())
