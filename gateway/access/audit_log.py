@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import msgspec
 
@@ -126,8 +126,7 @@ def _plain(value: object) -> Any:
             if each is not msgspec.UNSET and each is not None and not (name in HIDDEN and _is_left_out(field, each))
         }
     if isinstance(value, list):
-        items: list[Any] = value
-        return [_plain(each) for each in items]
+        return [_plain(each) for each in cast("list[Any]", value)]
     return _without_hidden(msgspec.to_builtins(value, enc_hook=str)) if value is not None else None
 
 
@@ -140,13 +139,11 @@ def _is_left_out(field: msgspec.structs.FieldInfo, value: object) -> bool:
 
 def _without_hidden(value: Any) -> Any:
     if isinstance(value, dict):
-        fields: dict[str, Any] = value
         return {
             name: "…" if name in HIDDEN and each is not None else _without_hidden(each)
-            for name, each in fields.items()
+            for name, each in cast("dict[str, Any]", value).items()
             if each is not None
         }
     if isinstance(value, list):
-        items: list[Any] = value
-        return [_without_hidden(each) for each in items]
+        return [_without_hidden(each) for each in cast("list[Any]", value)]
     return value

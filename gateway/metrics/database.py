@@ -59,9 +59,7 @@ class DatabaseMetrics:
             found |= age_values(await self._client.oldest_ready())
             found |= total_values(await self._client.totals(), await self._client.time_bounds())
         except LeaseholdError as error:
-            log.log(
-                logging.WARNING if self._was_up else logging.DEBUG, "the database could not be measured: %s", error
-            )
+            log.log(logging.WARNING if self._was_up else logging.DEBUG, "the database could not be measured: %s", error)
             self._was_up = False
             return {"leasehold_up": single(0)}
         self._was_up = True

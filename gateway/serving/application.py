@@ -16,7 +16,8 @@ from leasehold.gateway.http.replies import ENCODER, PLAIN
 from leasehold.gateway.http.request_ids import request_id_of
 from leasehold.gateway.metrics.requests import REQUESTS, count_requests
 from leasehold.gateway.resources.table import ROUTES
-from leasehold.gateway.routing.routes import Handler, Route, make_handler
+from leasehold.gateway.routing.handling import Handler, make_handler
+from leasehold.gateway.routing.routes import Route
 from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.answer_headers import add_headers
 from leasehold.gateway.serving.drain import Drain

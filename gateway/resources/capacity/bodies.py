@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import Key, Name
+from leasehold.gateway.http.fields import Key, Name
 
 TargetWait = Annotated[
     float, Meta(gt=0, le=3_155_760_000, description="Seconds within which 95 of 100 jobs ought to start.")

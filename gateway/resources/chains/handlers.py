@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leasehold.gateway.http.bodies import JobBody, JobParameters
 from leasehold.gateway.http.pages import Page, cursor_at, place_of
 from leasehold.gateway.http.problems import refuse_field
 from leasehold.gateway.resources.chains.bodies import (
@@ -19,6 +18,8 @@ from leasehold.gateway.resources.chains.bodies import (
     DeleteParameters,
     WaitParameters,
 )
+from leasehold.gateway.resources.jobs.bodies import JobParameters
+from leasehold.gateway.resources.jobs.enqueue_bodies import JobBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
 from leasehold.gateway.resources.waiting import chain_within
 from leasehold.gateway.routing.routes import Call

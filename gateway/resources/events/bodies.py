@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.client.feed.changes import Wanted, refuse_unknown_events
-from leasehold.gateway.http.bodies import LARGEST_BIGINT
+from leasehold.gateway.http.fields import LARGEST_BIGINT
 
 LAST_EVENT_ID = "Last-Event-ID"
 

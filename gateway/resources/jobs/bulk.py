@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from leasehold.gateway.http.problems import refuse_field
-from leasehold.gateway.resources.jobs.bodies import (
+from leasehold.gateway.resources.jobs.bulk_bodies import (
     BulkBody,
     BulkCancelBody,
     BulkDeleteBody,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Any, cast
 
 import msgspec
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.bodies import EnqueuedBody, JobBody
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import refuse_field
-from leasehold.gateway.resources.jobs.bodies import KeysBody, ResultBody
+from leasehold.gateway.resources.jobs.enqueue_bodies import EnqueuedBody, JobBody, KeysBody, ResultBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
 from leasehold.gateway.resources.waiting import chain_within, preferred_wait
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
@@ -107,4 +107,6 @@ async def _result_within(services: GatewayServices, written: EnqueuedJob, second
     # A job that was there already may stand anywhere in its chain.
     chain_id = written.job_id if written.is_new else (await services.client.get(written.job_id)).chain_id
     chain = await chain_within(services, chain_id, seconds)
-    return ResultBody(written.job_id, written.is_new, written.outcome, chain.state, chain.output, chain.error)
+    return ResultBody(
+        written.job_id, written.is_new, written.outcome, cast("Any", chain.state), chain.output, chain.error
+    )

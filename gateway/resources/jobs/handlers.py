@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from leasehold.database import OpenTransaction
-from leasehold.gateway.http.bodies import JobParameters, LogParameters
 from leasehold.gateway.http.pages import Page, cursor_at, place_of
 from leasehold.gateway.http.problems import PRECONDITION_FAILED, Refusal, refuse_field
 from leasehold.gateway.http.replies import etag_of, is_meant
@@ -15,7 +14,9 @@ from leasehold.gateway.resources.jobs.bodies import (
     LARGE_FIELDS,
     LARGE_LIMIT,
     EditBody,
+    JobParameters,
     JobsParameters,
+    LogParameters,
     ReasonParameters,
     RecoveredBody,
     StaleParameters,

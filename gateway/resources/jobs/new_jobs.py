@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from leasehold.gateway.http.bodies import BlockerBody, JobBody
 from leasehold.gateway.http.json_scan import exceeds_depth, find_offence
 from leasehold.gateway.http.problems import ARGS_TOO_LARGE, Offence, Refusal, refuse_field
 from leasehold.gateway.http.reading import RequestLimits, offence_of
+from leasehold.gateway.resources.jobs.enqueue_bodies import BlockerBody, JobBody
 from leasehold.gateway.routing.services import GatewayServices
 from leasehold.jobs.handling.job import Blocker, NewJob
 from leasehold.jobs.producing.new_job import ended

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.http.problems import METRICS_MISSING, Refusal
 from leasehold.gateway.http.replies import Reply
-from leasehold.gateway.routing.routes import Call, NoParameters, Route
+from leasehold.gateway.routing.routes import Call, NoParameters
 from leasehold.gateway.routing.services import GatewayServices
 from leasehold.observability.metrics import MetricsMissing, Values, expose, single
 
@@ -42,19 +41,3 @@ def gateway_values(services: GatewayServices) -> Iterator[tuple[str, Values]]:
         yield "leasehold_stream_changes_total", single(stream.changes)
         yield "leasehold_stream_reads_total", single(stream.reads)
         yield "leasehold_stream_overflows_total", single(stream.overflows)
-
-
-METRICS_ROUTES: tuple[Route, ...] = (
-    Route(
-        method="GET",
-        path="/metrics",
-        handler=show_metrics,
-        summary="Show metrics for Prometheus",
-        response=str,
-        media_type=TEXT,
-        errors=(METRICS_MISSING,),
-        scope=Scope.READ,
-        outlasts_database=True,
-        tags=("health",),
-    ),
-)

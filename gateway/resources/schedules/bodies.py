@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import Name
+from leasehold.gateway.http.fields import Name
 from leasehold.gateway.http.pages import Cursor, Limit
 from leasehold.schedules.records import NextTick, TickOutcome
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import LARGEST_BIGINT
+from leasehold.gateway.http.fields import LARGEST_BIGINT
 from leasehold.gateway.http.pages import Cursor, Limit
 
 ScopeName = Literal["enqueue", "read", "operate", "admin"]

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import LARGEST_BIGINT, Name
+from leasehold.gateway.http.fields import LARGEST_BIGINT, Name
 from leasehold.gateway.http.pages import Cursor, Limit
 
 WorkerName = Annotated[

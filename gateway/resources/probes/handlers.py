@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from leasehold.errors import LeaseholdError
-from leasehold.gateway.http.bodies import HealthBody, HealthParameters
 from leasehold.gateway.http.problems import NOT_READY, Offence, Refusal, classify
+from leasehold.gateway.resources.probes.bodies import HealthBody, HealthParameters
 from leasehold.gateway.routing.routes import Call
 from leasehold.gateway.routing.services import Check
 
