@@ -1,6 +1,6 @@
 """The audit log: who did what with the scopes operate and admin, written down before it is done.
 
-What cannot be written down is not done. A row that never gets its status was being done when the gateway died.
+If the row cannot be written, the request is refused. A row without a status means that the gateway died during the request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEFT_OUT = msgspec.Raw(b"null")
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody is about to do: the route's METHOD /path, and the parameters and the body that came with it."""
+    """A request that is to be audited: its METHOD /path, parameters and body."""
 
     identity: Identity
     action: str
@@ -43,11 +43,11 @@ class AuditLog(Protocol):
     """Where acts are written down."""
 
     async def write(self, act: Act) -> int:
-        """Before it is done; returns the number of the row."""
+        """Write the row before the request is handled. Returns its number."""
         ...
 
     async def close(self, audit_id: int, status: int) -> None:
-        """Once it is done."""
+        """Write the status once the request is handled."""
         ...
 
 
@@ -73,7 +73,7 @@ class DatabaseAuditLog:
         return written
 
     async def close(self, audit_id: int, status: int) -> None:
-        """Its status. Where that fails, the row stays open: the act itself has ended and is answered."""
+        """Write its status. If that fails, the row stays without one; the request itself is answered."""
         try:
             await self._database.call_value("close_audit", audit_id, status, timeout=CLOSE_SECONDS)
         except LeaseholdError as error:
@@ -81,18 +81,18 @@ class DatabaseAuditLog:
 
 
 def is_audited(method: str, path: str, scope: Scope | None) -> bool:
-    """Whether calls of such a route are written down."""
+    """Whether calls of this route are written to the audit log."""
     return scope in AUDITED and method not in UNAUDITED_METHODS and path not in UNAUDITED_PATHS
 
 
 async def audited(audit_log: AuditLog, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:
-    """Do `work` in the name of whoever asked for it, between the two halves of its row.
+    """Write the row, do `work` in the caller's name, then write the status.
 
     Args:
-        audit_log: where to.
-        act: what.
-        status: of the answer, unless the result has one of its own, or an error.
-        work: what it is that is done.
+        audit_log: where the row goes.
+        act: what the row tells.
+        status: of the answer, unless the result or an error has its own.
+        work: handles the request.
     """
     audit_id = await audit_log.write(act)
     try:
@@ -112,7 +112,7 @@ async def _close(audit_log: AuditLog, audit_id: int, act: Act, status: int) -> N
 
 
 def describe(parameters: msgspec.Struct, body: object) -> dict[str, Any]:
-    """What came with the request, for the row: as JSON, without what is none of an auditor's business."""
+    """The parameters and the body for the row, as JSON, without secrets and args."""
     given = {"parameters": _plain(parameters), "body": _plain(body)}
     return {name: value for name, value in given.items() if value not in (None, {})}
 
@@ -131,7 +131,7 @@ def _plain(value: object) -> Any:
 
 
 def _is_left_out(field: msgspec.structs.FieldInfo, value: object) -> bool:
-    """Whether the caller did not send it: null, or the very default, which is a constant for raw JSON."""
+    """Whether the caller left the field out: it is null or the default."""
     if isinstance(value, msgspec.Raw) and value == LEFT_OUT:
         return True
     return field.default_factory is not msgspec.NODEFAULT and value is field.default_factory()

@@ -57,7 +57,7 @@ BODY_ERRORS = (MALFORMED_JSON, SLOW_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
 
 
 async def always() -> bool:
-    """What is open to everybody stays so."""
+    """For routes without a scope: the caller stays admitted."""
     return True
 
 
@@ -75,7 +75,7 @@ class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
 
 
 class Success(msgspec.Struct, frozen=True, eq=False):
-    """A further way in which a route may succeed: when that is, and what it answers then (None: nothing)."""
+    """Another success of a route: its status, when it happens, and the type of its answer (None: no body)."""
 
     status: int
     when: str
@@ -93,7 +93,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         parameters: a Struct: fields named in the path come from it, the others from the query.
         headers: the request headers that the handler reads, as in `documents.HEADERS`; `refused_headers`: those that would
             promise what it does not keep, and why.
-        status: of the ordinary answer; `successes` are the others that are none the worse.
+        status: of the ordinary answer; `successes` are the other good ones.
         errors: the problems of this handler's own; those of reading a body and of access follow from the other fields.
         scope: what the token must allow; None: open to everybody. `also`: what it must allow besides.
         has_etag: the answer has an ETag, and If-None-Match may spare it.
@@ -102,7 +102,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         alias_of: the path that this one stands for; kept for clients of other systems.
         example: a body, for the document.
         is_listed: it stands in the document.
-        outlasts_database: it is served while the database is away, to tokens that were good some minutes ago, too.
+        outlasts_database: it is also served while the database is away, then to tokens that were good some minutes ago.
         makes_a_job: the answer has the id of a job, and the document links to what can be done with it.
     """
 

@@ -1,4 +1,4 @@
-"""What the handlers of the gateway work with."""
+"""What the handlers use: client, limits, stream, audit log, metrics."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Check = Callable[[], Awaitable[None]]
 
 
 class GatewayServices(msgspec.Struct, frozen=True, eq=False):
-    """One gateway's connections to the rest. `checks` are what `/readyz` asks: each raises if it is not well.
-    `has_app`: the client checks args against an app's kinds, so it must get them decoded. `stopping` is set when the
-    gateway begins to stop: who waits for something long answers then; `started` once every check has passed."""
+    """One gateway's connections to the rest. `checks` are what `/readyz` asks: each raises if it is not well. `has_app`:
+    the client checks args against an app's kinds, so it must get them decoded. `stopping` is set when the gateway begins to
+    stop: long waits are then answered; `started` is set once every check has passed."""
 
     client: Client
     coalescer: Coalescer

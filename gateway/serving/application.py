@@ -99,7 +99,7 @@ async def answer_problems(request: web.Request, handler: Handler) -> web.StreamR
 
 
 def problem_response(error: BaseException, request_id: str) -> web.Response:
-    """The answer to whatever went wrong."""
+    """The answer to an error."""
     problem = problem_of(error, request_id)
     headers = {**PROBLEM_HEADERS, **problem_headers(error)}
     response = web.Response(status=problem.status, body=ENCODER.encode(problem), headers=headers)
@@ -109,7 +109,8 @@ def problem_response(error: BaseException, request_id: str) -> web.Response:
 
 
 def _log(error: Exception, status: int, request_id: str, line: str) -> None:
-    """Our own faults with all there is to know; the callers', and what `GatewayOutage` sums up, only for whoever debugs."""
+    """Log our own faults in full. Faults of callers, and outages that `GatewayOutage` reports, are logged at debug level
+    only."""
     if status == 500:
         log.error("request %s failed: %s", request_id, line, exc_info=error)
     else:

@@ -1,4 +1,4 @@
-"""One HTTP connection: aiohttp's, except that bytes which are no HTTP get a problem for an answer, too."""
+"""An HTTP connection of aiohttp that answers bytes that are not HTTP with a problem, too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Connection(web.RequestHandler):
-    """Answers problem+json where aiohttp would answer text, and does not shout about strangers' garbage."""
+    """Answers problem+json instead of text, and logs malformed requests at debug level only."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """The answer to what never reached the application."""
+        """The answer to a request that never reached the application."""
         if isinstance(exc, ConnectionError) or request.writer.output_size > 0:
             raise ConnectionError("nobody listens any more, or half an answer is out already") from exc
         request_id = uuid.uuid4().hex

@@ -43,10 +43,9 @@ async def open_gateway(
     tokens: TokenStore | None = None,
     audit_log: AuditLog | None = None,
 ) -> AsyncGenerator[str]:
-    """A bound gateway; yields its URL. Leaving it drains: no more connections, requests in flight are
-    finished within `settings.drain_seconds`. `limits` replaces those of the settings; `stream` tells what happens,
-    `database_metrics` what the database holds;
-    `tokens` are asked who calls, and `audit_log` is told what they do."""
+    """A bound gateway; yields its URL. Leaving it drains: it accepts no more connections and finishes the requests in
+    flight within `settings.drain_seconds`. `limits` replaces those of the settings; `stream` sends changes,
+    `database_metrics` measures the database, `tokens` finds callers, and `audit_log` records what they do."""
     limits = limits or limits_of(settings)
     services = GatewayServices(
         client,
@@ -101,7 +100,7 @@ async def _listen(runner: web.AppRunner, settings: Settings, limits: RequestLimi
 
 
 async def check_address(settings: Settings) -> None:
-    """Raises SettingsError if the address cannot be bound: before anything is opened that would have to be closed again."""
+    """Raises SettingsError if the address cannot be bound, before anything is opened."""
     with binding(settings):
         server = await asyncio.get_running_loop().create_server(
             asyncio.Protocol, settings.gateway_host, settings.gateway_port, start_serving=False

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class GatewayOutage:
-    """What cannot be served, and since when. To be used in one event loop.
+    """Logs which requests cannot be served, and since when. Use it in one event loop only.
 
     An outage of the database begins with the first request that is refused for it and is over when `ask` gets an answer.
 
@@ -52,7 +52,7 @@ class GatewayOutage:
             log.warning("requests are answered 503 %s (%d so far): %s", code, self._refused[code], error)
 
     async def close(self) -> None:
-        """Look for the database no more."""
+        """Stop asking for the database."""
         if self._watching is not None:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):

@@ -86,7 +86,7 @@ async def _refuse_misfit(settings: Settings) -> None:
 
 @asynccontextmanager
 async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGenerator[str]:
-    """A gateway and its database; yields the URL. For whoever has a stop signal of their own."""
+    """A gateway and its database; yields the URL. The caller decides when it stops."""
     async with (
         open_asyncio_database(
             settings.database_url or "",
@@ -116,7 +116,7 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
 
 
 def _first_stop_signal() -> asyncio.Event:
-    """Set by the first stop signal. The next one has its ordinary effect again: nothing unanswered was promised."""
+    """Set by the first stop signal. A second signal ends the process at once."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""The routes about capacity, and about what a queue or a key has in hand."""
+"""The routes about capacity, and about the jobs of a queue or a key."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         method="GET",
         path="/api/jobs/capacity/{queue}/desired",
         handler=handlers.show_desired_workers,
-        summary="Show how many workers a queue ought to have",
+        summary="Show how many workers a queue should have",
         parameters=bodies.DesiredParameters,
         response=bodies.DesiredBody,
         errors=ERRORS,

@@ -42,7 +42,7 @@ async def list_chains(call: Call[ChainsParameters, None]) -> Page[ChainRecord]:
 
 
 async def show_chain(call: Call[ChainParameters, None]) -> ChainRecord:
-    """How one chain stands."""
+    """One chain and its state."""
     return await call.services.client.chain(call.parameters.id)
 
 
@@ -56,7 +56,7 @@ async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobReco
 
 
 async def list_blockers(call: Call[JobParameters, None]) -> Page[BlockerRecord]:
-    """The chains that a job waits or waited for, in the order of its slots."""
+    """The chains that the job waits or waited for, in the order in which they were given."""
     await call.services.client.get(call.parameters.id)
     return Page(await call.services.client.blockers(call.parameters.id))
 
@@ -83,7 +83,7 @@ async def delete_chain(call: Call[DeleteParameters, None]) -> DeletedBody:
 
 
 async def wait_for_chain(call: Call[WaitParameters, None]) -> ChainRecord:
-    """How the chain stands when it has ended, or when the time is up, or when the gateway stops: the state tells."""
+    """The chain when it has ended, when the time is up, or when the gateway stops; `state` tells which."""
     return await chain_within(call.services, call.parameters.id, call.parameters.seconds)
 
 

@@ -16,7 +16,7 @@ _left_behind: set[asyncio.Task[None]] = set()
 
 
 async def show_life(_call: Call[HealthParameters, None]) -> HealthBody:
-    """Whether the process turns at all. Asks nothing of the database: a restart would not mend that one."""
+    """Whether the process runs. It does not ask the database, since a restart of the gateway would not repair that."""
     return HealthBody("ok")
 
 

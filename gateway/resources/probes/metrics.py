@@ -16,8 +16,8 @@ ACCEPT = "Accept"
 
 
 async def show_metrics(call: Call[NoParameters, None]) -> Reply:
-    """The database is asked at most once in five seconds. Where it does not answer, `leasehold_up` is 0 and only what
-    this process did is there. Scrape one gateway only, or take the greatest: each tells the same of the database."""
+    """The database is asked at most once in five seconds. If it does not answer, `leasehold_up` is 0 and only the counts of
+    this process are there. Scrape one gateway only, or take the maximum: every gateway reports the same database."""
     found = {} if call.services.database_metrics is None else dict(await call.services.database_metrics.values())
     try:
         text, content_type = expose([*found.items(), *gateway_values(call.services)])

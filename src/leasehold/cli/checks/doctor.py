@@ -37,11 +37,11 @@ def view_checks(checks: list[Check], _now: datetime) -> Sequence[RenderableType]
 async def doctor(*, context: Annotated[CommandContext, INJECTED]) -> Outcome[list[Check]]:
     """Examine everything and say what to do about what is wrong.
 
-    Looks at settings, database, pooler, schema, changes by hand, partitions, overdue jobs, workers, notifications, clocks,
-    connections, durability, autovacuum, who keeps vacuum from its work, dead rows, and the disk of embedded Postgres.
+    Checks settings, database, pooler, schema, changes by hand, partitions, overdue jobs, workers, notifications, clocks,
+    connections, durability, autovacuum, transactions that block vacuum, dead rows, and the disk of embedded Postgres.
 
-    Exits with 7 if there is a problem, with 5 if the database cannot be reached, and with 2 if there is none. Advice is
-    no problem.
+    Exits with 7 if there is a problem, with 5 if the database cannot be reached, and with 2 if no database is configured.
+    Advice alone does not count as a problem.
 
     Example:
       leasehold doctor

@@ -50,7 +50,7 @@ async def check_drift(database: Database) -> Check:
 
 
 def judge_drift(drift: Drift, committed: Description) -> Check:
-    """What was changed is named, and how to mend it."""
+    """Names what was changed and how to repair it."""
     groups = {"missing": drift.missing, "changed": drift.changed, "added": drift.meddling}
     found = [f"{word}: {_name(objects)}" for word, objects in groups.items() if objects]
     if found:

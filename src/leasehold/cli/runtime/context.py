@@ -73,8 +73,8 @@ class CommandContext:
     def dsn(self, *, create: bool = False) -> str:
         """The configured database, or embedded Postgres, started here; with `create` it is made if there is none.
 
-        Told about in one line by commands that tell what they do, with --verbose, and when something was made. Raises
-        SettingsError without a database.
+        It is printed in one line with --verbose, by long-running commands, and if something was made. Raises SettingsError
+        without a database.
         """
         if self._place is None:
             self._place = self._find_place(create=create)
@@ -137,7 +137,7 @@ class CommandContext:
         await self.services.check_schema(self.dsn())
 
     async def migrate(self) -> bool:
-        """Bring the schema up to this code, in a new database if there is none; tells if that changed something.
+        """Bring the schema up to this code, in a new database if there is none, and print a line if that changed something.
 
         Returns whether there was no schema before.
         """

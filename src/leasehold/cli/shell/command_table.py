@@ -101,7 +101,8 @@ def load_command(name: str) -> CommandFunction:
 
 
 def choose_commands(tokens: Sequence[str]) -> frozenset[str]:
-    """The commands that these words may mean: a few too many when a value reads like a command, all when none is named."""
+    """The commands that these words may mean. There are some too many if a value looks like a command, and all if no
+    command is named."""
     chosen: set[str] = set()
     for word, following in pairwise([*tokens, ""]):
         one = word if word in MODULES else f"{word} {following}"

@@ -28,7 +28,7 @@ Common = Annotated[CommonOptions, Parameter(name="*")]
 
 
 def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Services | None = None) -> int:
-    """Run one command and return its exit code. Never raises for what a user can cause."""
+    """Run one command and return its exit code. Never raises for an error that a user can cause."""
     terminal = terminal or Terminal()
     launcher = Launcher(terminal, services or Services())
     try:

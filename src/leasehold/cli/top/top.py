@@ -35,8 +35,8 @@ async def top(
 ) -> None:
     """Watch queues, workers and failures live.
 
-    q ends it, p makes it stand still, tab gives another section the room, arrows scroll. Into a pipe it writes one JSON
-    object per look; --once with --output text writes one frame.
+    q quits, p pauses, tab enlarges another section, arrows scroll. Into a pipe it writes one JSON object per look; --once
+    with --output text writes one frame.
 
     Example:
       leasehold top

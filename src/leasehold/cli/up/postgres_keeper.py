@@ -27,8 +27,8 @@ async def keep_running(
 ) -> None:
     """Start it again whenever it is gone; returns after `give_up` was called with what happened and how often.
 
-    Goes on until cancelled, while all else stops, too: what runs then wants its outcome written. Where another process
-    that uses it was quicker to start it, that counts as our start.
+    Goes on until cancelled, also while the other processes stop, because their jobs still need the database. If another
+    process starts it first, that counts as our start.
     """
     deaths = 0
     started = trio.current_time()

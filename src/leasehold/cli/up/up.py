@@ -90,7 +90,7 @@ async def up(
 
 
 async def check_address(settings: Settings) -> None:
-    """Raises SettingsError if the gateway could not listen: before anything is started for nothing."""
+    """Raises SettingsError if the gateway could not listen, before anything is started."""
     from leasehold.gateway.serving.listening import binding  # noqa: PLC0415
 
     with binding(settings):
@@ -115,7 +115,7 @@ class GatewayFinder:
             self._serving.set()
 
     async def url(self) -> str:
-        """Of the gateway, once it serves. Where its log is too quiet to say so, it is tried out."""
+        """The URL of the gateway once it serves. If its log level hides that line, the port is tried."""
         if self._settings.log_level in {"debug", "info"}:
             await self._serving.wait()
         while not self._serving.is_set():

@@ -24,16 +24,17 @@ async def capacity(
     queue: str | None = None,
     /,
     *,
-    hours: Annotated[str, Parameter(help="In which times to be through.")] = "1,4,8",
+    hours: Annotated[str, Parameter(help="Hours within which the backlog should be done.")] = "1,4,8",
     what_if: Annotated[str, Parameter(help="By how much arrivals might change.", allow_leading_hyphen=True)] = "+50%",
-    target_wait: Annotated[str, Parameter(help="Within which time 95 of 100 jobs ought to start.")] = "30s",
+    target_wait: Annotated[str, Parameter(help="Within which time 95 of 100 jobs should start.")] = "30s",
     context: Annotated[CommandContext, INJECTED],
 ) -> CapacityReport | QueueCapacity:
-    """Show what queues have, do and can do, and what one of them needs.
+    """Show the jobs, throughput and capacity of queues, or what one queue needs.
 
-    Rates are those of the last hour, arrivals of the last ten minutes. Of one queue it is also told how long jobs will wait: 95
-    of 100 wait less than p95 wait on the long run, and than "next hour" over the backlog and all that comes in an hour. That is a
-    queueing model, see docs/capacity.md. Kinds that nobody serves are named: no number of workers without them helps those.
+    Rates are those of the last hour, arrivals of the last ten minutes. For one queue it also estimates how long jobs will
+    wait: 95 of 100 jobs wait less than "p95 wait" in the long run, and less than "next hour" with the present backlog and
+    the arrivals of an hour. That is a queueing model, see docs/capacity.md. Kinds that no worker serves are named: more
+    workers of the same sort do not help them.
 
     Example:
       leasehold capacity

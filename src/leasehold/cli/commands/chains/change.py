@@ -47,7 +47,7 @@ async def chains_complete(
 ) -> ChainRecord:
     """Complete the open job of a chain without a worker.
 
-    Whatever state it is in; a worker that runs it is told to stop, and what it still writes is refused.
+    The job may be in any state. A worker that runs it is told to stop, and its result is refused.
 
     Example:
       leasehold chains complete 42 '{"approved": true}'
@@ -72,7 +72,7 @@ async def chains_cancel(
 ) -> ChainRecord:
     """Cancel the open job of a chain.
 
-    Jobs that wait for the chain go on waiting: a retry of the job opens it again.
+    Jobs that wait for the chain keep waiting, since a retry of the job opens the chain again.
 
     Example:
       leasehold chains cancel 42 --reason "no stock"

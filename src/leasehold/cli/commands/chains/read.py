@@ -22,7 +22,7 @@ ChainId = Annotated[int, Parameter(help="Id of the chain: that of its first job.
 
 
 class ChainOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """What a chain has ended with."""
+    """The output of a chain."""
 
     chain_id: int
     output: Any

@@ -65,9 +65,10 @@ async def grants(
 ) -> GrantsReport | Outcome[GrantsReport] | None:
     """Show, print or apply the Postgres roles: who may call which function.
 
-    Without a flag it compares the database with what should be, and ends with 7 where they differ. A producer then can
-    enqueue and nothing else; only the owner has rights on tables. Applying needs a superuser, or whoever owns the schema
-    and may make roles; doing it again changes nothing, and `leasehold migrate` keeps it in force.
+    Without a flag it compares the database with the roles as they should be, and exits with 7 if they differ. With the
+    roles, a producer can only enqueue, and only the owner has rights on tables. Applying needs a superuser, or the owner of
+    the schema with the right to make roles. Applying again changes nothing, and `leasehold migrate` keeps the roles up to
+    date.
 
     Example:
       leasehold grants

@@ -61,7 +61,7 @@ async def migrate(
 ) -> SchemaChange | None:
     """Bring the schema in the database up to date.
 
-    Doing it again changes nothing; any number may run at once. Without a database it makes an embedded one.
+    A second run changes nothing, and several may run at once. If no database is configured, it makes an embedded one.
 
     Example:
       leasehold migrate --dry-run

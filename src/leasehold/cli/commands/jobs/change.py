@@ -66,8 +66,8 @@ async def jobs_retry(
 ) -> Outcome[list[JobChange]] | list[ChangedJob]:
     """Run failed or cancelled jobs once more.
 
-    Their attempts count on; a scheduled job is made due. Prints the state that each job was in and is in now; the exit
-    code is that of the first id skipped. Instead of ids, flags choose all jobs that match; try them with --dry-run.
+    The count of attempts goes on; a scheduled job becomes due. Prints the state that each job was in and is in now; the
+    exit code is that of the first id skipped. Instead of ids, flags choose all jobs that match; try them with --dry-run.
 
     Example:
       leasehold jobs retry 42 43

@@ -1,4 +1,4 @@
-"""What became of each job that a command was to change, and how it looks."""
+"""The result of a command for each job, and how it looks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from leasehold.records.jobs import ChangedJob
 
 
 class JobChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one id: changed, or skipped with the reason.
+    """The result for one id: changed, or skipped with the reason.
 
-    `was` and `now` are its state before and after, the same where it was skipped; None where there is no such job.
+    `was` and `now` are its state before and after, the same if it was skipped; None if there is no such job.
     """
 
     job_id: int

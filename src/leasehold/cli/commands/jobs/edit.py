@@ -59,8 +59,8 @@ async def jobs_edit(
 ) -> JobChange:
     """Change a job before it runs, or before it is retried.
 
-    No worker may hold it. What is not given stays; the timeline keeps the old values. Where an app is configured
-    (LEASEHOLD_APP), args are checked against its handlers.
+    No worker may hold it. Flags that are not given change nothing; the timeline keeps the old values. Where an app is
+    configured (LEASEHOLD_APP), args are checked against its handlers.
 
     Example:
       leasehold jobs edit 42 --args '{"shop": 8}' --reason "wrong shop"
@@ -83,7 +83,7 @@ async def jobs_edit(
 
 @shown_as(view_errors)
 async def jobs_errors(job_id: JobId, /, *, context: Annotated[CommandContext, INJECTED]) -> list[AttemptError]:
-    """Show with what each attempt of a job failed, oldest first.
+    """Show the error of each failed attempt of a job, oldest first.
 
     Example:
       leasehold jobs errors 42

@@ -23,10 +23,10 @@ async def jobs_trigger(
     matching: Annotated[ScheduledMatching, Parameter(name="*")] = ScheduledMatching(),  # noqa: B008
     context: Annotated[CommandContext, INJECTED],
 ) -> list[JobChange] | list[ChangedJob]:
-    """Run scheduled jobs now: of those that are named all or none.
+    """Run scheduled jobs now: all of the named ones, or none.
 
-    Also those that wait for their next attempt. Prints the state that each job was in and is in now. Instead of ids, flags
-    choose all jobs that match; try them with --dry-run.
+    Includes jobs that wait for their next attempt. Prints the state that each job was in and is in now. Instead of ids,
+    flags choose all jobs that match; try them with --dry-run.
 
     Example:
       leasehold jobs trigger 42 43

@@ -25,7 +25,7 @@ STYLES = {
 
 
 class WhyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a job is not running: all reasons, the weightiest first."""
+    """Why a job is not running: all reasons, the most important first."""
 
     job_id: int
     state: str

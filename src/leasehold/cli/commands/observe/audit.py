@@ -37,20 +37,21 @@ def view_faults(faults: list[Fault], _now: datetime) -> Sequence[RenderableType]
 async def audit(
     *,
     repair: Annotated[
-        bool, Parameter(help="Put in order what an actor would have put in order by itself.", negative=())
+        bool, Parameter(help="Repair what can be repaired without a decision by people.", negative=())
     ] = False,
     grace: Annotated[
-        float, Parameter(help="Seconds that a thing may be overdue.", validator=Number(gte=0, lte=3_155_760_000))
+        float, Parameter(help="Seconds that something may be overdue.", validator=Number(gte=0, lte=3_155_760_000))
     ] = 60.0,
     context: Annotated[CommandContext, INJECTED],
 ) -> Outcome[list[Fault]]:
-    """Look for what should never be, and repair what can be.
+    """Look for inconsistent jobs, chains and partitions, and repair them with --repair.
 
-    Jobs held by nobody, served by nobody, overdue, or waiting for nothing; broken chains; missing partitions.
+    It finds jobs that no worker holds although they are claimed, kinds without a worker, overdue jobs, jobs that wait for
+    nothing, broken chains, and missing partitions.
 
     Reads all unfinished jobs and every finished link of a chain, so it may take a while in a large database; it locks
     nothing. A finding means that an actor does not run, that no worker serves a kind, or that somebody changed rows by
-    hand. What waits in a paused queue is in order.
+    hand. Jobs that wait in a paused queue are no fault.
 
     With --repair each fault is repaired in a transaction of its own, and the job's timeline says so. What only people can
     decide (a kind without a worker, a job blocked by a chain that failed, a chain with two ends) is reported and left.

@@ -37,8 +37,8 @@ async def events(
 ) -> list[Change] | None:
     """Show what happened to jobs, and with --follow what happens.
 
-    What lies behind are ends, failed attempts and whatever else timelines keep; what happens has creations, claims, starts
-    and workers as well. With --follow and --output json there is one JSON object per line.
+    The past shows ends, failed attempts and the other entries of timelines. With --follow creations, claims, starts and
+    workers are shown, too. With --follow and --output json there is one JSON object per line.
 
     Example:
       leasehold events --event job_failed --since 1h

@@ -36,8 +36,8 @@ async def demo(
     """Watch it work: real jobs on several workers, one of which is killed.
 
     A census of the Python standard library, one job per file. At the end the sums are compared with a plain count; exits
-    with 1 if they differ, or anything was lost. Without a database, embedded Postgres runs in a temporary folder, which
-    is removed; the logs stay, and it says where, if something went wrong.
+    with 1 if they differ or a job was lost. Without a database, embedded Postgres runs in a temporary folder, which is
+    removed; the logs stay, and it says where, if something went wrong.
 
     Example:
       leasehold demo

@@ -21,7 +21,7 @@ async def gateway(
     app: Annotated[
         str | None,
         Parameter(
-            help="Refuse kinds and args that do not fit the handlers at module:attribute, and heed what kinds say."
+            help="Refuse kinds and args that do not fit the handlers at module:attribute, and use the options of the kinds."
         ),
     ] = None,
     with_parent: Annotated[bool, Parameter(show=False)] = False,

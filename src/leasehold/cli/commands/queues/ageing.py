@@ -19,7 +19,8 @@ from leasehold.cli.views.text import plain
 
 
 class AgeingChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue after it was told how its jobs age; `every` is in seconds, None: never. `changed` is false when it was so already."""
+    """A queue after it was told how its jobs age; `every` is in seconds, None: never. `changed` is false if nothing had to
+    be changed."""
 
     queue: str
     every: float | None
@@ -40,15 +41,15 @@ def view_ageing(report: AgeingChange, _now: datetime) -> Sequence[RenderableType
 async def queues_age(
     queue: str,
     every: Annotated[
-        str | None, Parameter(help="How long a job waits for one more priority; nothing: no more ageing.")
+        str | None, Parameter(help="How long a job waits until its priority rises by one. Without it ageing ends.")
     ] = None,
     /,
     *,
     context: Annotated[CommandContext, INJECTED],
 ) -> AgeingChange:
-    """Have waiting jobs gain priority, so that those of a low one start in the end.
+    """Raise the priority of waiting jobs, so that jobs of low priority start in the end.
 
-    A job never gets beyond the highest priority that is pending in the queue. The thousand oldest are raised each time.
+    No job is raised above the highest priority that is pending in the queue. Each time the thousand oldest jobs are raised.
 
     Example:
       leasehold queues age mail 5m

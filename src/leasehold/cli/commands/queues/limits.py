@@ -25,7 +25,7 @@ _RATE = re.compile(r"(\d+(?:\.\d+)?)(?:/(\d*)(s|m|h|d))?")
 
 
 class LimitChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A limit after it was set or dropped; `changed` is false when it was so already."""
+    """A limit after it was set or dropped; `changed` is false if nothing had to be changed."""
 
     queue: str
     key_group: str
@@ -58,8 +58,8 @@ async def queues_limit(
 ) -> LimitChange:
     """Limit how many jobs of a queue run at once and start, over all workers.
 
-    It is in force for every claim from now on; what runs already counts, and nothing is taken back. A job has to fit the
-    limit of its queue and that of its key group.
+    Every claim from now on heeds the limit. Running jobs count and go on. A job must fit both the limit of its queue and
+    that of its key group.
 
     Example:
       leasehold queues limit crawl --max-running 50
@@ -92,7 +92,7 @@ async def queues_limits(
 ) -> list[LimitRecord]:
     """Show the limits, all or those of one queue, and how far each is used.
 
-    Of a limit for each group (*), the group that holds most and the one with the fewest tokens are shown.
+    For a limit on each group (*) it shows the group with the most jobs and the one with the fewest tokens.
 
     Example:
       leasehold queues limits

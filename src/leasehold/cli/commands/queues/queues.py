@@ -20,7 +20,7 @@ from leasehold.records.queues import QueueRecord
 
 
 class QueueChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue after pause or resume; `changed` is false when it was so already."""
+    """A queue after pause or resume; `changed` is false if nothing had to be changed."""
 
     queue: str
     paused: bool
@@ -35,10 +35,10 @@ def view_queue_change(change: QueueChange, _now: datetime) -> Sequence[Renderabl
 
 @shown_as(view_queues)
 async def queues_list(*, context: Annotated[CommandContext, INJECTED]) -> list[QueueRecord]:
-    """List the queues that anybody knows of: with jobs, workers, limits, or paused.
+    """List all known queues: those with jobs, workers or limits, and paused ones.
 
-    ready: may be claimed now; later: scheduled, waiting for a key or blocked; held: claimed or running; failed: as
-    long as they are kept; workers: live ones that serve it, though maybe not every kind: the note tells what nobody serves.
+    ready: may be claimed now; later: scheduled, waiting for a key or blocked; held: claimed or running; failed: those still
+    kept; workers: live ones that serve the queue, perhaps not every kind. The note names kinds without a worker.
 
     Example:
       leasehold queues list
@@ -58,7 +58,7 @@ async def queues_pause(
 ) -> QueueChange:
     """Claim nothing more from a queue.
 
-    Running jobs go on and jobs may still be enqueued. A queue that nobody knows yet may be paused, too.
+    Running jobs go on and jobs may still be enqueued. An unknown queue may be paused, too.
 
     Example:
       leasehold queues pause crawl --reason "the shop asked us to"

@@ -29,7 +29,7 @@ DRY_RUN_TICKS = 5
 
 
 class ChangedSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done to a schedule; `changed` is false when it was so already."""
+    """What was done to a schedule; `changed` is false if nothing had to be changed."""
 
     schedule: str
     now: Literal["enabled", "disabled", "deleted"]
@@ -96,9 +96,9 @@ async def schedules_update(
     ] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> ScheduleRecord:
-    """Change a schedule; what is not given stays.
+    """Change a schedule. Flags that are not given change nothing.
 
-    What is changed here of a schedule that stands in code stays as it is when that code starts again, until --reset.
+    If code declares the schedule, a change made here stays in force when that code starts again, until --reset.
 
     Example:
       leasehold schedules update nightly --cron "0 4 * * *" --overlap skip
@@ -121,7 +121,7 @@ async def schedules_update(
 async def schedules_enable(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
     """Let a schedule fire again, from its next tick on.
 
-    Ticks that were due meanwhile are not caught up.
+    Ticks that were missed meanwhile do not fire.
 
     Example:
       leasehold schedules enable nightly
@@ -133,7 +133,7 @@ async def schedules_enable(name: ScheduleName, /, *, context: Annotated[CommandC
 
 @shown_as(view_changed)
 async def schedules_disable(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
-    """Have a schedule fire no more by itself.
+    """Stop a schedule from firing by itself.
 
     It may still be triggered by hand; jobs that it has made go on.
 
@@ -149,7 +149,7 @@ async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Command
 async def schedules_delete(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
     """Remove a schedule and its history; jobs that it has made stay.
 
-    One that stands in code comes back when a scheduler starts with that code: disable it instead.
+    A schedule that code declares comes back when a scheduler starts with that code: disable it instead.
 
     Example:
       leasehold schedules delete nightly

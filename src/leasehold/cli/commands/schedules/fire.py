@@ -20,7 +20,7 @@ from leasehold.schedules.records import FiredTick
 async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> FiredTick:
     """Fire a schedule now, enabled or not.
 
-    Its overlap policy is not asked, and its next tick stays where it is.
+    Its overlap policy does not apply, and its next tick stays the same.
 
     Example:
       leasehold schedules trigger nightly
@@ -36,13 +36,13 @@ async def schedules_generate(
     *,
     date: Annotated[str | None, Parameter(help="The day, 2030-01-31, in the schedule's zone; else today.")] = None,
     batches: Annotated[
-        int | None, Parameter(help="Spread the jobs over the day, or the stagger, in so many batches."), AN_INTEGER
+        int | None, Parameter(help="Spread the jobs over the day, or the stagger, in this many batches."), AN_INTEGER
     ] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> FiredTick:
     """Make a schedule's jobs of one day, spread over it.
 
-    Doing so again for the same day makes nothing: it answers with the jobs that are there.
+    A second call for the same day makes no jobs and returns the existing ones.
 
     Example:
       leasehold schedules generate crawl-all --date 2030-01-31 --batches 24

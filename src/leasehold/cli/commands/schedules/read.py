@@ -77,14 +77,14 @@ async def schedules_preview(
     *,
     count: Annotated[int, Parameter(help="How many ticks, up to 1000.")] = 10,
     after: Annotated[str | None, Parameter(help="Ticks after this instant; else after now.")] = None,
-    rows: Annotated[int, Parameter(help="Also run its query, read only, and show so many rows.")] = 0,
+    rows: Annotated[int, Parameter(help="Also run its query, read only, and show this many rows.")] = 0,
     timing: Annotated[TimingFlags, Parameter(name="*")] = TIMING,
     context: Annotated[CommandContext, INJECTED],
 ) -> PreviewReport:
     """Show when a schedule is going to fire, without firing it.
 
-    Local times with their offset from UTC; what a blackout keeps from firing, and what the clocks of the zone do when
-    summer time begins and ends, is marked. Without a name: what a schedule with these flags would do.
+    Shows local times with their offset from UTC. Ticks in a blackout and changes of the clock (summer time) are marked.
+    Without a name it shows what a schedule with these flags would do.
 
     Example:
       leasehold schedules preview nightly --count 30
@@ -125,7 +125,7 @@ async def schedules_history(
     name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; all if not given.")] = None,
     /,
     *,
-    outcome: Annotated[TickOutcome | None, Parameter(help="Only such ticks.")] = None,
+    outcome: Annotated[TickOutcome | None, Parameter(help="Only ticks with this outcome.")] = None,
     before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
     limit: Annotated[int, Parameter(help="Ticks per page, up to 1000.")] = 50,
     context: Annotated[CommandContext, INJECTED],

@@ -44,8 +44,8 @@ async def tokens_create(
 ) -> MadeToken:
     """Make a bearer token for the gateway.
 
-    The token is printed once, on standard output, and kept nowhere: the database gets a hash of it. Two of a name may be
-    active, so that a new one can take over from the old one.
+    The token is printed this one time, on standard output; the database stores a hash. Two tokens of a name may be active,
+    so that a new one can replace the old one.
 
     Example:
       leasehold tokens create shop --scope enqueue
@@ -68,9 +68,9 @@ async def tokens_rotate(
     expires_in: Annotated[str | None, EXPIRES] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
-    """Make a second token with the scopes and the rate of the newest of this name.
+    """Make a second token with the same name, scopes and rate as the newest one.
 
-    Both work until the old one is revoked: give the new one to whoever uses it, then revoke the old one by its id.
+    Both work until the old one is revoked: give the new one to its user, then revoke the old one by its id.
 
     Example:
       leasehold tokens rotate shop
@@ -96,7 +96,7 @@ async def tokens_list(
     everything: Annotated[bool, EVERYTHING] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[TokenRecord]:
-    """List the tokens, the newest first, without anything that could be used.
+    """List the tokens, the newest first, without their secrets.
 
     Example:
       leasehold tokens list --all
@@ -113,10 +113,10 @@ async def tokens_revoke(
     everything: Annotated[bool, OF_A_NAME] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> RevokedTokens:
-    """Shut a token out, by its id, its name or how it begins.
+    """Revoke a token, by its id, its name or how it begins.
 
-    `tokens list` shows all three. Where two of a name are active, name one of them by its id, or take both with --all.
-    Gateways refuse it within a second. A request that is being answered is answered.
+    `tokens list` shows all three. If two tokens of a name are active, give the id of one, or --all for both. Gateways
+    refuse it within a second. Requests in flight are still answered.
 
     Example:
       leasehold tokens revoke shop
@@ -159,7 +159,7 @@ async def tokens_log(
 ) -> list[AuditEntry]:
     """Show what was done through the gateway and with tokens, the newest first.
 
-    That is every request but GET that needs the scope operate or admin, and each token made or revoked.
+    Logged are all requests except GET that need the scope operate or admin, and each token that is made or revoked.
 
     Example:
       leasehold tokens log --actor ops

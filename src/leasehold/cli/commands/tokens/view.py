@@ -39,7 +39,7 @@ def view_made(report: MadeToken, _now: datetime) -> Sequence[RenderableType]:
 
 
 class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """Which tokens of a name were shut out."""
+    """Which tokens of a name were revoked."""
 
     name: str
     revoked: list[int]

@@ -45,13 +45,13 @@ async def workers_decommission(
     worker: WorkerName,
     /,
     *,
-    wait: Annotated[str | None, Parameter(help="Wait so long for its end: 30s, 10m. Not at all if not given.")] = None,
+    wait: Annotated[str | None, Parameter(help="How long to wait for its end: 30s, 10m. No wait by default.")] = None,
     timeout: Timeout = "10s",
     context: Annotated[CommandContext, INJECTED],
 ) -> CommandReport:
-    """Have a worker end once the jobs that it runs have ended.
+    """Stop a worker once the jobs that it runs have ended.
 
-    It claims nothing more, and hands back what it has claimed and not begun. Whoever keeps it running (systemd, Kubernetes,
+    It claims no more jobs and hands back those that it has claimed and not begun. The supervisor (systemd, Kubernetes,
     leasehold up) may start it again.
 
     Example:
@@ -69,9 +69,9 @@ async def workers_decommission(
 async def workers_pause(
     worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[CommandContext, INJECTED]
 ) -> CommandReport:
-    """Have a worker claim nothing more until it is resumed.
+    """Stop a worker from claiming jobs until it is resumed.
 
-    Jobs that it runs go on. To stop a queue on all workers: leasehold queues pause.
+    Running jobs go on. To stop a queue on all workers: leasehold queues pause.
 
     Example:
       leasehold workers pause brave-otter
@@ -83,7 +83,7 @@ async def workers_pause(
 async def workers_resume(
     worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[CommandContext, INJECTED]
 ) -> CommandReport:
-    """Have a paused worker claim again.
+    """Let a paused worker claim jobs again.
 
     Example:
       leasehold workers resume brave-otter
@@ -102,7 +102,7 @@ async def workers_scale(
 ) -> CommandReport:
     """Change how many jobs a worker runs at once, until it ends.
 
-    Slots that are too many end with the job that they run.
+    Surplus slots end with the job that they run.
 
     Example:
       leasehold workers scale brave-otter 8

@@ -55,7 +55,7 @@ async def workers_list(
     stopped: Annotated[bool, Parameter(help="Also those that have ended.", negative=())] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[WorkerRecord]:
-    """List the workers, how they fare and what is odd about them.
+    """List the workers, their state, and what is unusual about them.
 
     A worker that has missed two heartbeats, or from which a job was taken back, is stale.
 

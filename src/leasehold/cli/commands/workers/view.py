@@ -18,7 +18,7 @@ MOST_NAMED = 3
 
 
 class WorkerReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker, and what it was told to do of late."""
+    """One worker, and the last commands to it."""
 
     worker: WorkerRecord
     commands: list[CommandRecord]
