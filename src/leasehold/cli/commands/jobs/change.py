@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.bulk import FinishedMatching, UnfinishedMatching, change_matching
-from leasehold.cli.commands.jobs.changes import JobChange, view_changes
+from leasehold.cli.commands.jobs.job_change import JobChange, view_changes
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
 from leasehold.cli.runtime.options import AN_ID, INJECTED

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.commands.jobs.changes import JobChange, view_changes
 from leasehold.cli.commands.jobs.enqueue import parse_object
+from leasehold.cli.commands.jobs.job_change import JobChange, view_changes
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED

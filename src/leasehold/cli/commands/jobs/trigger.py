@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.bulk import ScheduledMatching, change_matching
 from leasehold.cli.commands.jobs.change import JobId, MoreIds
-from leasehold.cli.commands.jobs.changes import JobChange, view_changes
+from leasehold.cli.commands.jobs.job_change import JobChange, view_changes
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as

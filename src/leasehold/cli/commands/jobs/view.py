@@ -10,12 +10,12 @@ import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.commands.jobs.log_view import progress_text
 from leasehold.cli.views.durations import show_span
 from leasehold.cli.views.text import ago, fields_table, json_text, plain, show_instant, state_text, table
 from leasehold.records.jobs import JobProgress, JobRecord, TimelineEntry
 
 NOTE_LENGTH = 100
+BAR_LENGTH = 20
 HEADS = ("job", "state", "kind", "queue", "key", "try", "when", "worker", "note")
 
 
@@ -77,6 +77,22 @@ def when(job: JobRecord, now: datetime) -> str:
     if job.run_at > now:
         return f"in {show_span((job.run_at - now).total_seconds())}"
     return f"due {ago(job.run_at, now)}"
+
+
+def progress_text(progress: JobProgress, now: datetime) -> Text:
+    """`████████░░░░░░░░░░░░  40 %  parsing  (3s ago)`."""
+    parts: list[str | Text | tuple[str, str]] = []
+    if progress.fraction is not None:
+        full = int(progress.fraction * BAR_LENGTH_LENGTH)
+        parts += [
+            ("█" * full, "green"),
+            ("░" * (BAR_LENGTH - full), "dim"),
+            f"  {progress.fraction:.0%}".replace("%", " %"),
+        ]
+    if progress.message:
+        parts += ["  " if parts else "", plain(progress.message)]
+    parts.append((f"  ({ago(progress.at, now)})", "dim"))
+    return Text.assemble(*parts)
 
 
 def error_message(error: object) -> str:

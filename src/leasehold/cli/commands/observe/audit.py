@@ -44,7 +44,7 @@ async def audit(
     ] = 60.0,
     context: Annotated[CommandContext, INJECTED],
 ) -> Outcome[list[Fault]]:
-    """Look for inconsistent jobs, chains and partitions, and repair them with --repair.
+    """Find inconsistent jobs, chains and partitions, and repair them.
 
     It finds jobs that no worker holds although they are claimed, kinds without a worker, overdue jobs, jobs that wait for
     nothing, broken chains, and missing partitions.

@@ -47,9 +47,10 @@ async def queues_age(
     *,
     context: Annotated[CommandContext, INJECTED],
 ) -> AgeingChange:
-    """Raise the priority of waiting jobs, so that jobs of low priority start in the end.
+    """Raise the priority of jobs while they wait.
 
-    No job is raised above the highest priority that is pending in the queue. Each time the thousand oldest jobs are raised.
+    So jobs of low priority start in the end. No job is raised above the highest priority that is pending in the queue. Each
+    time the thousand oldest jobs are raised.
 
     Example:
       leasehold queues age mail 5m
