@@ -33,7 +33,7 @@ from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 
-log = logging.getLogger("leasehold.actors")
+log = logging.getLogger(__name__)
 
 FORCE_SECONDS = 5.0
 

@@ -13,7 +13,7 @@ from leasehold.database.poolers.pooler import close_connection
 from leasehold.errors import LeaseholdError, ListenerDeaf
 from leasehold.notify.channel import CHANNEL
 
-log = logging.getLogger("leasehold.listener")
+log = logging.getLogger(__name__)
 
 SHORTEST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0

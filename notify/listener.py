@@ -16,7 +16,7 @@ from leasehold.errors import DatabaseUnavailable, ListenerDeaf
 from leasehold.notify.channel import CHANNEL, Ping, parse_notice
 from leasehold.notify.switchboard import Switchboard
 
-log = logging.getLogger("leasehold.listener")
+log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 15.0
 ANSWER_SECONDS = 5.0

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from leasehold.capacity.forecast import SHARE, Load, desired_slots, forecast
+from leasehold.capacity.forecast import SHARE, QueueLoad, desired_slots, forecast
 from tools.capacity_picture import Point, picture
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -68,7 +68,9 @@ def drawing(seconds: float, variation: float, chance: random.Random) -> Callable
     return lambda: chance.expovariate(2 * share / seconds if chance.random() < share else 2 * (1 - share) / seconds)
 
 
-def waits(load: Load, slots: int, chance: random.Random, jobs: int | None, horizon: float | None) -> Iterator[float]:
+def waits(
+    load: QueueLoad, slots: int, chance: random.Random, jobs: int | None, horizon: float | None
+) -> Iterator[float]:
     """How long each job waits: first those of the backlog, then those that come, `jobs` of them or until `horizon`."""
     draw = drawing(load.run_seconds, load.run_variation, chance)
     free_at = [0.0] * max(0, slots - load.held) + [draw() * chance.random() for _ in range(min(slots, load.held))]
@@ -95,7 +97,7 @@ def percentile(values: list[float]) -> float:
 
 def steady(slots: int, busy: float, variation: float, jobs: int = STEADY_JOBS) -> Case:
     """The long run."""
-    load = Load(arrivals_per_second=busy * slots, run_seconds=1.0, run_variation=variation)
+    load = QueueLoad(arrivals_per_second=busy * slots, run_seconds=1.0, run_variation=variation)
     jobs *= 10 if busy > 0.9 else 1  # a busy queue forgets slowly: with fewer, the simulation itself would be 10% off
     found = list(waits(load, slots, random.Random(f"{slots} {busy} {variation}"), jobs, None))[jobs // 10 :]
     said = forecast(load, slots)
@@ -114,7 +116,7 @@ def steady(slots: int, busy: float, variation: float, jobs: int = STEADY_JOBS) -
 
 def ahead(slots: int, busy: float, variation: float, backlog: int, repeats: int = REPEATS) -> Case:
     """The next hour, with jobs of ten seconds, behind a backlog."""
-    load = Load(
+    load = QueueLoad(
         arrivals_per_second=busy * slots / 10, run_seconds=10.0, run_variation=variation, backlog=backlog, held=slots
     )
     found = [wait for n in range(repeats) for wait in waits(load, slots, random.Random(n), None, HORIZON)]
@@ -137,7 +139,7 @@ def targets(jobs: int = STEADY_JOBS) -> list[tuple[float, float, float, int, flo
     for offered in (0.5, 3.0, 20.0):
         for variation in (0.0, 1.0, 4.0):
             for patience in (0.1, 2.0):
-                load = Load(arrivals_per_second=offered, run_seconds=1.0, run_variation=variation)
+                load = QueueLoad(arrivals_per_second=offered, run_seconds=1.0, run_variation=variation)
                 slots = desired_slots(load, patience)
                 found = list(waits(load, slots, random.Random(2), jobs, None))[jobs // 10 :]
                 rows.append((offered, variation, patience, slots, sum(wait <= patience for wait in found) / len(found)))

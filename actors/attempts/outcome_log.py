@@ -9,7 +9,7 @@ from time import monotonic
 from leasehold.actors.attempts.outcome import Completed, Failed
 from leasehold.database import Row
 
-log = logging.getLogger("leasehold.settler")
+log = logging.getLogger(__name__)
 
 MOST_NAMED = 10
 

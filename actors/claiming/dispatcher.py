@@ -22,7 +22,7 @@ from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable
 from leasehold.events import JobUnblocked
 
-log = logging.getLogger("leasehold.dispatcher")
+log = logging.getLogger(__name__)
 
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0

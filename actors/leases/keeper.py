@@ -27,7 +27,7 @@ from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.events import LeaseRenewed
 
-log = logging.getLogger("leasehold.keeper")
+log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 SHOW_RUNNING_AFTER = 0.25

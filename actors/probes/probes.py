@@ -19,7 +19,7 @@ from leasehold.observability.observers import Observers
 from leasehold.observability.probes import Health, open_probes
 from leasehold.settings import Settings
 
-log = logging.getLogger("leasehold.probes")
+log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 0.5
 ASK_SECONDS = 2.5

@@ -12,7 +12,7 @@ import os
 import stat
 from contextlib import suppress
 
-log = logging.getLogger("leasehold.worker")
+log = logging.getLogger(__name__)
 
 STANDARD_STREAMS = 3
 COPY_EXIT = 1

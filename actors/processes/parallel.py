@@ -30,7 +30,7 @@ try:
 except ImportError:
     trio_parallel = None
 
-log = logging.getLogger("leasehold.worker")
+log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 300.0
 """A process without work ends after so long and gives its memory back; the next job starts another one."""

@@ -23,7 +23,7 @@ from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable, LeaseholdError
 
-log = logging.getLogger("leasehold.scribe")
+log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 0.5
 MOST_LINES = 2_000

@@ -26,7 +26,7 @@ from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.middleware import Middleware
 from leasehold.observability.job_context import running_job
 
-log = logging.getLogger("leasehold.worker")
+log = logging.getLogger(__name__)
 
 ENDINGS = (ContinueWith, WaitFor)
 Take = Callable[[], Awaitable[HeldJob | None]]

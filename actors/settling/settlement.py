@@ -29,7 +29,7 @@ from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Row
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, NotFound, QueryRefused
 
-log = logging.getLogger("leasehold.settler")
+log = logging.getLogger(__name__)
 
 MOST_CONTINUATION_BYTES = 4_000_000
 BY_ID = attrgetter("held.id")

@@ -14,7 +14,7 @@ from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable, LeaseholdError
 
-log = logging.getLogger("leasehold.accountant")
+log = logging.getLogger(__name__)
 
 ROUND_SECONDS = 10.0
 ROUNDS_BETWEEN_MERGES = 360

@@ -12,7 +12,7 @@ from leasehold.database import Caller
 from leasehold.notify.channel import Tick, Wake
 from leasehold.notify.switchboard import Switchboard
 
-log = logging.getLogger("leasehold.scheduler")
+log = logging.getLogger(__name__)
 
 BATCH = 10_000
 

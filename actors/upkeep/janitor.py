@@ -7,7 +7,7 @@ import logging
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 
-log = logging.getLogger("leasehold.janitor")
+log = logging.getLogger(__name__)
 
 ROUND_SECONDS = 3600.0
 DAYS_AHEAD = 7

@@ -13,7 +13,7 @@ from leasehold.notify.channel import Reap
 from leasehold.notify.switchboard import Switchboard
 from leasehold.observability.observers import Observers
 
-log = logging.getLogger("leasehold.reaper")
+log = logging.getLogger(__name__)
 
 BATCH = 1000
 SOONEST_SECONDS = 0.02

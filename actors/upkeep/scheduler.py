@@ -25,7 +25,7 @@ from leasehold.notify.channel import Tick as TickNotice
 from leasehold.notify.switchboard import Switchboard
 from leasehold.schedules.timetable import Timetable
 
-log = logging.getLogger("leasehold.scheduler")
+log = logging.getLogger(__name__)
 
 BATCH = 500
 QUERIES_AT_ONCE = 4

@@ -19,7 +19,7 @@ import psutil
 from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.worker.resources import Load, Meter, Reading, describe_cpu, describe_load, find_strain
 
-log = logging.getLogger("leasehold.worker")
+log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 

@@ -21,7 +21,7 @@ from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import LeaseholdError
 
-log = logging.getLogger("leasehold.worker")
+log = logging.getLogger(__name__)
 
 COMMAND_SECONDS = 20.0
 

@@ -25,7 +25,7 @@ from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 
-log = logging.getLogger("leasehold.worker")
+log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 5.0
 HAND_BACK_SECONDS = 2.0

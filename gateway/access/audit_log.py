@@ -1,6 +1,6 @@
 """The audit log: who did what with the scopes operate and admin, written down before it is done.
 
-What cannot be written down is not done. A row that never gets its status was being done when the gateway died.
+If the row cannot be written, the request is refused. A row without a status means that the gateway died during the request.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from leasehold.gateway.access.identities import Identity, Scope
 from leasehold.gateway.http.problems import classify
 from leasehold.observability.request_context import acting_as
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 AUDITED = frozenset({Scope.OPERATE, Scope.ADMIN})
 CLOSE_SECONDS = 5.0
@@ -30,7 +30,7 @@ LEFT_OUT = msgspec.Raw(b"null")
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody is about to do: the route's METHOD /path, and the parameters and the body that came with it."""
+    """A request that is to be audited: its METHOD /path, parameters and body."""
 
     identity: Identity
     action: str
@@ -43,11 +43,11 @@ class AuditLog(Protocol):
     """Where acts are written down."""
 
     async def write(self, act: Act) -> int:
-        """Before it is done; returns the number of the row."""
+        """Write the row before the request is handled. Returns its number."""
         ...
 
     async def close(self, audit_id: int, status: int) -> None:
-        """Once it is done."""
+        """Write the status once the request is handled."""
         ...
 
 
@@ -73,46 +73,46 @@ class DatabaseAuditLog:
         return written
 
     async def close(self, audit_id: int, status: int) -> None:
-        """Its status. Where that fails, the row stays open: the act itself has ended and is answered."""
+        """Write its status. If that fails, the row stays without one; the request itself is answered."""
         try:
             await self._database.call_value("close_audit", audit_id, status, timeout=CLOSE_SECONDS)
         except LeaseholdError as error:
-            logger.warning("audit row %s stays without its status %s: %s", audit_id, status, error)
+            log.warning("audit row %s stays without its status %s: %s", audit_id, status, error)
 
 
 def is_audited(method: str, path: str, scope: Scope | None) -> bool:
-    """Whether calls of such a route are written down."""
+    """Whether calls of this route are written to the audit log."""
     return scope in AUDITED and method not in UNAUDITED_METHODS and path not in UNAUDITED_PATHS
 
 
-async def audited(log: AuditLog, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:
-    """Do `work` in the name of whoever asked for it, between the two halves of its row.
+async def audited(audit_log: AuditLog, act: Act, status: int, work: Callable[[], Awaitable[Any]]) -> Any:
+    """Write the row, do `work` in the caller's name, then write the status.
 
     Args:
-        log: where to.
-        act: what.
-        status: of the answer, unless the result has one of its own, or an error.
-        work: what it is that is done.
+        audit_log: where the row goes.
+        act: what the row tells.
+        status: of the answer, unless the result or an error has its own.
+        work: handles the request.
     """
-    audit_id = await log.write(act)
+    audit_id = await audit_log.write(act)
     try:
         with acting_as(act.identity.name):
             result = await work()
     except Exception as error:
-        await _close(log, audit_id, act, classify(error).status)
+        await _close(audit_log, audit_id, act, classify(error).status)
         raise
-    await _close(log, audit_id, act, getattr(result, "status", None) or status)
+    await _close(audit_log, audit_id, act, getattr(result, "status", None) or status)
     return result
 
 
-async def _close(log: AuditLog, audit_id: int, act: Act, status: int) -> None:
-    await log.close(audit_id, status)
+async def _close(audit_log: AuditLog, audit_id: int, act: Act, status: int) -> None:
+    await audit_log.close(audit_id, status)
     told = {"token_id": act.identity.token_id, "audit_id": audit_id}
-    logger.info("%s by %s: %s", act.action, act.identity.name, status, extra=told)
+    log.info("%s by %s: %s", act.action, act.identity.name, status, extra=told)
 
 
 def describe(parameters: msgspec.Struct, body: object) -> dict[str, Any]:
-    """What came with the request, for the row: as JSON, without what is none of an auditor's business."""
+    """The parameters and the body for the row, as JSON, without secrets and args."""
     given = {"parameters": _plain(parameters), "body": _plain(body)}
     return {name: value for name, value in given.items() if value not in (None, {})}
 
@@ -131,7 +131,7 @@ def _plain(value: object) -> Any:
 
 
 def _is_left_out(field: msgspec.structs.FieldInfo, value: object) -> bool:
-    """Whether the caller did not send it: null, or the very default, which is a constant for raw JSON."""
+    """Whether the caller left the field out: it is null or the default."""
     if isinstance(value, msgspec.Raw) and value == LEFT_OUT:
         return True
     return field.default_factory is not msgspec.NODEFAULT and value is field.default_factory()

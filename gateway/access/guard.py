@@ -1,4 +1,4 @@
-"""Who may call: bearer tokens with scopes, how often, and the addresses that may be bound without any."""
+"""Who may call: bearer tokens with scopes, their rates, and the addresses that need no token."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from leasehold.settings import Settings
 
 __all__ = ["Guard", "Scope", "check_binding", "host_name", "is_loopback"]
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 SHORTEST_PUBLIC_TOKEN = 16
 CHALLENGE = 'Bearer realm="leasehold"'
@@ -39,13 +39,13 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Guard:
-    """Decides whether a request may pass, and as whom.
+    """Decides whether a request is admitted, and who sent it.
 
     Args:
-        token: that of the settings, which may do everything.
-        store: tokens with scopes; None: there are none.
+        token: the one of the settings, which may do everything.
+        store: tokens with scopes; None if there are none.
         cors: the origins whose pages may send requests.
-        is_public: other machines can reach the gateway, so that nobody gets in without a token.
+        is_public: other machines can reach the gateway, so nobody is admitted without a token.
         clock: seconds, of any beginning, for the rates.
     """
 
@@ -66,8 +66,8 @@ class Guard:
         self._failures = Failures(clock)
 
     async def admit(self, request: web.Request, scope: Scope, *, outlasts_database: bool = False) -> Identity:
-        """Who calls. What the answer should say of rates is left in the request for `answer_headers`. With
-        `outlasts_database` a token that was good some minutes ago is while the database cannot be asked.
+        """Find out who calls. The rate headers are left in the request for `answer_headers`. With `outlasts_database`, a
+        token that was good some minutes ago is accepted while the database is away.
 
         Raises Refusal: no token or a wrong one, the wrong scope, too often; DatabaseUnavailable where the token is not
         known here yet and the database cannot be asked.
@@ -92,7 +92,7 @@ class Guard:
         return identity
 
     async def still_admits(self, request: web.Request, scope: Scope) -> bool:
-        """Whether a request that was admitted would be now; for answers that go on. True where nobody can say."""
+        """Whether an admitted request would still be admitted: for streams. True while the database is away."""
         token = bearer_of(request)
         try:
             identity = await (self._anonymous(request) if token is None else self._find(token))
@@ -101,8 +101,8 @@ class Guard:
         return identity is not None and scope in identity.scopes
 
     async def _anonymous(self, request: web.Request) -> Identity | None:
-        """Without any token, on loopback, everybody is let in, except pages of the web in the user's own browser: one that
-        rebinds its name to 127.0.0.1 is known by the Host, one that sends a form by its Origin."""
+        """On loopback without any token everybody is admitted, except web pages in the user's browser. The Host header
+        reveals a page that rebinds its name to 127.0.0.1, the Origin header one that sends a form."""
         if self._expected is not None or self._is_public:
             return None
         if self._store is not None and await self._store.has_any():
@@ -119,8 +119,8 @@ class Guard:
         return origin.partition("://")[2] == host or self._cors.allows(origin)
 
     async def _identify(self, token: str, address: str | None) -> Identity | None:
-        """What can be no token is nobody's, and that is all. What can be one is looked for, whatever came from that address
-        before; only for those that the database refuses the address has to answer."""
+        """Text that cannot be a token belongs to nobody and is not counted. A possible token is always looked up; only
+        tokens that the database refuses count against the address."""
         if self._is_expected(token):
             return BOOTSTRAP
         if self._store is None or not is_token(token):
@@ -131,7 +131,7 @@ class Guard:
         if identity is None:
             self._check_failures(address)
             if self._failures.add(address):
-                logger.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
+                log.warning("too many wrong tokens from %s; others that it tries are answered 429", address)
         return identity
 
     def _last_known(self, token: str | None) -> Identity | None:
@@ -167,7 +167,7 @@ class Guard:
 
 
 def lacks_scope(identity: Identity, scope: Scope) -> Refusal:
-    """The refusal of a caller who would need that scope."""
+    """The refusal of a caller without this scope."""
     error = f', error="insufficient_scope", scope="{scope.value}"'
     return Refusal(
         INSUFFICIENT_SCOPE,
@@ -177,7 +177,7 @@ def lacks_scope(identity: Identity, scope: Scope) -> Refusal:
 
 
 def bearer_of(request: web.Request) -> str | None:
-    """The token that came with a request; None: no Authorization at all, empty: one of another kind."""
+    """The bearer token of a request: None without an Authorization header, empty if it has another scheme."""
     given = request.headers.getall("Authorization", ())
     if not given:
         return None
@@ -188,10 +188,7 @@ def bearer_of(request: web.Request) -> str | None:
 
 
 def check_binding(settings: Settings) -> None:
-    """Refuses a token that no caller could send or anybody could guess, and origins that are none.
-
-    Raises SettingsError.
-    """
+    """Refuses a token that cannot be sent or is easy to guess, and invalid origins. Raises SettingsError."""
     token, host = settings.gateway_token, settings.gateway_host
     Cors(settings.gateway_cors_origins)
     if token is not None and not (token.isascii() and token.isprintable() and token and " " not in token):
@@ -204,7 +201,7 @@ def check_binding(settings: Settings) -> None:
 
 
 async def check_tokens(settings: Settings, store: TokenStore | None) -> None:
-    """Refuses to offer the gateway to strangers. Raises SettingsError; DatabaseUnavailable where it cannot be known."""
+    """Refuses to serve other machines without any token. Raises SettingsError, and DatabaseUnavailable."""
     host = settings.gateway_host
     if is_loopback(host) or settings.gateway_token is not None or (store is not None and await store.has_any()):
         return

@@ -32,8 +32,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """A caller: its name for the audit log, and what it may do.
 
     Attributes:
-        token_id: of a token in the database; None for the token of the settings, and for nobody in particular.
-        rate: requests a second on the long run, None for any number; `burst` at once.
+        token_id: of a token in the database; None for the token of the settings and for callers without a token.
+        rate: requests a second in the long run, None for no limit; `burst`: requests at once.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How much a caller may send: token buckets, counted in this process. Several gateways count each for itself."""
+"""How many requests a caller may send: token buckets. Each gateway process counts for itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_BUCKETS = 10_000
 
 
 class Level(msgspec.Struct, frozen=True):
-    """What a bucket answered: whether there was one to take, how many are left, and seconds until the next one."""
+    """The answer of a bucket: whether a token was taken, how many are left, and seconds until the next one."""
 
     allowed: bool
     left: int
@@ -24,15 +24,15 @@ class Level(msgspec.Struct, frozen=True):
 
 
 class Buckets:
-    """Token buckets by key; a full one is not kept. The one that is longest untouched goes when there are too many."""
+    """Token buckets by key. Full buckets are not kept; if there are too many, the least recently used one is removed."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._levels: dict[object, tuple[float, float]] = {}
 
     def take(self, key: object, rate: float, burst: int) -> Level:
-        """Take one from the bucket of `key`, which gets `rate` a second and holds `burst`. Nothing is taken where it holds
-        less than one."""
+        """Take one token from the bucket of `key`, which gains `rate` a second and holds `burst`. A bucket with less than
+        one stays as it is."""
         now = self._clock()
         tokens, at = self._levels.pop(key, (float(burst), now))
         tokens = min(burst, tokens + max(0.0, now - at) * rate)
@@ -44,7 +44,7 @@ class Buckets:
         return Level(allowed, int(tokens), 0.0 if tokens >= 1 else (1 - tokens) / rate)
 
     def has(self, key: object, rate: float, burst: int) -> Level:
-        """Whether one could be taken, without taking it."""
+        """Whether a token could be taken; takes none."""
         tokens, at = self._levels.get(key, (float(burst), 0.0))
         tokens = min(burst, tokens + max(0.0, self._clock() - at) * rate)
         return Level(tokens >= 1, int(tokens), 0.0 if tokens >= 1 else (1 - tokens) / rate)
@@ -61,13 +61,13 @@ class Failures:
         return self._buckets.has(network_of(address), FAILURES_PER_SECOND, FAILURES_AT_ONCE).next_in
 
     def add(self, address: str | None) -> bool:
-        """One more failure; returns whether it was the last one for now."""
+        """Count a failure. Returns whether it was the last one allowed for now."""
         level = self._buckets.take(network_of(address), FAILURES_PER_SECOND, FAILURES_AT_ONCE)
         return level.allowed and level.left == 0
 
 
 def network_of(address: str | None) -> str:
-    """What counts as one caller: an address of IPv4, a /64 of IPv6, which is what one subscriber gets."""
+    """What counts as one caller: an IPv4 address, or a /64 of IPv6, which one subscriber gets."""
     try:
         parsed = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:
@@ -80,7 +80,8 @@ def network_of(address: str | None) -> str:
 
 
 def rate_headers(rate: float, burst: int, level: Level) -> dict[str, str]:
-    """RateLimit and RateLimit-Policy as draft-ietf-httpapi-ratelimit-headers has them; Retry-After where it was refused."""
+    """RateLimit and RateLimit-Policy as draft-ietf-httpapi-ratelimit-headers has them; Retry-After if the request was
+    refused."""
     window = max(1, round(burst / rate))
     headers = {
         "RateLimit-Policy": f'"token";q={burst};w={window}',

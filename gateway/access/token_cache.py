@@ -1,8 +1,8 @@
-"""The tokens of the database, as the gateway knows them: looked up once, remembered for a moment, forgotten when told to.
+"""A cache of the database's tokens: each is looked up once, kept for a short time, and removed when it changes.
 
-A request costs no query. A revoked token dies when its revocation is notified; where the gateway does not hear that
-(a pooler in between, a lost connection), what it remembers is good for one second only. Tokens that nobody has are remembered
-apart, so that guesses push no good one out.
+A request with a cached token costs no query. A revoked token is removed when its revocation is notified. Without
+notifications (a pooler in between, a lost connection) an entry is valid for one second only. Unknown tokens have a cache of
+their own, so that guesses do not displace good tokens.
 """
 
 from __future__ import annotations
@@ -35,34 +35,37 @@ class TokenStore(Protocol):
     """Where a guard finds tokens."""
 
     def recall(self, token: str) -> Identity | None:
-        """Who has this token, as far as that is remembered; waits for nothing."""
+        """The owner of this token if it is cached. Does not wait."""
         ...
 
     async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
-        """Who has this token; None: nobody. Suspects wait for each other, and nobody for them. Raises DatabaseUnavailable."""
+        """The owner of this token, or None. Suspects are looked up one after the other, so that they delay nobody else.
+
+        Raises DatabaseUnavailable.
+        """
         ...
 
     def last_known(self, token: str) -> Identity | None:
-        """Who had this token when the database was last asked, some minutes ago at the most."""
+        """The owner of this token when the database was last asked, at most some minutes ago."""
         ...
 
     async def has_any(self) -> bool:
-        """Whether there has ever been a token: to revoke the last one must not open the door. Raises DatabaseUnavailable."""
+        """Whether there has ever been a token: revoking the last one must not admit everybody. Raises DatabaseUnavailable."""
         ...
 
 
 class Remembered(msgspec.Struct, frozen=True):
-    """What was found, and until when that counts."""
+    """What was found, and until when it is valid."""
 
     identity: Identity | None
     until: float
 
 
 class DatabaseTokens:
-    """Tokens by their hash; those who ask for one at the same time share one query.
+    """Tokens by their hash. Requests that look up the same token at the same time share one query.
 
     Attributes:
-        hears: whether a change would be notified.
+        hears: whether changes are notified.
     """
 
     def __init__(self, database: Caller, clock: Callable[[], float]) -> None:
@@ -80,7 +83,7 @@ class DatabaseTokens:
         self.hears = False
 
     def forget(self, *, has_changed: bool = True) -> None:
-        """Something has changed, or (`has_changed` false) may have: ask again."""
+        """Drop what is cached, because something has changed or (`has_changed` false) may have changed."""
         self._epoch += 1
         self._remembered.clear()
         self._refused.clear()
@@ -91,15 +94,15 @@ class DatabaseTokens:
         self._any = None
 
     def recall(self, token: str) -> Identity | None:
-        """Who has this token, if that is remembered."""
+        """The owner of this token if it is cached."""
         return self._valid(self._remembered, hash_token(token))
 
     def last_known(self, token: str) -> Identity | None:
-        """Who had this token, unless a change was notified since."""
+        """The last known owner of this token, unless a change was notified since."""
         return self._valid(self._last_known, hash_token(token))
 
     async def find(self, token: str, *, is_suspect: bool = False) -> Identity | None:
-        """Who has this token. One that was good lately is no suspect, whoever sends it."""
+        """The owner of this token. A token that was good recently is no suspect."""
         key = hash_token(token)
         found = self._remembered.get(key) or self._refused.get(key)
         if found is not None and self._clock() < found.until:
@@ -169,7 +172,7 @@ class DatabaseTokens:
 
 
 def _keep(where: dict[bytes, Remembered], key: bytes, what: Remembered) -> None:
-    """The one that is longest there goes when there are too many."""
+    """Keep it; if there are too many, the oldest entry is removed."""
     where.pop(key, None)
     where[key] = what
     if len(where) > MOST_REMEMBERED:
@@ -177,7 +180,7 @@ def _keep(where: dict[bytes, Remembered], key: bytes, what: Remembered) -> None:
 
 
 def _retrieve(task: asyncio.Task[Identity | None]) -> None:
-    """Where everybody who asked has hung up, nobody is told that it failed."""
+    """Retrieve the error of a lookup that nobody waits for any more, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()
 
@@ -186,7 +189,7 @@ def _retrieve(task: asyncio.Task[Identity | None]) -> None:
 async def open_tokens(
     database: AsyncioDatabase, clock: Callable[[], float], *, listens: bool = True
 ) -> AsyncGenerator[DatabaseTokens]:
-    """The tokens of a database, kept up to date while this is open. With `listens` false it asks once a second."""
+    """The token cache of a database, kept up to date while this is open. Without `listens` it asks once a second."""
     tokens = DatabaseTokens(database, clock)
 
     def changed() -> None:

@@ -1,4 +1,4 @@
-"""Which values a place in a body or query may have, where there are only some: for the refusal of another one."""
+"""The values that a field of a body or query may have, to be named when it is refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STEP = re.compile(r"\.(\w+)|\[[^]]*\]")
 
 
 def choices_at(shape: object, path: str) -> list[str]:
-    """The values that `$.unique.on_conflict` may have in what is decoded as `shape`; none where any will do."""
+    """The values that a path such as `$.unique.on_conflict` may have in a body of type `shape`; empty if any value fits."""
     found = _outermost(shape)
     for name in STEP.findall(path):
         found = [member for each in found for inner in _inside(each, name) for member in _members(inner)]
@@ -36,7 +36,7 @@ def _members(shape: inspect.Type) -> Iterable[inspect.Type]:
 
 
 def _inside(shape: inspect.Type, name: str) -> Iterable[inspect.Type]:
-    """What stands in the field of this name, or, without one, in any place of a list."""
+    """The types of the field of this name or, without a name, of the items of a list."""
     if isinstance(shape, inspect.StructType):
         yield from (field.type for field in shape.fields if field.encode_name == name)
     elif isinstance(shape, (inspect.ListType, inspect.VarTupleType)) and not name:

@@ -22,7 +22,7 @@ PREFLIGHT_SECONDS = 600
 
 
 class Cors:
-    """Knows the allowed origins. Raises SettingsError for one that no browser would send."""
+    """The allowed origins. Raises SettingsError for an origin that no browser sends."""
 
     def __init__(self, origins: Iterable[str] = ()) -> None:
         self._origins = frozenset(check_origin(each) for each in origins)
@@ -32,7 +32,7 @@ class Cors:
         return ANY in self._origins or origin in self._origins
 
     def headers_for(self, request: web.BaseRequest) -> Mapping[str, str]:
-        """What the answer says to the browser; nothing where no origin is allowed."""
+        """The CORS headers of the answer; none if no origin is allowed."""
         if not self._origins:
             return {}
         headers = {} if ANY in self._origins else {"Vary": "Origin"}

@@ -1,4 +1,4 @@
-"""Looking at JSON as bytes: how deep it nests, and which value Postgres could not keep."""
+"""Checks of JSON as bytes: how deep it nests, and which values Postgres cannot store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_INTEGER = 4300
 
 
 class _Unreadable:
-    """Stands in a decoded document for a number that is none."""
+    """Stands in a decoded document for something that is not a JSON number (NaN, Infinity)."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -28,7 +28,7 @@ class _Unreadable:
 def exceeds_depth(document: bytes, limit: int) -> bool:
     """Whether objects and arrays nest more than `limit` levels, found without recursion.
 
-    Exact up to the first syntax error, and that is as far as a decoder goes.
+    Exact up to the first syntax error, where a decoder stops, too.
     """
     if document.count(b"[") + document.count(b"{") <= limit:
         return False
@@ -41,8 +41,8 @@ def exceeds_depth(document: bytes, limit: int) -> bool:
 
 
 def find_offence(document: bytes, root: str = "$") -> Offence | None:
-    """The first value that is no JSON, or that Postgres or a worker could not read; None if there is none,
-    or if the document cannot even be read leniently. Its depth must have been checked. `root` is its own path."""
+    """The first value that is not JSON, or that Postgres or a worker cannot read. None if all values are fine, or if the
+    document cannot be read at all. Its depth must have been checked. `root` is its own path."""
     text = document.decode("utf-8", errors="surrogateescape")
     try:
         value = json.loads(text, parse_constant=_no_number, parse_int=_integer, parse_float=_float)

@@ -18,17 +18,17 @@ Limit = Annotated[int, Meta(ge=1, le=1000, description="How many items the page 
 
 
 class Page(msgspec.Struct, Generic[Item], frozen=True):
-    """Some items, and the cursor that asks for those that follow; null: there are no more."""
+    """Some items, and the cursor of the next page; null if this is the last page."""
 
     items: Sequence[Item]
     next: str | None = None
 
 
 def cursor_at(place: int) -> str:
-    """The cursor of the page that begins after this place, 0 to 2**63 - 1. Callers are not to look into it."""
+    """The cursor of the page that begins after this place, 0 to 2**63 - 1. It is opaque to callers."""
     return f"p{place:016x}"
 
 
 def place_of(cursor: str | None) -> int | None:
-    """The place that a cursor, which fits its pattern, stands for; None for the first page."""
+    """The place that a cursor stands for; None for the first page. The cursor fits its pattern."""
     return None if cursor is None else int(cursor[1:], 16)

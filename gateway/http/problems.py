@@ -17,7 +17,7 @@ from leasehold import errors
 
 
 class ProblemType(msgspec.Struct, frozen=True):
-    """One kind of problem: `code` is what callers switch on and never changes."""
+    """One kind of problem: callers rely on `code`, so it never changes."""
 
     code: str
     status: int
@@ -140,7 +140,7 @@ def refuse_field(path: str, message: str) -> Refusal:
 
 
 def classify(error: BaseException) -> ProblemType:
-    """The problem type of an error; INTERNAL for whatever has none."""
+    """The problem type of an error; INTERNAL if it has none."""
     if isinstance(error, Refusal):
         return error.problem
     if isinstance(error, errors.QueryRefused) and not isinstance(error, errors.BadInput):

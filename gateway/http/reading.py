@@ -33,7 +33,7 @@ NO_CHOICE = "Invalid enum value"
 FIELD = re.compile(r"(?:unknown|missing required) field `(?P<field>.*)`$", re.DOTALL)
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class RequestLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What one request may cost: bytes, levels of nesting, and seconds.
 
     `read_seconds` is for a body to arrive, `idle_seconds` for the head of the next request, and `linger_seconds` for
@@ -48,14 +48,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     linger_seconds: float = 5.0
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> RequestLimits:
     """The limits that the settings ask for."""
-    return Limits(
+    return RequestLimits(
         body_bytes=settings.max_body_bytes, args_bytes=settings.max_args_bytes, json_depth=settings.max_json_depth
     )
 
 
-async def read_body(request: web.Request, limits: Limits) -> bytes:
+async def read_body(request: web.Request, limits: RequestLimits) -> bytes:
     """The whole body. Refuses what is not plain JSON in UTF-8 by its headers, too large, or too slow."""
     if request.content_type != JSON_MEDIA_TYPE or "Content-Encoding" in request.headers:
         raise Refusal(UNSUPPORTED_MEDIA_TYPE, "Send the body uncompressed, with 'Content-Type: application/json'.")
@@ -72,8 +72,8 @@ async def read_body(request: web.Request, limits: Limits) -> bytes:
         raise Refusal(SLOW_BODY, f"The body was not complete after {limits.read_seconds:g} s.") from None
 
 
-def decode_body(decoder: msgspec.json.Decoder[Body], body: bytes, limits: Limits) -> Body:
-    """The body as what the route takes. Refuses with the path of the field that is wrong."""
+def decode_body(decoder: msgspec.json.Decoder[Body], body: bytes, limits: RequestLimits) -> Body:
+    """The body, decoded as the type that the route takes. A refusal names the path of the wrong field."""
     if exceeds_depth(body, limits.json_depth):
         raise Refusal(TOO_DEEP, f"The body is nested more than {limits.json_depth} levels deep.")
     try:
@@ -88,13 +88,13 @@ def decode_body(decoder: msgspec.json.Decoder[Body], body: bytes, limits: Limits
 
 
 def refuse_shape(error: msgspec.ValidationError, body: bytes, shape: object) -> Refusal:
-    """JSON of the wrong shape: which field, and what was expected."""
+    """The refusal of JSON with the wrong shape: which field, and what was expected."""
     offence = find_offence(body) or offence_of(error, shape=shape)
     return Refusal(INVALID_INPUT, f"{offence.message} (at {offence.path})", offences=[offence])
 
 
 def refuse_syntax(error: Exception, body: bytes) -> Refusal:
-    """No JSON at all, or JSON only in the eyes of lenient writers (NaN, lone surrogates)."""
+    """The refusal of a body that is not JSON, or only nearly (NaN, lone surrogates)."""
     if offence := find_offence(body):
         return Refusal(INVALID_INPUT, f"{offence.message} (at {offence.path})", offences=[offence])
     if isinstance(error, UnicodeDecodeError):
@@ -103,7 +103,8 @@ def refuse_syntax(error: Exception, body: bytes) -> Refusal:
 
 
 def offence_of(error: msgspec.ValidationError, root: str = "$", shape: object = None) -> Offence:
-    """msgspec's message, taken apart. `root` replaces `$` where only a part of the body was decoded; `shape` is as what."""
+    """The field and the reason in an error of msgspec. `root` replaces `$` if only a part of the body was decoded; `shape`
+    is the expected type."""
     found = PLACE.match(str(error))
     what, path = (found["what"], found["path"] or "$") if found else (str(error), "$")
     if what.startswith(NO_CHOICE):

@@ -23,7 +23,7 @@ NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Reply(msgspec.Struct, frozen=True, eq=False):
-    """An answer that is not the route's ordinary one: another of its statuses, or headers of its own."""
+    """An answer with another of the route's statuses, or with headers of its own."""
 
     body: object = None
     status: int | None = None
@@ -31,7 +31,7 @@ class Reply(msgspec.Struct, frozen=True, eq=False):
 
 
 def response_of(result: object, status: int, headers: Mapping[str, str]) -> web.Response:
-    """The response with what a handler has returned. Bytes go as they are, everything else as JSON."""
+    """The response for the result of a handler. Bytes are sent unchanged, everything else as JSON."""
     if isinstance(result, Reply):
         status = result.status or status
         headers = {**headers, **result.headers}
@@ -43,13 +43,13 @@ def response_of(result: object, status: int, headers: Mapping[str, str]) -> web.
 
 
 def etag_of(body: object) -> str:
-    """An entity tag that changes with the body, which is what a handler returns or the bytes of it."""
+    """An entity tag that changes with the body: a handler's result or its bytes."""
     encoded = body if isinstance(body, bytes) else ENCODER.encode(body)
     return f'"{blake2b(encoded, digest_size=16).hexdigest()}"'
 
 
 def is_known(tag: str, if_none_match: str | None) -> bool:
-    """Whether the caller has what the tag stands for, by its If-None-Match header (RFC 9110 §13.1.2)."""
+    """Whether the caller's If-None-Match header (RFC 9110 §13.1.2) names this tag."""
     if if_none_match is None:
         return False
     given = {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
@@ -57,6 +57,6 @@ def is_known(tag: str, if_none_match: str | None) -> bool:
 
 
 def is_meant(tag: str, if_match: str) -> bool:
-    """Whether the caller means what the tag stands for, by its If-Match header (RFC 9110 §13.1.1), where weak tags do not count."""
+    """Whether the caller's If-Match header (RFC 9110 §13.1.1) names this tag; weak tags do not count."""
     given = {each.strip() for each in if_match.split(",")}
     return tag in given or given == {"*"}

@@ -1,5 +1,5 @@
-"""The id of a request: the caller's own where it can be spoken, else a new one. It stands in the answer, in each log line
-of the request, in problems and in the audit log."""
+"""The id of a request: the caller's own if it is valid, else a new one. It is in the answer, in each log line of the
+request, in problems and in the audit log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEY = web.RequestKey("request_id", str)
 
 
 def request_id_of(request: web.BaseRequest) -> str:
-    """The id, the same one however often it is asked for."""
+    """The id of the request; the same at each call."""
     known = request.get(_KEY)
     if known is None:
         given = request.headers.get(REQUEST_ID, "")

@@ -1,4 +1,4 @@
-"""What the head of a request asks for: the parameters of path and query, and the media type of the answer."""
+"""Reads the head of a request: the parameters in path and query, and the media types that it accepts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOTHING = NoParameters()
 def read_parameters(
     request: web.Request, parameters: type[msgspec.Struct], errors: Sequence[ProblemType]
 ) -> msgspec.Struct:
-    """Path and query as the route's Struct. What the path cannot mean is not found; a wrong query is refused."""
+    """Path and query as the route's Struct. An invalid value in the path is not found, one in the query is refused."""
     if parameters is NoParameters and not request.query_string:
         return NOTHING
     given = {**_read_query(request, lists_of(parameters)), **request.match_info}
@@ -55,12 +55,12 @@ def read_parameters(
 
 
 def not_found(errors: Sequence[ProblemType]) -> Refusal:
-    """Of the problems of a route the one that says that there is no such thing."""
+    """The route's own 404, or the general one."""
     return Refusal(next((each for each in errors if each.status == 404), NOT_FOUND))
 
 
 def _read_query(request: web.Request, lists: frozenset[str]) -> dict[str, Any]:
-    """Each name once, except those that make a list: `state=failed&state=cancelled` or `state=failed,cancelled`."""
+    """The query by name. Only lists may repeat a name: `state=failed&state=cancelled` or `state=failed,cancelled`."""
     query = request.query
     given: dict[str, Any] = {}
     for name in query:
@@ -93,7 +93,7 @@ def _is_list(hint: Any) -> bool:
 
 
 def check_accept(request: web.Request, media_type: str) -> None:
-    """Refuses a request whose Accept header leaves no room for the only media type that there is."""
+    """Refuses a request whose Accept header excludes the media type of the answer."""
     accept = request.headers.get("Accept")
     if accept is None or accept in ("*/*", media_type) or accepts(accept, media_type):
         return

@@ -1,1 +1,1 @@
-"""What `/metrics` tells: of the database, and of the requests of this process."""
+"""The metrics of the database and of the requests of this process."""

@@ -1,4 +1,4 @@
-"""What the database holds, as metrics: asked at most once in five seconds, whoever scrapes and however often."""
+"""Metrics of the database, measured at most once in five seconds, however often they are scraped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leasehold.observability.metrics import HistogramValue, Labels, Values, sing
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
 from leasehold.records.queues import QueueCounts
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 5.0
 MOST_QUEUES = 200
@@ -34,7 +34,7 @@ class MeasuringClient(Protocol):
 
 
 class DatabaseMetrics:
-    """The last answers of the database. Where it does not answer, `leasehold_up` is 0 and nothing else is there."""
+    """The last answers of the database. If it does not answer, `leasehold_up` is 0 and there is nothing else."""
 
     def __init__(self, client: MeasuringClient, now: Callable[[], float] = monotonic) -> None:
         self._client = client
@@ -60,9 +60,7 @@ class DatabaseMetrics:
             found |= age_values(await self._client.oldest_ready())
             found |= total_values(await self._client.totals(), await self._client.time_bounds())
         except LeaseholdError as error:
-            logger.log(
-                logging.WARNING if self._was_up else logging.DEBUG, "the database could not be measured: %s", error
-            )
+            log.log(logging.WARNING if self._was_up else logging.DEBUG, "the database could not be measured: %s", error)
             self._was_up = False
             return {"leasehold_up": single(0)}
         self._was_up = True
@@ -84,7 +82,7 @@ def fleet_values(fleet: FleetMeasures) -> Found:
 
 
 def depth_values(depths: Sequence[QueueCounts]) -> Found:
-    """Gauges of jobs; of more queues than anybody looks at, those with fewest jobs are one."""
+    """Gauges of jobs. Beyond the limit, the queues with the fewest jobs are counted as one."""
     jobs = Counter[str]()
     for each in depths:
         jobs[each.queue] += each.jobs
@@ -97,13 +95,14 @@ def depth_values(depths: Sequence[QueueCounts]) -> Found:
 
 
 def age_values(oldest: Sequence[OldestReady]) -> Found:
-    """Gauges of waiting; of more queues than anybody looks at, those that wait longest."""
+    """Gauges of waiting time, limited to the queues that wait longest."""
     longest = sorted(oldest, key=lambda each: each.waits_for, reverse=True)[:MOST_QUEUES]
     return {"leasehold_oldest_ready_job_seconds": {(each.queue,): max(each.waits_for, 0.0) for each in longest}}
 
 
 def total_values(totals: Sequence[QueueTotals], bounds: Sequence[float]) -> Found:
-    """Counters and histograms of queues. Queues beyond the limit are left out, since a sum that queues leave would fall."""
+    """Counters and histograms of queues. Queues beyond the limit are left out: a sum over a changing set of queues could
+    fall."""
     kept = sorted(totals, key=lambda each: each.arrivals, reverse=True)[:MOST_QUEUES]
     ended = {
         (each.queue, state): getattr(each, state) for each in kept for state in ("completed", "failed", "cancelled")

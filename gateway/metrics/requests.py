@@ -1,4 +1,4 @@
-"""What this gateway answered: kept whether or not anybody asks, since it costs about a microsecond a request."""
+"""Counts what this gateway answered. It is always on, since it costs about a microsecond a request."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STREAM_TYPE = "text/event-stream"
 
 
 class Requests:
-    """Counts requests by method, route and status, and how long they took by route. Routes are those of the table; what
-    strangers make up counts as one."""
+    """Counts requests by method, route and status, and how long they took by route. Routes are those of the table; all
+    unknown paths count as one."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str, str], int] = {}
@@ -36,7 +36,7 @@ class Requests:
             self.in_flight -= 1
 
     def answered(self, request: web.Request, response: web.StreamResponse, began: float) -> None:
-        """One more, which began at `perf_counter()` = `began`."""
+        """Count one request, which began at `perf_counter()` = `began`."""
         resource = request.match_info.route.resource
         route = UNKNOWN_ROUTE if resource is None else resource.canonical
         method = request.method if request.method in KNOWN_METHODS else "other"
@@ -57,7 +57,7 @@ REQUESTS = web.AppKey("requests", Requests)
 
 @web.middleware
 async def count_requests(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Counts every request that is answered; the outermost middleware, so that it sees what errors became."""
+    """Counts every answered request. It is the outermost middleware, so that it sees the status of errors."""
     requests, began = request.app[REQUESTS], perf_counter()
     with requests.under_way():
         response = await handler(request)

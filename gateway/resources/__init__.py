@@ -1,1 +1,1 @@
-"""What the API is about, a room for each noun: its routes (`table.py`), handlers and bodies. Start in `table.py`."""
+"""The resources of the API, a folder for each: its routes (`table.py`), handlers and bodies. Start in `table.py`."""

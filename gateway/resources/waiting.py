@@ -1,4 +1,4 @@
-"""Waiting for results while the caller holds the line."""
+"""Waiting for a result during a request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import re
 
 from leasehold.errors import WaitTimeout
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.records.chains import ChainRecord
 
 LONGEST_WAIT = 60
@@ -15,13 +15,13 @@ WAIT = re.compile(r'(?:^|,)\s*wait\s*=\s*"?(?P<seconds>\d{1,9})"?\s*(?=$|[,;])',
 
 
 def preferred_wait(prefer: str | None) -> int | None:
-    """How many seconds a Prefer header wants to wait, a minute at the most; None where it does not ask for it."""
+    """How many seconds a Prefer header asks to wait, at most a minute; None if it asks for no wait."""
     found = WAIT.search(prefer) if prefer else None
     return min(int(found["seconds"]), LONGEST_WAIT) if found else None
 
 
-async def chain_within(services: Services, chain_id: int, seconds: float) -> ChainRecord:
-    """How a chain stands when it has ended, or after so many seconds, or when the gateway stops. Raises UnknownJob."""
+async def chain_within(services: GatewayServices, chain_id: int, seconds: float) -> ChainRecord:
+    """The chain when it has ended, after `seconds`, or when the gateway stops. Raises UnknownJob."""
     waiting = asyncio.ensure_future(services.client.chains.wait(chain_id, timeout=seconds))
     stopping = asyncio.ensure_future(services.stopping.wait())
     try:

@@ -1,1 +1,2 @@
-"""What a route is, what handlers are given, and the documents made of the table. Start in `routes.py`."""
+"""What a route is, the aiohttp handlers and the OpenAPI document made of it, and the services that handlers use. Start in
+`routes.py`."""

@@ -1,8 +1,8 @@
 """Jobs that arrive while a statement is in flight go together in the next one.
 
-Enter: a job waits in arrival order. Leave: its statement was committed, or refused. One statement is in flight at a
-time, so a lone job is never delayed and a crowd shares one commit. A refused batch is halved until the guilty job
-stands alone: its neighbours do not notice.
+Enter: a job waits in arrival order. Leave: its statement was committed, or refused. One statement is in flight at a time,
+so a lone job is never delayed and a crowd shares one commit. A refused batch is halved until the refused job is alone; the
+other jobs are written.
 """
 
 from __future__ import annotations
@@ -27,10 +27,7 @@ REFUSED = (BadInput, Conflict, QueryRefused)
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
-    """How many jobs, and how many bytes of them, go into one statement and may be unanswered at once.
-
-    A job that is larger than a statement goes by itself.
-    """
+    """How many jobs and bytes go into one statement, and how many may be unanswered at once. A larger job is sent alone."""
 
     statement_jobs: int = 200
     statement_bytes: int = 1_048_576
@@ -58,9 +55,9 @@ class _Waiting(msgspec.Struct, frozen=True, eq=False):
 class Coalescer:
     """Turns single enqueues into few `enqueue_many` calls.
 
-    Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: such a statement waits
-    for whoever else is inserting the same key, and that must not hold up other people's jobs. Behind statements that get no
-    answer nobody waits for long.
+    Jobs with an idempotency key, a unique key or blockers are sent alone, at most `alone` at once: their statement may wait
+    for another transaction with the same key, and other jobs must not wait for that. Jobs do not wait long behind
+    statements that get no answer.
     """
 
     def __init__(self, enqueue_many: EnqueueMany, *, room: Room | None = None, alone: int = 3) -> None:
@@ -152,7 +149,7 @@ class Coalescer:
                     each.outcome.set_result(result)
 
     def _given_up(self, error: BaseException) -> list[_Waiting]:
-        """Those that have waited for a database that stands still: they would wait as long again for their own statement."""
+        """The jobs that have waited too long for a database that does not answer."""
         given_up: list[_Waiting] = []
         if isinstance(error, DatabaseUnavailable):
             while self._waiting and monotonic() - self._waiting[0].since > PATIENCE_SECONDS:

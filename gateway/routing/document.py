@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from leasehold.gateway.http.bodies import EnqueuedBody
 from leasehold.gateway.http.problems import Problem, ProblemType
 from leasehold.gateway.http.replies import JSON
 from leasehold.gateway.routing.routes import Route
@@ -166,7 +165,7 @@ class _Describer:
 
     def _successes(self, route: Route) -> dict[str, Any]:
         answers = {str(route.status): self._answer(route, "As asked.", route.response)}
-        if route.response is EnqueuedBody:
+        if route.makes_a_job:
             answers[str(route.status)]["links"] = self._links
         for success in route.successes:
             answers[str(success.status)] = self._answer(route, success.when, success.response, success.status)

@@ -1,4 +1,4 @@
-"""The OpenAPI document and the page that shows it: served as they are, by name, from files of our own."""
+"""The OpenAPI document and the page that shows it, from a fixed list of files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Handler = Callable[[Call[NoParameters, None]], Awaitable[object]]
 
 
 def with_documents(routes: Sequence[Route]) -> tuple[Route, ...]:
-    """`routes`, and those that show what all of them answer."""
+    """`routes`, and the routes that show the document about all of them."""
 
     @cache
     def encoded() -> bytes:
@@ -85,7 +85,7 @@ def _file(name: str, headers: dict[str, str]) -> Handler:
         return (VIEWER / name).read_bytes()
 
     async def show_viewer(_call: Call[NoParameters, None]) -> Reply:
-        """A page of this service; it loads nothing from elsewhere."""
+        """A page of this service. It loads nothing from other hosts."""
         return Reply(content(), headers=headers)
 
     return show_viewer

@@ -1,19 +1,13 @@
-"""What a route is, and how it becomes an aiohttp handler.
-
-A route is data: aiohttp's table, decoding, access and (from the same fields) the OpenAPI document all come from it.
-"""
+"""What a route is: data. `handling.py` makes its aiohttp handler of it, `document.py` its part of the OpenAPI document."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
-from aiohttp import web
 
-from leasehold.gateway.access.audit_log import Act, audited, describe, is_audited
-from leasehold.gateway.access.guard import Guard, Scope, lacks_scope
+from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.access.identities import ANONYMOUS, Identity
 from leasehold.gateway.http.problems import (
     ADDRESS_TOO_LONG,
@@ -37,24 +31,17 @@ from leasehold.gateway.http.problems import (
     UNKNOWN_HOST,
     UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
-    Refusal,
-    refuse_field,
 )
-from leasehold.gateway.http.reading import Limits, decode_body, read_body
-from leasehold.gateway.http.replies import JSON, PLAIN, Reply, etag_of, is_known, response_of
-from leasehold.gateway.http.request_ids import request_id_of
-from leasehold.gateway.http.targets import NoParameters, check_accept, read_parameters
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.http.replies import JSON, Reply
+from leasehold.gateway.http.targets import NoParameters
+from leasehold.gateway.routing.services import GatewayServices
 
 Parameters = TypeVar("Parameters")
 Body = TypeVar("Body")
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-__all__ = ["Call", "Handler", "NoParameters", "Reply", "Route", "Success", "make_handler"]
+__all__ = ["Call", "NoParameters", "Reply", "Route", "Success"]
 
-ALWAYS_POSSIBLE = (
-    MALFORMED_REQUEST, ADDRESS_TOO_LONG, HEADER_TOO_LONG, NOT_ACCEPTABLE, INVALID_INPUT, INTERNAL,
-)  # fmt: skip
+ALWAYS_POSSIBLE = (MALFORMED_REQUEST, ADDRESS_TOO_LONG, HEADER_TOO_LONG, NOT_ACCEPTABLE, INVALID_INPUT, INTERNAL)
 """Any request may be no HTTP, be too long, ask for another media type or have a query parameter that the route does not know."""
 ACCESS_ERRORS = (
     UNAUTHORIZED,
@@ -66,13 +53,11 @@ ACCESS_ERRORS = (
     DATABASE_UNAVAILABLE,
     SCHEMA_MISMATCH,
 )
-LISTS = frozenset({"If-Match", "If-None-Match", "Prefer"})
-"""Request headers of which several are one list (RFC 9110 §5.3)."""
 BODY_ERRORS = (MALFORMED_JSON, SLOW_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT, TOO_DEEP)
 
 
 async def always() -> bool:
-    """What is open to everybody stays so."""
+    """For routes without a scope: the caller stays admitted."""
     return True
 
 
@@ -80,7 +65,7 @@ class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
     """One request, decoded. `identity` is who sent it; `is_admitted` tells whether it would be admitted again, for answers
     that go on for long; `raw` is the body as it came."""
 
-    services: Services
+    services: GatewayServices
     parameters: Parameters
     body: Body
     headers: dict[str, str]
@@ -90,7 +75,7 @@ class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
 
 
 class Success(msgspec.Struct, frozen=True, eq=False):
-    """A further way in which a route may succeed: when that is, and what it answers then (None: nothing)."""
+    """Another success of a route: its status, when it happens, and the type of its answer (None: no body)."""
 
     status: int
     when: str
@@ -108,7 +93,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         parameters: a Struct: fields named in the path come from it, the others from the query.
         headers: the request headers that the handler reads, as in `documents.HEADERS`; `refused_headers`: those that would
             promise what it does not keep, and why.
-        status: of the ordinary answer; `successes` are the others that are none the worse.
+        status: of the ordinary answer; `successes` are the other good ones.
         errors: the problems of this handler's own; those of reading a body and of access follow from the other fields.
         scope: what the token must allow; None: open to everybody. `also`: what it must allow besides.
         has_etag: the answer has an ETag, and If-None-Match may spare it.
@@ -117,7 +102,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         alias_of: the path that this one stands for; kept for clients of other systems.
         example: a body, for the document.
         is_listed: it stands in the document.
-        outlasts_database: it is served while the database is away, to tokens that were good some minutes ago, too.
+        outlasts_database: it is also served while the database is away, then to tokens that were good some minutes ago.
+        makes_a_job: the answer has the id of a job, and the document links to what can be done with it.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -142,6 +128,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     example: object | None = None
     is_listed: bool = True
     outlasts_database: bool = False
+    makes_a_job: bool = False
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -156,67 +143,3 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         # What a path cannot mean is not found.
         unknown = (NOT_FOUND,) if "{" in self.path and all(each.status != 404 for each in self.errors) else ()
         return tuple(dict.fromkeys((*access, *body, *self.errors, *unknown, *ALWAYS_POSSIBLE)))
-
-
-def the_only(request: web.Request, name: str) -> str:
-    """The value of a header that is there; of one that makes a list all of them. Refuses two where one counts."""
-    values = request.headers.getall(name)
-    if len(values) > 1 and name not in LISTS:
-        raise Refusal(MALFORMED_REQUEST, f"There is more than one header {name}.")
-    return ", ".join(values)
-
-
-def make_handler(route: Route, services: Services, guard: Guard, limits: Limits) -> Handler:
-    """The aiohttp handler of a route: access, parameters, body, handler, answer, in this order."""
-    decoder: msgspec.json.Decoder[Any] | None = (
-        None if route.request is None else msgspec.json.Decoder(route.request)  # pyright: ignore[reportArgumentType]
-    )
-    plain = PLAIN if route.media_type == JSON else {**PLAIN, "Content-Type": route.media_type}
-
-    action = f"{route.method} {route.alias_of or route.path}"
-
-    async def call_of(request: web.Request) -> Call[Any, Any]:
-        identity, is_admitted = ANONYMOUS, always
-        if route.scope is not None:
-            identity = await guard.admit(request, route.scope, outlasts_database=route.outlasts_database)
-            if route.also is not None and route.also not in identity.scopes:
-                raise lacks_scope(identity, route.also)
-            is_admitted = partial(guard.still_admits, request, route.scope)
-        check_accept(request, route.media_type)
-        parameters = read_parameters(request, route.parameters, route.errors)
-        raw = b"" if decoder is None else await read_body(request, limits)
-        body = None if decoder is None else decode_body(decoder, raw, limits)
-        for name, reason in route.refused_headers.items():
-            if name in request.headers:
-                raise refuse_field(f"header.{name}", reason)
-        headers = {name: the_only(request, name) for name in route.headers if name in request.headers}
-        return Call(services, parameters, body, headers, identity, is_admitted, raw)
-
-    async def handle(request: web.Request) -> object:
-        call = await call_of(request)
-        log = services.audit_log
-        if log is None or not is_audited(route.method, route.path, route.scope):
-            return await route.handler(call)
-        act = Act(
-            identity=call.identity,
-            action=action,
-            detail=describe(call.parameters, call.body),
-            address=request.remote,
-            request_id=request_id_of(request),
-        )
-        return await audited(log, act, route.status, lambda: route.handler(call))
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        result = await handle(request)
-        response = response_of(result, route.status, plain)
-        if route.has_etag and response.status == route.status:
-            tag = etag_of(response.body)
-            if is_known(tag, request.headers.get("If-None-Match")):
-                response = response_of(None, 304, plain)
-            response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"})
-        return response
-
-    async def answer_raw(request: web.Request) -> web.StreamResponse:
-        return await route.handler(await call_of(request), request)  # pyright: ignore[reportReturnType]
-
-    return answer_raw if route.is_raw else answer

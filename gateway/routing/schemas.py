@@ -30,7 +30,7 @@ def describe_types(types: Iterable[object]) -> tuple[list[Schema], dict[str, Sch
 
 
 def _conditions(types: Iterable[object]) -> dict[str, Schema]:
-    """What Structs say in `__schema__`: conditions that no single field can tell, by the name of the Struct."""
+    """The conditions over several fields that Structs give in `__schema__`, by the name of the Struct."""
     found: dict[str, Schema] = {}
     for each in msgspec.inspect.multi_type_info(types):
         _collect(each, found)
@@ -54,7 +54,7 @@ def _collect(info: object, found: dict[str, Schema]) -> None:
 
 
 def without_null(schema: Schema) -> Schema:
-    """The schema of a parameter that may be left out: in a URL nothing can be null."""
+    """The schema of an optional parameter, without null: a URL has no null."""
     kept = {name: value for name, value in schema.items() if not (name == "default" and value is None)}
     choices: list[Schema] = [each for each in kept.pop("anyOf", ()) if each != {"type": "null"}]
     if not choices:
@@ -99,7 +99,7 @@ def _with_description(schema: Schema, text: str) -> Schema:
 
 
 def _renamed(value: Any) -> Any:
-    """With our names in the references, and with types beside enums, without which no generator knows what they are."""
+    """With our names in the references, and with a type beside each enum, which code generators need."""
     if isinstance(value, list):
         return [_renamed(each) for each in cast("list[Any]", value)]
     if not isinstance(value, dict):

@@ -16,22 +16,23 @@ from leasehold.gateway.http.replies import ENCODER, PLAIN
 from leasehold.gateway.http.request_ids import request_id_of
 from leasehold.gateway.metrics.requests import REQUESTS, count_requests
 from leasehold.gateway.resources.table import ROUTES
-from leasehold.gateway.routing.routes import Handler, Route, make_handler
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.handling import Handler, make_handler
+from leasehold.gateway.routing.routes import Route
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.answer_headers import add_headers
 from leasehold.gateway.serving.drain import Drain
-from leasehold.gateway.serving.outage import Outage
+from leasehold.gateway.serving.outage import GatewayOutage
 from leasehold.observability.request_context import answering
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
-OUTAGE = web.AppKey("outage", Outage)
+OUTAGE = web.AppKey("outage", GatewayOutage)
 DRAIN = web.AppKey("drain", Drain)
 PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
 
 
 def build_application(
-    services: Services, guard: Guard, routes: Iterable[Route] = ROUTES, *, cors: Cors | None = None
+    services: GatewayServices, guard: Guard, routes: Iterable[Route] = ROUTES, *, cors: Cors | None = None
 ) -> web.Application:
     """The application that serves `routes`: their methods, HEAD where there is GET, and OPTIONS."""
     application = web.Application(
@@ -39,7 +40,7 @@ def build_application(
     )
     application[DRAIN] = Drain()
     application[REQUESTS] = services.requests
-    outage = application[OUTAGE] = Outage(services.client.ping)
+    outage = application[OUTAGE] = GatewayOutage(services.client.ping)
     application.on_cleanup.append(lambda _application: outage.close())
     application.on_response_prepare.append(add_headers(cors or Cors()))
     routes = tuple(routes)
@@ -98,7 +99,7 @@ async def answer_problems(request: web.Request, handler: Handler) -> web.StreamR
 
 
 def problem_response(error: BaseException, request_id: str) -> web.Response:
-    """The answer to whatever went wrong."""
+    """The answer to an error."""
     problem = problem_of(error, request_id)
     headers = {**PROBLEM_HEADERS, **problem_headers(error)}
     response = web.Response(status=problem.status, body=ENCODER.encode(problem), headers=headers)
@@ -108,8 +109,9 @@ def problem_response(error: BaseException, request_id: str) -> web.Response:
 
 
 def _log(error: Exception, status: int, request_id: str, line: str) -> None:
-    """Our own faults with all there is to know; the callers', and what `Outage` sums up, only for whoever debugs."""
+    """Log our own faults in full. Faults of callers, and outages that `GatewayOutage` reports, are logged at debug level
+    only."""
     if status == 500:
-        logger.error("request %s failed: %s", request_id, line, exc_info=error)
+        log.error("request %s failed: %s", request_id, line, exc_info=error)
     else:
-        logger.debug("request %s was refused: %s: %s", request_id, line, error)
+        log.debug("request %s was refused: %s: %s", request_id, line, error)

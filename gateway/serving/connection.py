@@ -1,4 +1,4 @@
-"""One HTTP connection: aiohttp's, except that bytes which are no HTTP get a problem for an answer, too."""
+"""An HTTP connection of aiohttp that answers bytes that are not HTTP with a problem, too."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from leasehold.gateway.serving.application import problem_response
 LONGEST_LINE = 8192
 LONGEST_FIELD = 8190
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Connection(web.RequestHandler):
-    """Answers problem+json where aiohttp would answer text, and does not shout about strangers' garbage."""
+    """Answers problem+json instead of text, and logs malformed requests at debug level only."""
 
     __slots__ = ()
 
@@ -37,14 +37,14 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """The answer to what never reached the application."""
+        """The answer to a request that never reached the application."""
         if isinstance(exc, ConnectionError) or request.writer.output_size > 0:
             raise ConnectionError("nobody listens any more, or half an answer is out already") from exc
         request_id = uuid.uuid4().hex
         if status >= 500:
-            logger.error("request %s failed outside of the application", request_id, exc_info=exc)
+            log.error("request %s failed outside of the application", request_id, exc_info=exc)
         else:
-            logger.debug("request %s is no HTTP: %s", request_id, message)
+            log.debug("request %s is no HTTP: %s", request_id, message)
         response = problem_response(Refusal(_problem_of(status, exc)), request_id)
         response.headers["X-Request-Id"] = request_id
         response.force_close()

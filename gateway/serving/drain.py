@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Drain:
-    """Open until `finish`; requests that are in flight then, their bodies still arriving perhaps, are waited for."""
+    """Counts requests until `finish`, which waits for those in flight, also for those whose body still arrives."""
 
     def __init__(self) -> None:
         self.begun = False

@@ -16,16 +16,16 @@ from leasehold.gateway.access.audit_log import AuditLog
 from leasehold.gateway.access.guard import Guard, is_loopback
 from leasehold.gateway.access.token_cache import TokenStore
 from leasehold.gateway.http.cors import Cors
-from leasehold.gateway.http.reading import Limits, limits_of
+from leasehold.gateway.http.reading import RequestLimits, limits_of
 from leasehold.gateway.metrics.database import DatabaseMetrics
 from leasehold.gateway.routing.coalescer import Coalescer
-from leasehold.gateway.routing.services import Check, Services
+from leasehold.gateway.routing.services import Check, GatewayServices
 from leasehold.gateway.serving.application import DRAIN, build_application
 from leasehold.gateway.serving.connection import LONGEST_FIELD, LONGEST_LINE, Connection
 from leasehold.gateway.stream.hub import Hub
 from leasehold.settings import Settings
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 1.0  # for writing out an answer while stopping
 
@@ -37,18 +37,17 @@ async def open_gateway(
     checks: Mapping[str, Check],
     *,
     has_app: bool = False,
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
     stream: Hub | None = None,
     database_metrics: DatabaseMetrics | None = None,
     tokens: TokenStore | None = None,
     audit_log: AuditLog | None = None,
 ) -> AsyncGenerator[str]:
-    """A bound gateway; yields its URL. Leaving it drains: no more connections, requests in flight are
-    finished within `settings.drain_seconds`. `limits` replaces those of the settings; `stream` tells what happens,
-    `database_metrics` what the database holds;
-    `tokens` are asked who calls, and `audit_log` is told what they do."""
+    """A bound gateway; yields its URL. Leaving it drains: it accepts no more connections and finishes the requests in
+    flight within `settings.drain_seconds`. `limits` replaces those of the settings; `stream` sends changes,
+    `database_metrics` measures the database, `tokens` finds callers, and `audit_log` records what they do."""
     limits = limits or limits_of(settings)
-    services = Services(
+    services = GatewayServices(
         client,
         Coalescer(client.enqueue_many),
         checks,
@@ -74,12 +73,12 @@ async def open_gateway(
             if stream is not None:
                 stream.close()
             if not await application[DRAIN].finish(settings.drain_seconds):
-                logger.warning("gateway gave up waiting for requests after %g s", settings.drain_seconds)
+                log.warning("gateway gave up waiting for requests after %g s", settings.drain_seconds)
     finally:
         await runner.cleanup()
 
 
-async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> asyncio.Server:
+async def _listen(runner: web.AppRunner, settings: Settings, limits: RequestLimits) -> asyncio.Server:
     loop = asyncio.get_running_loop()
     manager = runner.server
     assert manager is not None
@@ -101,7 +100,7 @@ async def _listen(runner: web.AppRunner, settings: Settings, limits: Limits) -> 
 
 
 async def check_address(settings: Settings) -> None:
-    """Raises SettingsError if the address cannot be bound: before anything is opened that would have to be closed again."""
+    """Raises SettingsError if the address cannot be bound, before anything is opened."""
     with binding(settings):
         server = await asyncio.get_running_loop().create_server(
             asyncio.Protocol, settings.gateway_host, settings.gateway_port, start_serving=False

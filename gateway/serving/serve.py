@@ -25,7 +25,7 @@ from leasehold.gateway.stream.source import DatabaseSource
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.settings import Settings
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 POOL_SIZE = 5
 DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
@@ -71,11 +71,11 @@ async def serve(
     await check_address(settings)
     stopping = _first_stop_signal()
     async with open_service(settings, app=app) as url:
-        logger.info("gateway serves %s", url)
+        log.info("gateway serves %s", url)
         if ready is not None:
             ready(url)
         await stopping.wait()
-        logger.info("gateway stops: finishing the requests in flight")
+        log.info("gateway stops: finishing the requests in flight")
     return 0
 
 
@@ -86,7 +86,7 @@ async def _refuse_misfit(settings: Settings) -> None:
 
 @asynccontextmanager
 async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGenerator[str]:
-    """A gateway and its database; yields the URL. For whoever has a stop signal of their own."""
+    """A gateway and its database; yields the URL. The caller decides when it stops."""
     async with (
         open_asyncio_database(
             settings.database_url or "",
@@ -116,7 +116,7 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
 
 
 def _first_stop_signal() -> asyncio.Event:
-    """Set by the first stop signal. The next one has its ordinary effect again: nothing unanswered was promised."""
+    """Set by the first stop signal. A second signal ends the process at once."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 

@@ -1,1 +1,1 @@
-"""What happens, read once for all who listen, and turned into server-sent events. Start in `hub.py`."""
+"""Changes, read once for all streams and turned into server-sent events. Start in `hub.py`."""

@@ -1,7 +1,6 @@
 """One reader of the database for all streams of this gateway, there only while somebody listens.
 
-It looks when a notification hints at something and at least every second, but not more than four times a second, so that
-a queue is named four times a second at the most, whatever goes on in it.
+It reads after a notification and at least every second, but at most four times a second.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from leasehold.client.feed.changes import Change, Wanted
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 1.0
@@ -66,11 +65,11 @@ class HubStatistics(msgspec.Struct, frozen=True):
 
 
 class Hub:
-    """Tells everybody who listens what happens.
+    """Sends changes to every listener.
 
-    Enter: `listen`; the first listener starts the reader. Leave: the end of its block; the last one stops it. A database
-    that goes away is waited for; the feed knows where it was. A feed that is half a minute behind is set to the present,
-    and listeners are told to look for themselves.
+    Enter: `listen`; the first listener starts the reader.
+    Leave: the end of its block; the last one stops the reader. While the database is away it waits; the feed keeps its
+    place. A feed that is half a minute behind continues from now, and listeners get `reset`.
     """
 
     def __init__(self, source: Source) -> None:
@@ -105,14 +104,14 @@ class Hub:
                 self.cursor = None
 
     async def begun(self, seconds: float) -> bool:
-        """Wait until the reader has found its place, so that whatever happens from now on is told. Returns whether it has."""
+        """Wait until the reader has found its place, so that all later changes are sent. Returns whether it has."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._has_begun.wait()
         return self._has_begun.is_set()
 
     def close(self) -> None:
-        """Have every listener end."""
+        """End every listener."""
         self._is_closing = True
         for box in self._boxes:
             box.close()
@@ -138,7 +137,7 @@ class Hub:
                 ours = None if isinstance(error, LeaseholdError) else error
                 level = logging.WARNING if monotonic() - said_at >= REMIND_SECONDS else logging.DEBUG
                 said_at = monotonic() if level == logging.WARNING else said_at
-                logger.log(level, "the stream cannot read what happens and tries again: %s", error, exc_info=ours)
+                log.log(level, "the stream cannot read what happens and tries again: %s", error, exc_info=ours)
                 await asyncio.sleep(pause)
                 continue
             await self._tell_all(changes, str(feed.cursor))
@@ -147,7 +146,7 @@ class Hub:
                 await self._wait(pause)
 
     async def _wait(self, pause: float) -> None:
-        """Not less than the shortest pause, and not more than `pause` unless something hints."""
+        """Wait at least the shortest pause, then until a notification comes or `pause` is over."""
         self._hint.clear()
         await asyncio.sleep(SHORTEST_PAUSE)
         if pause > SHORTEST_PAUSE:
@@ -156,21 +155,21 @@ class Hub:
                     await self._hint.wait()
 
     async def _let_them_take(self) -> None:
-        """In a crowd of changes, give everybody a moment; whoever does not use it overflows soon and holds up nobody."""
+        """While there are many changes, give listeners a moment to read. A listener that does not read overflows soon."""
         for _ in range(MOMENTS):
             if not any(box.is_crowded for box in self._boxes):
                 return
             await asyncio.sleep(SHORTEST_PAUSE / MOMENTS)
 
     async def _skip(self, feed: Feeder) -> None:
-        logger.warning("the stream is %s behind and goes on from now", feed.lag)
+        log.warning("the stream is %s behind and goes on from now", feed.lag)
         await feed.skip()
         for box in self._boxes:
             box.put(StreamMessage("reset", {"reason": "behind"}).encode())
 
     async def _tell_all(self, changes: list[Change], cursor: str) -> None:
-        """A part at a time, so that a crowd of changes does not overflow those who take what they get. Only the last part
-        moves the id on."""
+        """Send many changes in parts, so that they do not overflow listeners that read. Only the last part has the new
+        id."""
         while len(changes) > MOST_AT_ONCE:
             self._tell(changes[:MOST_AT_ONCE], self.cursor or cursor)
             changes = changes[MOST_AT_ONCE:]

@@ -1,4 +1,4 @@
-"""Where the stream's changes come from: the database, over connections that are there only while they are used."""
+"""The source of the stream's changes: the database, over connections that are open only while they are used."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DatabaseSource:
             await reserved.close()
 
     async def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]:
-        """What happened between two moments; one replay at a time, however many clients come again at once."""
+        """The changes between two instants. Replays run one at a time, however many clients reconnect at once."""
         async with self._turn:
             reserved = self._database.reserve("stream replay")
             try:

@@ -17,7 +17,7 @@ RECONNECT_MILLISECONDS = 3000
 
 
 class StreamMessage(msgspec.Struct, frozen=True):
-    """One server-sent event. Clients get `id` back as Last-Event-ID when they come again."""
+    """One server-sent event. Clients send `id` back as Last-Event-ID when they reconnect."""
 
     event: str
     data: object
@@ -32,7 +32,7 @@ class StreamMessage(msgspec.Struct, frozen=True):
 
 
 def first_words() -> bytes:
-    """What a stream begins with: how long to wait before coming again."""
+    """The beginning of a stream: how long a client waits before it reconnects."""
     return f"retry: {RECONNECT_MILLISECONDS}\n\n".encode()
 
 
@@ -42,7 +42,7 @@ def heartbeat(cursor: str | None) -> bytes:
 
 
 class Batch(msgspec.Struct, frozen=True, eq=False):
-    """What one look has found.
+    """The changes that one read has found.
 
     Attributes:
         changes: in their order. queues: whose jobs have changed. cursor: the id after all of it.
@@ -53,7 +53,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     cursor: str
 
     def messages(self, wanted: Wanted) -> list[StreamMessage]:
-        """What somebody who wants that is told; the last message carries the id."""
+        """The messages for a listener with this filter; the last one has the id."""
         found = [*self._change_messages(wanted), *self._queue_messages(wanted)]
         if found:
             found[-1] = msgspec.structs.replace(found[-1], id=self.cursor)
@@ -71,7 +71,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
 
 
 class Letterbox:
-    """Messages for one client that it has not taken yet. One that would not fit closes it, and all are thrown away.
+    """The messages that one client has not read yet. If one does not fit, all are dropped and the letterbox is closed.
 
     Args:
         wanted: what is put into it.
@@ -105,7 +105,7 @@ class Letterbox:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether it is half full, so that whoever fills it had better wait a moment."""
+        """Whether it is half full, so that the writer should wait a moment."""
         return not self.is_overfull and self._size > self._most_bytes // 2
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class Letterbox:
         self._filled.set()
 
     async def wait(self, seconds: float) -> None:
-        """Wait for a reason to look into it, so many seconds at the most."""
+        """Wait at most `seconds` for messages or for the end."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._filled.wait()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from leasehold.cli.shell.services import Services
+from leasehold.cli.runtime.services import Services
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
 from leasehold.settings.sources import CONFIG_VARIABLE, environment_name

@@ -1,1 +1,1 @@
-"""`/api/jobs/capacity…`, and what a queue or a key has in hand."""
+"""`/api/jobs/capacity…`, and the jobs of a queue or a key."""

@@ -1,4 +1,4 @@
-"""Parameters and bodies of the routes about capacity, and about what a queue or a key has in hand."""
+"""Parameters and bodies of the routes about capacity, and about the jobs of a queue or a key."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import Key, Name
+from leasehold.gateway.http.fields import Key, Name
 from leasehold.validation import LONGEST_TIME
 
 TargetWait = Annotated[
-    float, Meta(gt=0, le=LONGEST_TIME, description="Seconds within which 95 of 100 jobs ought to start.")
+    float, Meta(gt=0, le=LONGEST_TIME, description="Seconds within which 95 of 100 jobs should start.")
 ]
 Hours = Annotated[float, Meta(gt=0, le=87_600)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -21,7 +21,7 @@ FinalState = Literal["completed", "failed", "cancelled"]
 
 
 class CapacityParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which queue, and what to reckon with."""
+    """Which queue, and what to assume."""
 
     queue: Name
     hours: Annotated[list[Hours], Meta(max_length=24, description="In which times to be through: hours=1&hours=8.")] = (
@@ -48,13 +48,13 @@ class DesiredParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class DesiredBody(msgspec.Struct, frozen=True):
-    """How many workers the queue ought to have."""
+    """How many workers the queue should have."""
 
     queue: str
     desired_workers: int
 
 
-class QueueParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LastCompletionParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which queue."""
 
     queue: Name

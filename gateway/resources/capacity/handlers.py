@@ -1,4 +1,4 @@
-"""The handlers of `/api/jobs/capacity…`, and of what a queue or a key has in hand."""
+"""The handlers of `/api/jobs/capacity…`, and of the jobs of a queue or a key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leasehold.gateway.resources.capacity.bodies import (
     DesiredParameters,
     KeyParameters,
     LastCompletionBody,
-    QueueParameters,
+    LastCompletionParameters,
     RecentParameters,
 )
 from leasehold.gateway.routing.routes import Call, NoParameters
@@ -19,13 +19,14 @@ from leasehold.records.jobs import JobRecord
 
 
 async def list_capacity(call: Call[NoParameters, None]) -> Page[CapacityRecord]:
-    """What each queue has, does and can do. Big tables are not counted for this: `counted_at` tells of when it is."""
+    """The jobs, throughput and capacity of each queue. Large tables are not counted at each call: `counted_at` is the time
+    of the last count."""
     return Page(await call.services.client.capacity.list())
 
 
 async def show_capacity(call: Call[CapacityParameters, None]) -> CapacityPlan:
-    """What a queue has, how many workers it needs, and how long jobs will wait: as it is, with one worker less, with more
-    arrivals, and with as many workers as it ought to have."""
+    """The jobs of a queue, how many workers it needs, and how long jobs will wait: as it is, with one worker less, with
+    more arrivals, and with as many workers as it should have."""
     asked = call.parameters
     found = await call.services.client.capacity.get(
         asked.queue, hours=asked.hours, target_wait=asked.target_wait, what_if=[asked.more]
@@ -36,8 +37,8 @@ async def show_capacity(call: Call[CapacityParameters, None]) -> CapacityPlan:
 
 
 async def show_desired_workers(call: Call[DesiredParameters, None]) -> DesiredBody:
-    """One number for a scaler: KEDA's metrics-api scaler reads it with `valueLocation: desired_workers`. Of a queue that
-    nothing is known of it is `min`."""
+    """One number for a scaler: KEDA's metrics-api scaler reads it with `valueLocation: desired_workers`. For an unknown
+    queue it is `min`."""
     asked = call.parameters
     if asked.max < asked.min:
         raise refuse_field("query.max", "It must not be less than min")
@@ -48,7 +49,7 @@ async def show_desired_workers(call: Call[DesiredParameters, None]) -> DesiredBo
     return DesiredBody(asked.queue, desired)
 
 
-async def show_last_completion(call: Call[QueueParameters, None]) -> LastCompletionBody:
+async def show_last_completion(call: Call[LastCompletionParameters, None]) -> LastCompletionBody:
     """When a job of the queue completed last."""
     queue = call.parameters.queue
     return LastCompletionBody(queue, await call.services.client.queues.last_completion(queue))

@@ -1,4 +1,4 @@
-"""The routes about capacity, and about what a queue or a key has in hand."""
+"""The routes about capacity, and about the jobs of a queue or a key."""
 
 from __future__ import annotations
 
@@ -6,16 +6,7 @@ from leasehold.capacity.records import CapacityPlan, CapacityRecord
 from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import DATABASE_ERRORS, INVALID_INPUT, UNKNOWN_QUEUE
-from leasehold.gateway.resources.capacity import handlers
-from leasehold.gateway.resources.capacity.bodies import (
-    CapacityParameters,
-    DesiredBody,
-    DesiredParameters,
-    KeyParameters,
-    LastCompletionBody,
-    QueueParameters,
-    RecentParameters,
-)
+from leasehold.gateway.resources.capacity import bodies, handlers
 from leasehold.gateway.routing.routes import Route
 from leasehold.records.jobs import JobRecord
 
@@ -37,7 +28,7 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         path="/api/jobs/capacity/{queue}",
         handler=handlers.show_capacity,
         summary="Show what a queue needs and is heading for",
-        parameters=CapacityParameters,
+        parameters=bodies.CapacityParameters,
         response=CapacityPlan,
         errors=(UNKNOWN_QUEUE, *ERRORS),
         scope=Scope.READ,
@@ -47,9 +38,9 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         method="GET",
         path="/api/jobs/capacity/{queue}/desired",
         handler=handlers.show_desired_workers,
-        summary="Show how many workers a queue ought to have",
-        parameters=DesiredParameters,
-        response=DesiredBody,
+        summary="Show how many workers a queue should have",
+        parameters=bodies.DesiredParameters,
+        response=bodies.DesiredBody,
         errors=ERRORS,
         scope=Scope.READ,
         tags=("capacity",),
@@ -59,8 +50,8 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         path="/api/jobs/queues/{queue}/last-completion",
         handler=handlers.show_last_completion,
         summary="Show when a job of a queue completed last",
-        parameters=QueueParameters,
-        response=LastCompletionBody,
+        parameters=bodies.LastCompletionParameters,
+        response=bodies.LastCompletionBody,
         errors=ERRORS,
         scope=Scope.READ,
         tags=("queues",),
@@ -70,7 +61,7 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         path="/api/jobs/queues/{queue}/recent",
         handler=handlers.list_recent_jobs,
         summary="List the jobs of a queue that finished last",
-        parameters=RecentParameters,
+        parameters=bodies.RecentParameters,
         response=Page[JobRecord],
         errors=ERRORS,
         scope=Scope.READ,
@@ -81,7 +72,7 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         path="/api/jobs/keys/{key}/active",
         handler=handlers.list_key_jobs,
         summary="List the jobs of a key that run or may run next",
-        parameters=KeyParameters,
+        parameters=bodies.KeyParameters,
         response=Page[JobRecord],
         errors=ERRORS,
         scope=Scope.READ,

@@ -8,8 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import LARGEST_BIGINT, JobBody
+from leasehold.gateway.http.fields import LARGEST_BIGINT
 from leasehold.gateway.http.pages import Cursor, Limit
+from leasehold.gateway.resources.jobs.enqueue_bodies import JobBody
 
 LONGEST_POLL = 60.0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leasehold.gateway.http.bodies import JobBody, JobParameters
 from leasehold.gateway.http.pages import Page, cursor_at, place_of
 from leasehold.gateway.http.problems import refuse_field
 from leasehold.gateway.resources.chains.bodies import (
@@ -19,10 +18,12 @@ from leasehold.gateway.resources.chains.bodies import (
     DeleteParameters,
     WaitParameters,
 )
+from leasehold.gateway.resources.jobs.bodies import JobParameters
+from leasehold.gateway.resources.jobs.enqueue_bodies import JobBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
 from leasehold.gateway.resources.waiting import chain_within
 from leasehold.gateway.routing.routes import Call
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.producing.new_job import NewJob
 from leasehold.records.chains import BlockerRecord, ChainRecord
@@ -41,7 +42,7 @@ async def list_chains(call: Call[ChainsParameters, None]) -> Page[ChainRecord]:
 
 
 async def show_chain(call: Call[ChainParameters, None]) -> ChainRecord:
-    """How one chain stands."""
+    """One chain and its state."""
     return await call.services.client.chains.get(call.parameters.id)
 
 
@@ -55,7 +56,7 @@ async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobReco
 
 
 async def list_blockers(call: Call[JobParameters, None]) -> Page[BlockerRecord]:
-    """The chains that a job waits or waited for, in the order of its slots."""
+    """The chains that the job waits or waited for, in the order in which they were given."""
     await call.services.client.get(call.parameters.id)
     return Page(await call.services.client.jobs.blockers(call.parameters.id))
 
@@ -82,10 +83,10 @@ async def delete_chain(call: Call[DeleteParameters, None]) -> DeletedBody:
 
 
 async def wait_for_chain(call: Call[WaitParameters, None]) -> ChainRecord:
-    """How the chain stands when it has ended, or when the time is up, or when the gateway stops: the state tells."""
+    """The chain when it has ended, when the time is up, or when the gateway stops; `state` tells which."""
     return await chain_within(call.services, call.parameters.id, call.parameters.seconds)
 
 
-def _continuation(follower: JobBody, jobs: Sequence[JobBody], services: Services) -> ContinueWith:
+def _continuation(follower: JobBody, jobs: Sequence[JobBody], services: GatewayServices) -> ContinueWith:
     begun: list[NewJob] = [new_job(body, services, f"$.jobs[{index}]") for index, body in enumerate(jobs)]
     return ContinueWith(new_job(follower, services, "$.next"), jobs=begun)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from leasehold.gateway.access.guard import Scope
-from leasehold.gateway.http.bodies import EnqueuedBody, JobBody, JobParameters
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import (
     ARGS_TOO_LARGE,
@@ -18,20 +17,9 @@ from leasehold.gateway.http.problems import (
     UNKNOWN_KIND,
     WRONG_STATE,
 )
-from leasehold.gateway.resources.chains import handlers
-from leasehold.gateway.resources.chains.bodies import (
-    CancelledBody,
-    CancelParameters,
-    ChainJobsParameters,
-    ChainParameters,
-    ChainsParameters,
-    CompletedBody,
-    CompletionBody,
-    DeletedBody,
-    DeleteParameters,
-    WaitParameters,
-)
-from leasehold.gateway.resources.jobs import enqueueing
+from leasehold.gateway.resources.chains import bodies, handlers
+from leasehold.gateway.resources.jobs import enqueue_bodies, enqueueing
+from leasehold.gateway.resources.jobs.bodies import JobParameters
 from leasehold.gateway.resources.jobs.table import WAITED
 from leasehold.gateway.routing.routes import Route
 from leasehold.records.chains import BlockerRecord, ChainRecord
@@ -45,8 +33,9 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains",
         handler=enqueueing.enqueue_job,
         summary="Start a chain with its first job",
-        request=JobBody,
-        response=EnqueuedBody,
+        request=enqueue_bodies.JobBody,
+        response=enqueue_bodies.EnqueuedBody,
+        makes_a_job=True,
         headers=(enqueueing.IDEMPOTENCY_KEY, enqueueing.PREFER),
         status=201,
         successes=WAITED,
@@ -59,7 +48,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains",
         handler=handlers.list_chains,
         summary="List chains, newest first",
-        parameters=ChainsParameters,
+        parameters=bodies.ChainsParameters,
         response=Page[ChainRecord],
         errors=(INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,
@@ -70,7 +59,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains/{id}",
         handler=handlers.show_chain,
         summary="Show how one chain stands",
-        parameters=ChainParameters,
+        parameters=bodies.ChainParameters,
         response=ChainRecord,
         errors=(UNKNOWN_JOB, *DATABASE_ERRORS),
         scope=Scope.READ,
@@ -81,7 +70,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains/{id}/jobs",
         handler=handlers.list_chain_jobs,
         summary="List the jobs of a chain in their order",
-        parameters=ChainJobsParameters,
+        parameters=bodies.ChainJobsParameters,
         response=Page[JobRecord],
         errors=(UNKNOWN_JOB, INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,
@@ -103,7 +92,7 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains/{id}/wait",
         handler=handlers.wait_for_chain,
         summary="Wait for the end of a chain, up to a minute",
-        parameters=WaitParameters,
+        parameters=bodies.WaitParameters,
         response=ChainRecord,
         errors=(UNKNOWN_JOB, INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,
@@ -114,9 +103,9 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains/{id}/complete",
         handler=handlers.complete_chain,
         summary="Complete the open job of a chain without a worker",
-        parameters=ChainParameters,
-        request=CompletionBody,
-        response=CompletedBody,
+        parameters=bodies.ChainParameters,
+        request=bodies.CompletionBody,
+        response=bodies.CompletedBody,
         errors=(
             UNKNOWN_JOB,
             WRONG_STATE,
@@ -134,8 +123,8 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains/{id}/cancel",
         handler=handlers.cancel_chain,
         summary="Cancel the open job of a chain",
-        parameters=CancelParameters,
-        response=CancelledBody,
+        parameters=bodies.CancelParameters,
+        response=bodies.CancelledBody,
         errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.OPERATE,
         tags=TAGS,
@@ -145,8 +134,8 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         path="/api/chains/{id}",
         handler=handlers.delete_chain,
         summary="Remove a chain with all its jobs",
-        parameters=DeleteParameters,
-        response=DeletedBody,
+        parameters=bodies.DeleteParameters,
+        response=bodies.DeletedBody,
         errors=(UNKNOWN_JOB, WRONG_STATE, INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.OPERATE,
         tags=TAGS,

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.client.feed.changes import Wanted, refuse_unknown_events
-from leasehold.gateway.http.bodies import LARGEST_BIGINT
+from leasehold.gateway.http.fields import LARGEST_BIGINT
 
 LAST_EVENT_ID = "Last-Event-ID"
 
@@ -17,7 +17,7 @@ AnId = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 
 
 class StreamParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to tell; everything where nothing is given. Several queues, kinds and events are separated by commas.
+    """Which changes to send; all if nothing is given. Several queues, kinds and events are separated by commas.
 
     Attributes:
         event: words such as `job_failed`. after: as Last-Event-ID, for clients that cannot send headers.
@@ -31,13 +31,13 @@ class StreamParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(max_length=100)] | None = None
 
     def wanted(self) -> Wanted:
-        """As a filter of changes. Raises BadInput for an event that there is none of."""
+        """As a filter of changes. Raises BadInput for an unknown event."""
         refuse_unknown_events(self.event)
         return Wanted(events=self.event, queues=self.queue, kinds=self.kind, job_id=self.job_id, chain_id=self.chain_id)
 
 
 class ReadyBody(msgspec.Struct, frozen=True):
-    """From now on everything is told. `resumed`: and so was everything since the id that the client gave."""
+    """From now on every change is sent. `resumed`: every change since the id that the client gave was sent, too."""
 
     resumed: bool
 

@@ -42,9 +42,9 @@ HEADERS = {
 
 
 async def stream_events(call: Call[StreamParameters, None], request: web.Request) -> web.StreamResponse:
-    """Every stream is told of what happens from when it sends `ready`, and after a reconnect, of what the Last-Event-ID
-    has not seen: at least once; the identity of a change is its event, job_id, attempt and at. What is older than a
-    quarter of an hour, or too much, is answered with `reset`: load what you show again."""
+    """A stream sends every change from its `ready` on and, after a reconnect, every change since the Last-Event-ID, at
+    least once. A change is identified by its event, job_id, attempt and at. If more than a quarter of an hour or too many
+    changes were missed, it sends `reset`: load again what you show."""
     hub = call.services.stream
     if hub is None:
         raise Refusal(NOT_READY, "This gateway has no stream.")
@@ -72,7 +72,7 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
 async def _follow(
     request: web.Request, response: web.StreamResponse, box: Letterbox, is_admitted: Callable[[], Awaitable[bool]]
 ) -> None:
-    """Write what comes, until the client has gone or is too slow, its token was revoked, or the gateway stops."""
+    """Write messages until the client has gone or is too slow, its token is revoked, or the gateway stops."""
     beat_at = monotonic() + HEARTBEAT_SECONDS
     while not _has_gone(request):
         await box.wait(LOOK_SECONDS)
@@ -91,7 +91,7 @@ async def _follow(
 
 
 async def _beginning(hub: Hub, box: Letterbox, last_id: str | None) -> AsyncGenerator[bytes]:
-    """What a client has missed since its last event, or that it has to look for itself; then `ready`."""
+    """What the client has missed since its last event, or `reset`; then `ready`."""
     reason = None
     if last_id is not None:
         try:
@@ -128,7 +128,7 @@ async def _missed(hub: Hub, box: Letterbox, last_id: str) -> AsyncGenerator[Batc
 
 
 def _instant_of(last_id: str, present: datetime) -> datetime:
-    """When a stream with this id was."""
+    """The time that a stream's id stands for."""
     if not (last_id.isascii() and last_id.isdecimal() and len(last_id) <= LONGEST_ID):
         raise _Unreachable("unknown_id")
     since = instant_of(int(last_id))
@@ -146,11 +146,11 @@ async def _write(response: web.StreamResponse, message: bytes, seconds: float = 
 
 
 def _has_gone(request: web.Request) -> bool:
-    """Whether the client has closed its connection, which nothing else tells while nothing is written."""
+    """Whether the client has closed its connection. While nothing is written, no error would tell."""
     return request.transport is None or request.transport.is_closing()
 
 
 def _hang_up(request: web.Request) -> None:
-    """A client that takes nothing would not take a polite end either."""
+    """Close the connection at once: a client that reads nothing would not read an orderly end either."""
     if request.transport is not None:
         request.transport.abort()

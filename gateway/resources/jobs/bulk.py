@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from leasehold.gateway.http.problems import refuse_field
-from leasehold.gateway.resources.jobs.bodies import (
+from leasehold.gateway.resources.jobs.bulk_bodies import (
     BulkBody,
     BulkCancelBody,
     BulkDeleteBody,
@@ -21,7 +21,7 @@ NO_FILTERS = ("limit", "all", "dry_run", "reason")
 
 
 async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
-    """Cancels all unfinished jobs that match. Without `"dry_run": false` nothing is changed, only told."""
+    """Cancels all unfinished jobs that match. Unless `dry_run` is false, it only reports what it would do."""
     body = call.body
     check_meant(body)
     changes = await call.services.client.jobs.cancel_all(
@@ -33,8 +33,8 @@ async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
 
 
 async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
-    """Runs all failed jobs that match once more (with `"state"`: cancelled ones, or any). Without `"dry_run": false` nothing
-    is changed, only told."""
+    """Runs all failed jobs that match once more (with `state`: cancelled ones, or any). Unless `dry_run` is false, it only
+    reports what it would do."""
     body = call.body
     check_meant(body)
     state = "failed" if body.state is UNSET else body.state
@@ -47,8 +47,8 @@ async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
 
 
 async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
-    """Runs all scheduled jobs now that match, also those that wait for their next attempt. Without `"dry_run": false` nothing is
-    changed, only told."""
+    """Runs all scheduled jobs that match now, including those that wait for their next attempt. Unless `dry_run` is false,
+    it only reports what it would do."""
     body = call.body
     check_meant(body)
     changes = await call.services.client.jobs.trigger_all(
@@ -59,7 +59,7 @@ async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
 
 
 async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
-    """Removes all jobs that match and that nobody holds. Without `"dry_run": false` nothing is changed, only told."""
+    """Removes all jobs that match and that no worker holds. Unless `dry_run` is false, it only reports what it would do."""
     body = call.body
     check_meant(body)
     changes = await call.services.client.jobs.delete_all(

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.bodies import EnqueuedBody, JobBody
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import refuse_field
-from leasehold.gateway.resources.jobs.bodies import ChainState, KeysBody, ResultBody
+from leasehold.gateway.resources.jobs.enqueue_bodies import EnqueuedBody, JobBody, KeysBody, ResultBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
 from leasehold.gateway.resources.waiting import chain_within, preferred_wait
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.jobs.handling.job import NewJob
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
@@ -26,12 +25,12 @@ LONGEST_KEY = 500
 
 
 async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
-    """Writes one job and answers after the commit: what was answered survives a crash of anything.
+    """Writes one job and answers after the commit: an answered job survives every crash.
 
-    With `Idempotency-Key` a repeated call makes no second job; `is_new` tells. Another call with that key is refused. With
-    `Prefer: wait=N` the answer comes when the chain that the job begins has ended, with its output, or after N seconds (60 at
-    the most) as it stands then. The output of a job that was there already is another's: without the scope `read` that is
-    answered at once, without it.
+    With `Idempotency-Key` a repeated call makes no second job, and `is_new` is false. A different call with the same key is
+    refused. With `Prefer: wait=N` the answer comes when the chain that the job begins has ended, with its output, or after N
+    seconds (60 at the most) as it is then. If the job existed already, its output may be somebody else's: without the scope
+    `read` the answer comes at once and without output.
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
@@ -51,8 +50,8 @@ async def enqueue_job(call: Call[NoParameters, JobBody]) -> Reply:
 async def enqueue_batch(call: Call[NoParameters, list[JobBody]]) -> Page[EnqueuedBody]:
     """Writes all jobs or none, in one transaction, and answers in their order after the commit.
 
-    With `Idempotency-Key` a repeated call makes no second jobs. Another call with that key, be it with fewer jobs or more, is
-    refused.
+    With `Idempotency-Key` a repeated call makes no second jobs. A different call with the same key is refused, also one
+    with fewer or more jobs.
     """
     key = call.headers.get(IDEMPOTENCY_KEY)
     check_header_key(key)
@@ -68,8 +67,8 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     """Makes the same job for each subject: for each key that jobs have had, as far as these match the filter.
 
     All in one transaction, keys in byte order; `next` is a key: give it as `after_key` to go on where `limit` was reached.
-    `dry_run` only looks. The answer tells the keys of others' jobs, and the filter asks how these stand: hence the scope `read`.
-    A repeated call finds other subjects than the first, so `Idempotency-Key` is refused: give the job a unique key.
+    `dry_run` only looks. The answer reveals keys and states of existing jobs, so the scope `read` is needed. A repeated
+    call finds other subjects than the first, so `Idempotency-Key` is refused: give the job a unique key.
     """
     body = call.body
     job = new_job(body.job, call.services, "$.job")
@@ -104,10 +103,10 @@ def under_key(job: NewJob, key: str, fingerprint: str, path: str = "$") -> NewJo
     return msgspec.structs.replace(job, idempotency_key=key, fingerprint=fingerprint)
 
 
-async def _result_within(services: Services, written: EnqueuedJob, seconds: int) -> ResultBody:
+async def _result_within(services: GatewayServices, written: EnqueuedJob, seconds: int) -> ResultBody:
     # A job that was there already may stand anywhere in its chain.
     chain_id = written.job_id if written.is_new else (await services.client.get(written.job_id)).chain_id
     chain = await chain_within(services, chain_id, seconds)
     return ResultBody(
-        written.job_id, written.is_new, written.outcome, cast("ChainState", chain.state), chain.output, chain.error
+        written.job_id, written.is_new, written.outcome, cast("Any", chain.state), chain.output, chain.error
     )

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from leasehold.database import OpenTransaction
-from leasehold.gateway.http.bodies import JobParameters, LogParameters
 from leasehold.gateway.http.pages import Page, cursor_at, place_of
 from leasehold.gateway.http.problems import PRECONDITION_FAILED, Refusal, refuse_field
 from leasehold.gateway.http.replies import etag_of, is_meant
@@ -15,7 +14,9 @@ from leasehold.gateway.resources.jobs.bodies import (
     LARGE_FIELDS,
     LARGE_LIMIT,
     EditBody,
+    JobParameters,
     JobsParameters,
+    LogParameters,
     ReasonParameters,
     RecoveredBody,
     StaleParameters,
@@ -57,12 +58,12 @@ async def show_job(call: Call[JobParameters, None]) -> JobRecord:
 
 
 async def explain_job(call: Call[JobParameters, None]) -> Page[Explanation]:
-    """Why a job is not running: all reasons, the weightiest first."""
+    """Why a job is not running: all reasons, the most important first."""
     return Page(await call.services.client.jobs.explain(call.parameters.id))
 
 
 async def show_progress(call: Call[JobParameters, None]) -> JobProgress | None:
-    """How far a job has come, null where its handler said nothing."""
+    """The progress of a job; null if its handler reported none."""
     return await call.services.client.jobs.progress(call.parameters.id)
 
 
@@ -77,7 +78,7 @@ async def show_timeline(call: Call[JobParameters, None]) -> Page[TimelineEntry]:
 
 
 async def show_errors(call: Call[JobParameters, None]) -> Page[AttemptError]:
-    """With what each attempt of a job failed, oldest first; a retry loses none."""
+    """The error of each failed attempt, oldest first; a retry keeps them."""
     return Page(await call.services.client.jobs.errors(call.parameters.id))
 
 
@@ -87,7 +88,7 @@ async def count_jobs(call: Call[NoParameters, None]) -> Page[QueueCounts]:
 
 
 async def cancel_job(call: Call[ReasonParameters, None]) -> WasBody:
-    """Cancels a job that has not finished; a handler that runs is told to stop, and whatever it still writes is refused."""
+    """Cancels a job that has not finished. A running handler is told to stop, and its result is refused."""
     return WasBody(await call.services.client.cancel(call.parameters.id, call.parameters.reason))  # pyright: ignore[reportArgumentType]
 
 
@@ -103,7 +104,7 @@ async def trigger_job(call: Call[JobParameters, None]) -> StateBody:
 
 async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     """Changes a job that nobody holds, or one that failed or was cancelled, before it is retried. The timeline has the old
-    and the new values. With `If-Match` only as long as it is what its ETag stands for."""
+    and the new values. With `If-Match` only if the job has not changed since that ETag."""
     body = call.body
     given = bytes(body.args)
     args = None if given == b"null" else read_args(given, call.services.limits, "$.args")
@@ -118,8 +119,8 @@ async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
 async def delete_job(call: Call[JobParameters, None]) -> WasBody:
     """Removes a job that nobody holds, finished or not; one event `deleted` remains in its timeline.
 
-    Refused while a worker holds it (cancel it first), while another job waits for it, and for one of several jobs of a chain
-    (delete the chain). With `If-Match` only as long as it is what its ETag stands for.
+    Refused while a worker holds it (cancel it first), while another job waits for it, and for one of several jobs of a
+    chain (delete the chain). With `If-Match` only if the job has not changed since that ETag.
     """
     async with unchanged(call) as connection:
         was = await call.services.client.jobs.delete(call.parameters.id, connection=connection)
@@ -145,6 +146,6 @@ async def unchanged(call: Call[JobParameters, Any]) -> AsyncGenerator[OpenTransa
 
 
 async def recover_stale(call: Call[StaleParameters, None]) -> RecoveredBody:
-    """Takes back every job whose lease has run out, or whose worker has not renewed it for so many minutes. The reaper does
-    the former by itself."""
+    """Takes back every job whose lease has run out, or whose worker has not renewed it for this many minutes. The reaper
+    does the former by itself."""
     return RecoveredBody(await call.services.client.jobs.recover_stale(call.parameters.minutes))

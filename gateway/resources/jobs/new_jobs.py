@@ -6,18 +6,18 @@ from typing import Any
 
 import msgspec
 
-from leasehold.gateway.http.bodies import BlockerBody, JobBody
 from leasehold.gateway.http.json_scan import exceeds_depth, find_offence
 from leasehold.gateway.http.problems import ARGS_TOO_LARGE, Offence, Refusal, refuse_field
-from leasehold.gateway.http.reading import Limits, offence_of
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.http.reading import RequestLimits, offence_of
+from leasehold.gateway.resources.jobs.enqueue_bodies import BlockerBody, JobBody
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.jobs.handling.job import Blocker, NewJob
 from leasehold.jobs.producing.new_job import ended
 
 ARGS_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
-def new_job(body: JobBody, services: Services, path: str = "$") -> NewJob:
+def new_job(body: JobBody, services: GatewayServices, path: str = "$") -> NewJob:
     """The job that the body asks for. `path` is where the body stands in the request.
 
     The args are read here, and sent on as the very bytes that came unless the client has an app to check them.
@@ -40,7 +40,7 @@ def read_blocker(blocker: int | BlockerBody) -> Blocker:
     return ended(blocker.chain) if blocker.until == "ended" else blocker.chain
 
 
-def read_args(args: bytes, limits: Limits, path: str) -> dict[str, Any]:
+def read_args(args: bytes, limits: RequestLimits, path: str) -> dict[str, Any]:
     """Refuses args that are no JSON object, too large, or beyond what a worker can read."""
     if len(args) > limits.args_bytes:
         raise Refusal(ARGS_TOO_LARGE, f"{path} takes {len(args)} bytes, at most {limits.args_bytes} fit.")
@@ -54,7 +54,7 @@ def read_args(args: bytes, limits: Limits, path: str) -> dict[str, Any]:
         raise refuse_field(offence.path, offence.message) from None
 
 
-def read_part(text: str, limits: Limits, path: str) -> dict[str, Any]:
+def read_part(text: str, limits: RequestLimits, path: str) -> dict[str, Any]:
     """A JSON object that args are to contain. Refuses what no args can contain."""
     document = text.encode("utf-8", "surrogatepass")
     if exceeds_depth(document, limits.json_depth):

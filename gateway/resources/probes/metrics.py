@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.http.problems import METRICS_MISSING, Refusal
 from leasehold.gateway.http.replies import Reply
-from leasehold.gateway.routing.routes import Call, NoParameters, Route
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.routes import Call, NoParameters
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.observability.metrics import MetricsMissing, Values, expose, single
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -17,8 +16,8 @@ ACCEPT = "Accept"
 
 
 async def show_metrics(call: Call[NoParameters, None]) -> Reply:
-    """The database is asked at most once in five seconds. Where it does not answer, `leasehold_up` is 0 and only what
-    this process did is there. Scrape one gateway only, or take the greatest: each tells the same of the database."""
+    """The database is asked at most once in five seconds. If it does not answer, `leasehold_up` is 0 and only the counts of
+    this process are there. Scrape one gateway only, or take the maximum: every gateway reports the same database."""
     found = {} if call.services.database_metrics is None else dict(await call.services.database_metrics.values())
     try:
         text, content_type = expose([*found.items(), *gateway_values(call.services)])
@@ -27,7 +26,7 @@ async def show_metrics(call: Call[NoParameters, None]) -> Reply:
     return Reply(text, headers={"Content-Type": content_type})
 
 
-def gateway_values(services: Services) -> Iterator[tuple[str, Values]]:
+def gateway_values(services: GatewayServices) -> Iterator[tuple[str, Values]]:
     """What this gateway did."""
     yield "leasehold_build_info", {(version("leasehold"),): 1}
     yield from services.requests.values()
@@ -42,19 +41,3 @@ def gateway_values(services: Services) -> Iterator[tuple[str, Values]]:
         yield "leasehold_stream_changes_total", single(stream.changes)
         yield "leasehold_stream_reads_total", single(stream.reads)
         yield "leasehold_stream_overflows_total", single(stream.overflows)
-
-
-METRICS_ROUTES: tuple[Route, ...] = (
-    Route(
-        method="GET",
-        path="/metrics",
-        handler=show_metrics,
-        summary="Show metrics for Prometheus",
-        response=str,
-        media_type=TEXT,
-        errors=(METRICS_MISSING,),
-        scope=Scope.READ,
-        outlasts_database=True,
-        tags=("health",),
-    ),
-)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.capacity.records import Rollup
-from leasehold.gateway.http.bodies import Name
+from leasehold.gateway.http.fields import Name
 from leasehold.gateway.http.pages import Cursor, Limit, Page
 from leasehold.gateway.resources.jobs.bodies import Reason, Time
 

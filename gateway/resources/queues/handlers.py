@@ -24,13 +24,13 @@ LAST_SECOND = int(datetime.max.replace(tzinfo=UTC).timestamp()) - 1  # that a da
 
 
 async def list_queues(call: Call[NoParameters, None]) -> Page[QueueRecord]:
-    """The queues that anybody knows of: with jobs, workers, limits, or paused."""
+    """All known queues: those with jobs, workers or limits, and paused ones."""
     return Page(await call.services.client.queues.list())
 
 
 async def pause_queue(call: Call[PauseParameters, None]) -> PausedBody:
-    """Claims nothing more from a queue. Running jobs go on and jobs may still be enqueued. A queue that nobody knows yet may
-    be paused, too."""
+    """Claims nothing more from a queue. Running jobs go on and jobs may still be enqueued. An unknown queue may be paused,
+    too."""
     queue = call.parameters.queue
     return PausedBody(queue, True, await call.services.client.queues.pause(queue, call.parameters.reason))
 
@@ -42,16 +42,16 @@ async def resume_queue(call: Call[QueueParameters, None]) -> PausedBody:
 
 
 async def set_ageing(call: Call[QueueParameters, AgeingBody]) -> AgedBody:
-    """Has the pending jobs of a queue gain one priority for each such span that they have waited, up to the highest that is
-    pending there."""
+    """Raises the priority of the queue's pending jobs by one for each span of this length that they have waited, up to the
+    highest priority that is pending."""
     queue, every = call.parameters.queue, call.body.every
     span = None if every is None else timedelta(seconds=every)
     return AgedBody(queue, every, await call.services.client.queues.set_ageing(queue, span))
 
 
 async def list_rollups(call: Call[RollupParameters, None]) -> RollupsBody:
-    """What happened in a queue, minute by minute, oldest first, for charts; of more than two days ago hour by hour. A minute in
-    which nothing happened is left out, and one that is not over yet. The last hour, unless the query says otherwise."""
+    """What happened in a queue, minute by minute, oldest first, for charts; hour by hour for what is older than two days.
+    Minutes without events and the current minute are left out. The last hour, unless the query says otherwise."""
     asked = call.parameters
     place = place_of(asked.cursor)
     since = asked.since if place is None else datetime.fromtimestamp(min(place, LAST_SECOND), UTC)
@@ -68,8 +68,8 @@ async def list_limits(call: Call[QueueParameters, None]) -> Page[LimitRecord]:
 
 
 async def set_limit(call: Call[QueueParameters, LimitBody]) -> LimitedBody:
-    """Limits a queue, each key group of it, or one group. In force for every claim from now on; what runs already counts, and
-    nothing is taken back."""
+    """Limits a queue, each of its key groups, or one group. Every claim from now on heeds the limit. Running jobs count and
+    go on."""
     body = call.body
     changed = await call.services.client.queues.set_limit(
         call.parameters.queue, body.key_group, max_running=body.max_running, rate=body.rate, burst=body.burst

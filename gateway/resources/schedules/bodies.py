@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import Name
+from leasehold.gateway.http.fields import Name
 from leasehold.gateway.http.pages import Cursor, Limit
 from leasehold.schedules.records import NextTick, TickOutcome
 
@@ -81,7 +81,7 @@ class GenerateParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     date: Annotated[datetime.date, Meta(description="The day in the schedule's zone; today if not given.")] | None = (
         None
     )
-    batches: Annotated[int, Meta(ge=1, le=100_000, description="Spread the jobs in so many batches.")] | None = None
+    batches: Annotated[int, Meta(ge=1, le=100_000, description="Spread the jobs in this many batches.")] | None = None
 
 
 class EnabledBody(msgspec.Struct, frozen=True):

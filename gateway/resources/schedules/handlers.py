@@ -79,7 +79,7 @@ async def change_schedule(call: Call[ChangeParameters, msgspec.Struct]) -> Sched
 
 
 async def reset_schedule(call: Call[ScheduleParameters, None]) -> ScheduleRecord:
-    """Gives the schedule back to the code that declares it, as that declared it last."""
+    """Restores the schedule as the code last declared it."""
     return await call.services.client.schedules.reset(call.parameters.name, by=call.identity.name)
 
 
@@ -90,19 +90,19 @@ async def delete_schedule(call: Call[ScheduleParameters, None]) -> DeletedSchedu
 
 
 async def enable_schedule(call: Call[ScheduleParameters, None]) -> EnabledBody:
-    """Lets it fire again, from its next tick on."""
+    """Lets the schedule fire again, from its next tick on."""
     name = call.parameters.name
     return EnabledBody(name, True, await call.services.client.schedules.enable(name, by=call.identity.name))
 
 
 async def disable_schedule(call: Call[ScheduleParameters, None]) -> EnabledBody:
-    """Has it fire no more by itself; it may still be triggered."""
+    """Stops the schedule from firing by itself; it may still be triggered."""
     name = call.parameters.name
     return EnabledBody(name, False, await call.services.client.schedules.disable(name, by=call.identity.name))
 
 
 async def trigger_schedule(call: Call[ScheduleParameters, None]) -> FiredTick:
-    """Fires it now, enabled or not; its next tick stays where it is."""
+    """Fires the schedule now, enabled or not. Its next tick stays the same."""
     return await call.services.client.schedules.trigger(call.parameters.name, by=call.identity.name)
 
 
@@ -157,7 +157,7 @@ def fields_of(body: msgspec.Struct) -> dict[str, Any]:
 
 
 def _check_query(call: Call[Any, Any], query: str | None) -> None:
-    """A SELECT of the caller's reads whatever the gateway may read: that is more than operating queues."""
+    """The caller's SELECT reads everything that the gateway may read, which needs more than the scope operate."""
     if query is not None and Scope.ADMIN not in call.identity.scopes:
         raise Refusal(
             INSUFFICIENT_SCOPE, f"A query needs a token with the scope admin; {call.identity.name} has not got it."

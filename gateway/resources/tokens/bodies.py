@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import LARGEST_BIGINT
+from leasehold.gateway.http.fields import LARGEST_BIGINT
 from leasehold.gateway.http.pages import Cursor, Limit
 
 ScopeName = Literal["enqueue", "read", "operate", "admin"]
@@ -17,7 +17,7 @@ TokenName = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._@:/-]{0,62}$",
-        description="Whoever gets it, as it stands in the audit log.",
+        description="Who uses the token; its name in the audit log.",
         examples=["shop"],
     ),
 ]
@@ -60,7 +60,7 @@ class TokenBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class NewTokenBody(msgspec.Struct, frozen=True, kw_only=True):
-    """A token just made. `secret` is the token itself; it is told this once."""
+    """A new token. `secret` is the token itself; it is shown only here."""
 
     token_id: int
     name: str

@@ -18,14 +18,14 @@ from leasehold.gateway.routing.routes import Call, NoParameters
 
 
 async def list_tokens(call: Call[TokensParameters, None]) -> Page[TokenRecord]:
-    """The tokens, the newest first, without anything that could be used."""
+    """The tokens, the newest first, without their secrets."""
     wanted = call.parameters
     return Page(await call.services.client.tokens.list(wanted.name, everything=wanted.everything))
 
 
 async def create_token(call: Call[NoParameters, TokenBody]) -> NewTokenBody:
-    """Makes a token and tells it this once; the database gets a hash of it. Two of a name may be active, so that a new one
-    can take over before the old one is revoked."""
+    """Makes a token and shows it this one time; the database stores a hash. Two tokens of a name may be active, so that a
+    new one can replace the old one."""
     body = call.body
     made = await call.services.client.tokens.create(
         body.name,
@@ -39,14 +39,14 @@ async def create_token(call: Call[NoParameters, TokenBody]) -> NewTokenBody:
 
 
 async def revoke_token(call: Call[TokenParameters, None]) -> RevokedBody:
-    """Shuts a token out. Gateways refuse it within a second; a request that is being answered is answered."""
+    """Revokes a token. Gateways refuse it within a second. Requests in flight are still answered."""
     changed = await call.services.client.tokens.revoke(call.parameters.id, revoked_by=call.identity.name)
     return RevokedBody(changed=changed)
 
 
 async def list_audit(call: Call[AuditParameters, None]) -> Page[AuditEntry]:
-    """What was done with the scopes operate and admin, and with tokens, the newest first. A row without a status is being
-    done, or was when the gateway died."""
+    """What was done with the scopes operate and admin, and with tokens, the newest first. A row without a status is in
+    progress, or the gateway died during it."""
     wanted = call.parameters
     entries = await call.services.client.tokens.audit_log(
         actor=wanted.actor,

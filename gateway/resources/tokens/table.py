@@ -6,15 +6,7 @@ from leasehold.access.records import AuditEntry, TokenRecord
 from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import DATABASE_ERRORS, UNKNOWN_TOKEN, WRONG_STATE
-from leasehold.gateway.resources.tokens import handlers
-from leasehold.gateway.resources.tokens.bodies import (
-    AuditParameters,
-    NewTokenBody,
-    RevokedBody,
-    TokenBody,
-    TokenParameters,
-    TokensParameters,
-)
+from leasehold.gateway.resources.tokens import bodies, handlers
 from leasehold.gateway.routing.routes import Route
 
 TAGS = ("access",)
@@ -25,7 +17,7 @@ TOKEN_ROUTES: tuple[Route, ...] = (
         path="/api/tokens",
         handler=handlers.list_tokens,
         summary="List the tokens",
-        parameters=TokensParameters,
+        parameters=bodies.TokensParameters,
         response=Page[TokenRecord],
         errors=DATABASE_ERRORS,
         scope=Scope.ADMIN,
@@ -36,8 +28,8 @@ TOKEN_ROUTES: tuple[Route, ...] = (
         path="/api/tokens",
         handler=handlers.create_token,
         summary="Make a token",
-        request=TokenBody,
-        response=NewTokenBody,
+        request=bodies.TokenBody,
+        response=bodies.NewTokenBody,
         status=201,
         errors=(WRONG_STATE, *DATABASE_ERRORS),
         scope=Scope.ADMIN,
@@ -47,9 +39,9 @@ TOKEN_ROUTES: tuple[Route, ...] = (
         method="DELETE",
         path="/api/tokens/{id}",
         handler=handlers.revoke_token,
-        summary="Shut a token out",
-        parameters=TokenParameters,
-        response=RevokedBody,
+        summary="Revoke a token",
+        parameters=bodies.TokenParameters,
+        response=bodies.RevokedBody,
         errors=(UNKNOWN_TOKEN, *DATABASE_ERRORS),
         scope=Scope.ADMIN,
         tags=TAGS,
@@ -59,7 +51,7 @@ TOKEN_ROUTES: tuple[Route, ...] = (
         path="/api/audit",
         handler=handlers.list_audit,
         summary="List what was done by whom",
-        parameters=AuditParameters,
+        parameters=bodies.AuditParameters,
         response=Page[AuditEntry],
         errors=DATABASE_ERRORS,
         scope=Scope.ADMIN,

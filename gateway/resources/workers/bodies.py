@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.bodies import LARGEST_BIGINT, Name
+from leasehold.gateway.http.fields import LARGEST_BIGINT, Name
 from leasehold.gateway.http.pages import Cursor, Limit
 
 WorkerName = Annotated[
@@ -79,7 +79,7 @@ class CommandBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class AcknowledgementBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What came of a command."""
+    """The result of a command."""
 
     id: CommandId
     result: Annotated[Any, Meta(description="Any JSON.")] = None
@@ -87,8 +87,8 @@ class AcknowledgementBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
 
 class HeartbeatBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a worker says of itself. The first heartbeat of an incarnation registers it, with all of this; later ones tell
-    how it fares."""
+    """What a worker reports. The first heartbeat of an incarnation registers the worker with all fields; later ones report
+    its state."""
 
     incarnation: Annotated[UUID, Meta(description="Made by the worker at its start, and the same in its claims.")]
     state: Annotated[

@@ -24,7 +24,7 @@ from leasehold.gateway.resources.workers.bodies import (
     WorkersParameters,
 )
 from leasehold.gateway.routing.routes import Call
-from leasehold.gateway.routing.services import Services
+from leasehold.gateway.routing.services import GatewayServices
 from leasehold.records.workers import CommandRecord, WorkerRecord
 
 PREFER = "Prefer"
@@ -41,10 +41,10 @@ async def show_worker(call: Call[WorkerParameters, None]) -> WorkerRecord:
 
 
 async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatAnswer:
-    """For workers in other languages: registers the worker with its first heartbeat, and hands out the commands for it.
+    """For workers in other languages: the first heartbeat registers the worker, and each answer has the commands for it.
 
-    Send one every 30 seconds; a worker that is silent for three minutes is shown as stale and gets no commands. One with the
-    state `stopped` says good-bye.
+    Send one every 30 seconds; a worker that is silent for three minutes is shown as stale and gets no commands. A heartbeat
+    with the state `stopped` signs the worker off.
     """
     client, body = call.services.client, call.body
     for each in body.acknowledged:
@@ -71,7 +71,7 @@ async def list_commands(call: Call[CommandsParameters, None]) -> Page[CommandRec
 
 
 async def show_command(call: Call[CommandParameters, None]) -> CommandRecord:
-    """How a command stands, with what the worker answered."""
+    """A command, its state and the worker's answer."""
     worker = await call.services.client.workers.get(call.parameters.id)
     command = await call.services.client.commands.get(call.parameters.command_id)
     if command.incarnation != worker.incarnation:
@@ -80,8 +80,8 @@ async def show_command(call: Call[CommandParameters, None]) -> CommandRecord:
 
 
 async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
-    """Tells a worker what to do. With `Prefer: wait=5` the answer comes when the worker has acknowledged it, or after so many
-    seconds; 202 means that it has not yet."""
+    """Tells a worker what to do. With `Prefer: wait=5` the answer comes when the worker has acknowledged the command, or
+    after five seconds; 202 means not yet."""
     client, body = call.services.client, call.body
     args = msgspec.to_builtins(body.args)
     command_id = await client.workers.command(
@@ -94,7 +94,7 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
     return Reply(command, 200 if command.done_at is not None else 202, {**headers, **applied})
 
 
-async def _beat(services: Services, body: HeartbeatBody) -> list[GivenCommand] | None:
+async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCommand] | None:
     heard = await services.client.workers.heartbeat(
         body.incarnation, active_jobs=body.active_jobs, state=body.state, slots=body.slots, memory=body.memory,
         cpu=body.cpu, backoff=body.backoff, backoff_for=body.backoff_for,
@@ -102,8 +102,8 @@ async def _beat(services: Services, body: HeartbeatBody) -> list[GivenCommand] |
     return None if heard is None else msgspec.convert(heard, list[GivenCommand])
 
 
-async def _answer_within(services: Services, command_id: int, seconds: float) -> CommandRecord:
-    """The command when it is acknowledged, or after so many seconds, or when the gateway stops."""
+async def _answer_within(services: GatewayServices, command_id: int, seconds: float) -> CommandRecord:
+    """The command when it is acknowledged, after `seconds`, or when the gateway stops."""
     waiting = asyncio.ensure_future(services.client.commands.wait(command_id, timeout=seconds))
     stopping = asyncio.ensure_future(services.stopping.wait())
     try:

@@ -11,17 +11,7 @@ from leasehold.gateway.http.problems import (
     UNKNOWN_WORKER,
     WRONG_STATE,
 )
-from leasehold.gateway.resources.workers import handlers
-from leasehold.gateway.resources.workers.bodies import (
-    CommandBody,
-    CommandParameters,
-    CommandsParameters,
-    HeartbeatAnswer,
-    HeartbeatBody,
-    WorkerIdParameters,
-    WorkerParameters,
-    WorkersParameters,
-)
+from leasehold.gateway.resources.workers import bodies, handlers
 from leasehold.gateway.routing.routes import Route, Success
 from leasehold.records.workers import CommandRecord, WorkerRecord
 
@@ -35,7 +25,7 @@ WORKER_ROUTES: tuple[Route, ...] = (
         path="/api/workers",
         handler=handlers.list_workers,
         summary="List the workers",
-        parameters=WorkersParameters,
+        parameters=bodies.WorkersParameters,
         response=Page[WorkerRecord],
         errors=(INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,
@@ -46,7 +36,7 @@ WORKER_ROUTES: tuple[Route, ...] = (
         path="/api/workers/{id}",
         handler=handlers.show_worker,
         summary="Show one worker",
-        parameters=WorkerParameters,
+        parameters=bodies.WorkerParameters,
         response=WorkerRecord,
         errors=ONE,
         scope=Scope.READ,
@@ -57,9 +47,9 @@ WORKER_ROUTES: tuple[Route, ...] = (
         path="/api/workers/{id}/heartbeat",
         handler=handlers.heartbeat,
         summary="Say that a worker lives, and hear what it is told to do",
-        parameters=WorkerIdParameters,
-        request=HeartbeatBody,
-        response=HeartbeatAnswer,
+        parameters=bodies.WorkerIdParameters,
+        request=bodies.HeartbeatBody,
+        response=bodies.HeartbeatAnswer,
         example={
             "incarnation": "5f0c6a3e-8a1e-4d7b-9a53-0f0c5f3d9b10",
             "queues": ["mail"],
@@ -75,7 +65,7 @@ WORKER_ROUTES: tuple[Route, ...] = (
         path="/api/workers/{id}/commands",
         handler=handlers.list_commands,
         summary="List the commands to a worker, newest first",
-        parameters=CommandsParameters,
+        parameters=bodies.CommandsParameters,
         response=Page[CommandRecord],
         errors=ONE,
         scope=Scope.READ,
@@ -86,8 +76,8 @@ WORKER_ROUTES: tuple[Route, ...] = (
         path="/api/workers/{id}/commands",
         handler=handlers.command_worker,
         summary="Tell a worker what to do",
-        parameters=WorkerParameters,
-        request=CommandBody,
+        parameters=bodies.WorkerParameters,
+        request=bodies.CommandBody,
         response=CommandRecord,
         status=202,
         headers=(handlers.PREFER,),
@@ -102,7 +92,7 @@ WORKER_ROUTES: tuple[Route, ...] = (
         path="/api/workers/{id}/commands/{command_id}",
         handler=handlers.show_command,
         summary="Show how a command stands",
-        parameters=CommandParameters,
+        parameters=bodies.CommandParameters,
         response=CommandRecord,
         errors=(UNKNOWN_WORKER, UNKNOWN_COMMAND, INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,

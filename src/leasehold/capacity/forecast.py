@@ -17,7 +17,7 @@ SHARE = 0.95
 TOO_MANY_TO_STEP = 100_000.0
 
 
-class Load(msgspec.Struct, frozen=True, kw_only=True):
+class QueueLoad(msgspec.Struct, frozen=True, kw_only=True):
     """What a queue has to do.
 
     Attributes:
@@ -39,7 +39,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
         """How many slots would be busy on the average, if there were any number: the least there must be."""
         return self.arrivals_per_second * self.run_seconds
 
-    def times(self, factor: float) -> Load:
+    def times(self, factor: float) -> QueueLoad:
         """The same with so many times the arrivals."""
         return msgspec.structs.replace(self, arrivals_per_second=self.arrivals_per_second * factor)
 
@@ -67,7 +67,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     p95_wait_ahead: float | None
 
 
-def forecast(load: Load, slots: int, *, horizon: float = 3600.0, share: float = SHARE) -> Forecast:
+def forecast(load: QueueLoad, slots: int, *, horizon: float = 3600.0, share: float = SHARE) -> Forecast:
     """What `load` comes to with `slots` slots over the next `horizon` seconds."""
     waiting = erlang_c(slots, load.offered)
     decay = _decay(load, slots)
@@ -83,7 +83,7 @@ def forecast(load: Load, slots: int, *, horizon: float = 3600.0, share: float = 
     )
 
 
-def desired_slots(load: Load, target_wait: float, *, share: float = SHARE) -> int:
+def desired_slots(load: QueueLoad, target_wait: float, *, share: float = SHARE) -> int:
     """How many slots keep up with the arrivals and have `share` of the jobs wait no longer than `target_wait` seconds."""
     offered = load.offered
     if offered <= 0:
@@ -100,7 +100,7 @@ def desired_slots(load: Load, target_wait: float, *, share: float = SHARE) -> in
                 return slots
 
 
-def slots_now(load: Load, target_wait: float, *, share: float = SHARE) -> int:
+def slots_now(load: QueueLoad, target_wait: float, *, share: float = SHARE) -> int:
     """As `desired_slots`, and enough to start the backlog within `target_wait`: what desired_workers asks for."""
     draining = ceil(load.offered + load.backlog * load.run_seconds / target_wait)
     return max(desired_slots(load, target_wait, share=share), min(draining, load.backlog + load.held))
@@ -118,7 +118,7 @@ def erlang_c(slots: int, offered: float) -> float:
     return slots * blocked / (slots - offered * (1 - blocked))
 
 
-def _decay(load: Load, slots: int) -> float:
+def _decay(load: QueueLoad, slots: int) -> float:
     """How fast, per second, the share of jobs that wait longer falls off; not positive where slots are too few."""
     if load.run_seconds <= 0:
         return inf
@@ -129,19 +129,19 @@ def _percentile(waiting: float, decay: float, share: float) -> float:
     return log(waiting / (1 - share)) / decay if waiting > 1 - share else 0.0
 
 
-def _behind(load: Load, slots: int) -> float:
+def _behind(load: QueueLoad, slots: int) -> float:
     """How many of the backlog find no free slot."""
     return max(0.0, load.backlog - max(0, slots - load.held))
 
 
-def _drain(load: Load, slots: int) -> float | None:
+def _drain(load: QueueLoad, slots: int) -> float | None:
     left = _behind(load, slots)
     if not left:
         return 0.0
     return left * load.run_seconds / (slots - load.offered) if slots > load.offered else None
 
 
-def _percentile_ahead(load: Load, slots: int, horizon: float, share: float) -> float | None:
+def _percentile_ahead(load: QueueLoad, slots: int, horizon: float, share: float) -> float | None:
     """The percentile over the backlog, which leaves at a steady pace, and over what comes: first behind it, then as ever."""
     jobs = load.backlog + load.arrivals_per_second * horizon
     if not slots or not jobs:
@@ -160,7 +160,7 @@ def _percentile_ahead(load: Load, slots: int, horizon: float, share: float) -> f
     return high
 
 
-def _longer(load: Load, slots: int, horizon: float, wait: float) -> float:
+def _longer(load: QueueLoad, slots: int, horizon: float, wait: float) -> float:
     """How many of these jobs wait longer than that."""
     pace = slots / load.run_seconds
     ahead = _behind(load, slots)

@@ -8,7 +8,7 @@ from math import ceil
 
 import msgspec
 
-from leasehold.capacity.forecast import Forecast, Load, forecast, slots_now
+from leasehold.capacity.forecast import Forecast, QueueLoad, forecast, slots_now
 
 HOURS = (1.0, 4.0, 8.0)
 
@@ -49,11 +49,11 @@ class CapacityRecord(msgspec.Struct, frozen=True, kw_only=True):
     counted_at: datetime
 
     @property
-    def load(self) -> Load | None:
+    def load(self) -> QueueLoad | None:
         """What the forecast reckons with; None where nobody knows how long a job takes."""
         if self.avg_seconds is None:
             return None
-        return Load(
+        return QueueLoad(
             arrivals_per_second=self.arrivals_per_second,
             run_seconds=self.avg_seconds,
             run_variation=1.0 if self.run_variation is None else self.run_variation,

@@ -1,6 +1,8 @@
-"""The command line. Commands are async functions that return records; one renderer prints them.
+"""The command line. Commands are async functions that return records; each names its view, and one renderer prints them.
 
-Data goes to standard output and talk to standard error. Needs the extra `cli`.
+Results go to standard output, everything else to standard error. Needs the extra `cli`. `shell` starts a command and knows
+none by import; the commands lie in `commands`, `checks`, `top` and `up` and use `runtime` and `views`. Start in
+`shell/launcher.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ EXTRA = frozenset({"cyclopts", "rich"})
 
 
 def main() -> NoReturn:
-    """Run the command in `sys.argv` and exit with its code (`leasehold.cli.shell.exit_codes`)."""
+    """Run the command in `sys.argv` and exit with its code (`leasehold.cli.runtime.exit_codes`)."""
     try:
         from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:

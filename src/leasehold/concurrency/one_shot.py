@@ -7,7 +7,7 @@ from typing import Protocol
 
 import trio
 
-from leasehold.database import running_flavour
+from leasehold.concurrency.flavour import running_flavour
 
 
 class Moment(Protocol):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import Context, copy_context
 from typing import Any
 
-log = logging.getLogger("leasehold.asyncio")
+log = logging.getLogger(__name__)
 
 
 @contextmanager

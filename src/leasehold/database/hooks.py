@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from inspect import isawaitable
 from typing import Any, TypeVar
 
-log = logging.getLogger("leasehold.hooks")
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Flush = Callable[[list[Any]], object]

@@ -16,7 +16,7 @@ from leasehold.database.poolers.pooler import CLOSE_SECONDS, TROUBLE
 from leasehold.database.translation import translated
 from leasehold.errors import LeaseholdError, TransactionEnded
 
-log = logging.getLogger("leasehold.database")
+log = logging.getLogger(__name__)
 
 MOST_SQL = 100
 

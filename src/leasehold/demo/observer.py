@@ -50,7 +50,7 @@ class WorkerProgress(msgspec.Struct, frozen=True):
     completed: int = 0
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How far the run is. `attempts_failed` and `reaped` count events; `has_report`: the last job has ended."""
 
     files: int = 0
@@ -90,11 +90,11 @@ class Observer:
         self._queue = queue
         self.first_id = first_id
 
-    async def progress(self) -> Progress:
+    async def progress(self) -> RunProgress:
         """As of now."""
         rows = await self._fetch(WORKERS)
         events = {row["event"]: row["events"] for row in await self._fetch(EVENTS)}
-        return Progress(
+        return RunProgress(
             files=sum(row["files"] for row in rows),
             files_done=sum(row["files_done"] for row in rows),
             workers={

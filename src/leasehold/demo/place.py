@@ -29,8 +29,8 @@ class Place(msgspec.Struct, kw_only=True):
 async def open_place(settings: Settings) -> AsyncGenerator[Place]:
     """The configured database, or embedded Postgres: in `settings.data_folder` or else in a folder that is removed.
 
-    However the block is left, the folder for reports and logs is removed, too, unless the place keeps its logs. Raises
-    the errors of `embedded_postgres`.
+    However the block is left, the folder for reports and logs is removed, too, unless the place keeps its logs.
+    Raises what `embedded_postgres` raises.
     """
     folder = _new_folder()
     place: Place | None = None

@@ -13,10 +13,10 @@ import trio
 
 from leasehold.database import Database
 from leasehold.demo.failure import DemoFailed
-from leasehold.demo.observer import Observer, Progress, WorkerProgress
+from leasehold.demo.observer import Observer, RunProgress, WorkerProgress
 from leasehold.demo.place import Place
 from leasehold.demo.producers import HttpProducer, free_port
-from leasehold.demo.stage import Actor, Scene, Stage
+from leasehold.demo.stage import Scene, Stage, WorkerProcess
 from leasehold.demo.stdlib_census.handlers import Interpreter, Troubles
 from leasehold.demo.stdlib_census.measures import FileMeasures, count_plainly
 from leasehold.demo.stdlib_census.report import MARKDOWN_NAME, read_report
@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.1
 PATIENCE_SECONDS = 45.0
 ENQUEUE_BY_SQL = "select leasehold.enqueue_job('census.describe', queue => $1)"
 
-Condition = Callable[[Progress], Awaitable[bool]]
+Condition = Callable[[RunProgress], Awaitable[bool]]
 
 
 class Show:
@@ -110,7 +110,7 @@ class Show:
         self._acknowledged.append(rows[0][0])
         self._stage.say("plain SQL: " + ENQUEUE_BY_SQL.replace("$1", f"'{self._queue}'"))
 
-        async def has_files(progress: Progress) -> bool:
+        async def has_files(progress: RunProgress) -> bool:
             return progress.files > 0
 
         progress = await self._watch_until("the fan-out", has_files)
@@ -119,10 +119,10 @@ class Show:
     async def _kill_one(self) -> tuple[Player, datetime]:
         victim = ""
 
-        async def has_stumbled(progress: Progress) -> bool:
+        async def has_stumbled(progress: RunProgress) -> bool:
             return progress.attempts_failed >= TROUBLES.stumbles
 
-        async def is_busy(progress: Progress) -> bool:
+        async def is_busy(progress: RunProgress) -> bool:
             nonlocal victim
             if progress.has_report:
                 raise DemoFailed("the census was over before a worker could be killed at work")
@@ -138,13 +138,13 @@ class Show:
         self._stage.say(f"SIGKILL to {victim} (pid {player.process.pid}) in the middle of its jobs")
         return player, killed_at
 
-    async def _finish_census(self, victim: Player) -> Progress:
+    async def _finish_census(self, victim: Player) -> RunProgress:
         killed = time.monotonic()
 
-        async def is_released(progress: Progress) -> bool:
+        async def is_released(progress: RunProgress) -> bool:
             return progress.workers.get(victim.name, WorkerProgress()).held == 0
 
-        async def has_report(progress: Progress) -> bool:
+        async def has_report(progress: RunProgress) -> bool:
             return progress.has_report
 
         progress = await self._watch_until("the reaper to take back the dead worker's jobs", is_released)
@@ -160,9 +160,9 @@ class Show:
         plain = await trio.to_thread.run_sync(count_plainly, standard_library(), abandon_on_cancel=True)
         return plain, time.monotonic() - began
 
-    async def _watch_until(self, what: str, condition: Condition) -> Progress:
+    async def _watch_until(self, what: str, condition: Condition) -> RunProgress:
         """Show how it goes until the condition holds."""
-        progress = Progress()
+        progress = RunProgress()
 
         async def holds() -> bool:
             nonlocal progress
@@ -181,7 +181,7 @@ class Show:
             return
         raise DemoFailed(f"waited {PATIENCE_SECONDS:g} s in vain for {what}")
 
-    def _scene(self, progress: Progress) -> Scene:
+    def _scene(self, progress: RunProgress) -> Scene:
         now = time.monotonic()
         if not progress.files:
             self._files_since = now
@@ -190,7 +190,7 @@ class Show:
         seconds = self._files_until - self._files_since
         return Scene(
             progress=progress,
-            workers=tuple(Actor(each.name, each.process.pid, each.state) for each in self._troupe.workers),
+            workers=tuple(WorkerProcess(each.name, each.process.pid, each.state) for each in self._troupe.workers),
             files_per_second=progress.files_done / seconds if seconds > 0 else 0.0,
         )
 

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from leasehold.demo.observer import Progress, WorkerProgress
+from leasehold.demo.observer import RunProgress, WorkerProgress
 from leasehold.demo.troupe import PlayerState
 
 PLAIN_PAUSE_SECONDS = 1.0
@@ -25,7 +25,7 @@ MARKS: Mapping[PlayerState, tuple[str, str]] = {
 }
 
 
-class Actor(msgspec.Struct, frozen=True):
+class WorkerProcess(msgspec.Struct, frozen=True):
     """One worker process."""
 
     name: str
@@ -36,8 +36,8 @@ class Actor(msgspec.Struct, frozen=True):
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """One moment."""
 
-    progress: Progress
-    workers: tuple[Actor, ...]
+    progress: RunProgress
+    workers: tuple[WorkerProcess, ...]
     files_per_second: float
 
     @property
@@ -144,7 +144,7 @@ def draw(scene: Scene) -> Group:
     return Group(Text(), bar, Text(), workers)
 
 
-def _worker_row(worker: Actor, work: WorkerProgress) -> list[Text]:
+def _worker_row(worker: WorkerProcess, work: WorkerProgress) -> list[Text]:
     mark, style = MARKS[worker.state]
     leases = "killed; its leases run out" if work.held else "killed; its jobs were taken back"
     says = {"alive": f"holds {work.held}", "killed": leases, "ended": "drained"}[worker.state]

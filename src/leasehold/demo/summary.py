@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import quantiles
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from leasehold.demo.observer import RecoveredJob, RunJob
 from leasehold.demo.stdlib_census.handlers import Interpreter
 from leasehold.demo.stdlib_census.measures import FileMeasures, Totals, total
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 class Pickup(msgspec.Struct, frozen=True):
@@ -68,12 +64,6 @@ class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
     totals: Totals
     report: str | None
     seconds: float
-
-    def view(self) -> Sequence[RenderableType]:
-        """The report for people."""
-        from leasehold.demo.view import view_demo  # noqa: PLC0415
-
-        return view_demo(self)
 
     @property
     def interpreter_line(self) -> str:

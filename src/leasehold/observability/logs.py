@@ -118,7 +118,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """`13:00:05.123 INFO    dispatcher: claimed  job_id=4 kind=echo`, then the traceback if there is one."""
+    """`13:00:05.123 INFO    dispatcher: claimed  job_id=4 kind=echo`, then the traceback if there is one.
+
+    A logger of leasehold is shown by the name of its module alone, any other by its whole name.
+    """
 
     def __init__(self, *, has_colour: bool = False) -> None:
         super().__init__()
@@ -127,7 +130,7 @@ class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Never raises; control characters in the message are shown escaped."""
         at = _instant(record).astimezone().strftime("%H:%M:%S.") + f"{int(record.msecs):03d}"
-        name = record.name.removeprefix("leasehold.").removeprefix("actors.")
+        name = record.name.rpartition(".")[2] if record.name.startswith("leasehold.") else record.name
         message = escape_controls(_message(record))
         fields = {key: _short(value) for key, value in extra_fields(record).items() if key not in ONLY_FOR_PROGRAMS}
         details = "".join(f" {key}={value}" for key, value in fields.items() if not _tells(message, value))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from leasehold import validation
 from leasehold.events import Event
 
-log = logging.getLogger("leasehold.observers")
+log = logging.getLogger(__name__)
 
 SLOW_SECONDS = 0.05
 

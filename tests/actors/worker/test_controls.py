@@ -232,7 +232,7 @@ async def test_above_its_memory_limit_a_worker_claims_nothing_more_and_resumes_b
 async def test_jobs_go_on_in_batches_while_other_programs_keep_the_cpu_busy(
     database_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "leasehold.worker")
+    caplog.set_level(logging.INFO, "leasehold.actors")
 
     def said(words: str) -> int:
         return sum(record.getMessage().startswith(words) for record in caplog.records)

@@ -19,7 +19,7 @@ from leasehold.app import App
 from leasehold.client import Client
 from leasehold.gateway.access.audit_log import AuditLog
 from leasehold.gateway.access.token_cache import TokenStore
-from leasehold.gateway.http.reading import Limits
+from leasehold.gateway.http.reading import RequestLimits
 from leasehold.gateway.routing.services import Check
 from leasehold.gateway.serving.listening import open_gateway
 from leasehold.gateway.serving.serve import open_service
@@ -127,7 +127,7 @@ def running_gateway(
     client: FakeClient,
     *,
     checks: Mapping[str, Check] | None = None,
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
     settings: Settings | None = None,
     tokens: TokenStore | None = None,
     audit_log: AuditLog | None = None,

@@ -4,11 +4,11 @@ import logging
 
 import pytest
 
-from leasehold.gateway.http.reading import Limits
+from leasehold.gateway.http.reading import RequestLimits
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import read_until_closed, running_gateway
 
-IMPATIENT = Limits(
+IMPATIENT = RequestLimits(
     body_bytes=100_000, args_bytes=50_000, json_depth=100, read_seconds=0.2, idle_seconds=0.4, linger_seconds=0.2
 )
 HEAD = b"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

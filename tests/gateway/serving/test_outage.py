@@ -7,7 +7,7 @@ import pytest
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, OVERLOADED
 from leasehold.gateway.serving import outage
-from leasehold.gateway.serving.outage import Outage
+from leasehold.gateway.serving.outage import GatewayOutage
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import run, running_gateway
 
@@ -26,7 +26,7 @@ class Bench:
             raise AWAY
 
 
-async def over(outage_: Outage) -> None:
+async def over(outage_: GatewayOutage) -> None:
     """Wait until it has noticed that the database is back."""
     task = outage_._watching  # pyright: ignore[reportPrivateUsage]
     assert task is not None
@@ -36,7 +36,7 @@ async def over(outage_: Outage) -> None:
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Bench:
     monkeypatch.setattr(outage, "PROBE_SECONDS", 0.001)
-    caplog.set_level(logging.INFO, logger="leasehold.gateway.outage")
+    caplog.set_level(logging.INFO, logger="leasehold.gateway.serving.outage")
     return Bench()
 
 
@@ -44,7 +44,7 @@ def test_an_outage_is_one_line_when_it_begins_one_each_minute_and_one_when_it_is
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def main() -> None:
-        outage_ = Outage(bench.ask, lambda: bench.now)
+        outage_ = GatewayOutage(bench.ask, lambda: bench.now)
         for seconds in (0.0, 30.0, 61.0, 62.0):
             bench.now = 1000.0 + seconds
             for _ in range(10):
@@ -62,7 +62,7 @@ def test_an_outage_is_one_line_when_it_begins_one_each_minute_and_one_when_it_is
 
 def test_short_outages_beside_each_other_are_told_once_a_minute(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
-        outage_ = Outage(bench.ask, lambda: bench.now)
+        outage_ = GatewayOutage(bench.ask, lambda: bench.now)
         bench.is_away = False
         for _ in range(12):
             outage_.refused(DATABASE_UNAVAILABLE, AWAY)
@@ -75,7 +75,7 @@ def test_short_outages_beside_each_other_are_told_once_a_minute(bench: Bench, ca
 
 def test_what_else_cannot_be_served_is_said_once_a_minute(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
-        outage_ = Outage(bench.ask, lambda: bench.now)
+        outage_ = GatewayOutage(bench.ask, lambda: bench.now)
         for _ in range(3):
             outage_.refused(OVERLOADED, ValueError("9 jobs wait"))
         bench.now += 60

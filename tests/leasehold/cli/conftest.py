@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from leasehold.cli.runtime.services import Services
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.launcher import run
-from leasehold.cli.shell.services import Services
-from leasehold.cli.shell.terminal import Terminal
 from leasehold.observability.logs import uninstall_logging
 from tests.conftest import Psql
 

@@ -5,19 +5,23 @@ import re
 
 from rich.console import Console
 
-from leasehold.demo.observer import Progress, WorkerProgress
-from leasehold.demo.stage import Actor, LiveStage, PlainStage, Scene, describe, open_stage
+from leasehold.demo.observer import RunProgress, WorkerProgress
+from leasehold.demo.stage import LiveStage, PlainStage, Scene, WorkerProcess, describe, open_stage
 
 ANSI = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 SCENE = Scene(
-    progress=Progress(
+    progress=RunProgress(
         files=700,
         files_done=120,
         workers={"worker.1": WorkerProgress(4, 60), "worker.2": WorkerProgress(3, 20)},
         attempts_failed=2,
         reaped=1,
     ),
-    workers=(Actor("worker.1", 11, "alive"), Actor("worker.2", 12, "killed"), Actor("worker.3", 13, "ended")),
+    workers=(
+        WorkerProcess("worker.1", 11, "alive"),
+        WorkerProcess("worker.2", 12, "killed"),
+        WorkerProcess("worker.3", 13, "ended"),
+    ),
     files_per_second=98.7,
 )
 

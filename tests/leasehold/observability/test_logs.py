@@ -32,14 +32,14 @@ def json_line(stream: io.StringIO) -> dict[str, Any]:
 def test_json_lines_carry_the_extra_fields() -> None:
     stream = io.StringIO()
     install_logging("info", "auto", stream=stream)
-    logging.getLogger("leasehold.actors.slot").info(
+    logging.getLogger("leasehold.actors.running.slot").info(
         "claimed job", extra={"job_id": 7, "kind": "echo", "action": "claim"}
     )
     line = json_line(stream)
     assert line.pop("at").endswith("Z")
     assert line == {
         "level": "info",
-        "logger": "leasehold.actors.slot",
+        "logger": "leasehold.actors.running.slot",
         "message": "claimed job",
         "job_id": 7,
         "kind": "echo",
@@ -84,7 +84,7 @@ def test_a_field_cannot_forge_the_message() -> None:
 def test_text_is_one_short_line_and_plain_off_a_terminal() -> None:
     stream = io.StringIO()
     install_logging("info", "text", stream=stream)
-    logging.getLogger("leasehold.actors.slot").warning("backing off", extra={"memory": 0.91, "why": "too full"})
+    logging.getLogger("leasehold.actors.running.slot").warning("backing off", extra={"memory": 0.91, "why": "too full"})
     clock, line = stream.getvalue().split(" ", maxsplit=1)
     assert len(clock) == len("13:00:05.123")
     assert line == "WARNING slot: backing off  memory=0.91 why='too full'\n"

@@ -76,7 +76,7 @@ def test_a_subscriber_that_raises_is_told_of_once_and_keeps_nobody_from_hearing(
     observers.emit(CREATED)
     observers.emit(CREATED)
     assert heard == [CREATED] * 2
-    [record] = [each for each in caplog.records if each.name == "leasehold.observers"]
+    [record] = [each for each in caplog.records if each.name == "leasehold.observability.observers"]
     assert "a subscriber raised at JobCreated" in record.getMessage()
     assert record.exc_info
 

@@ -1,1 +1,2 @@
-"""`leasehold doctor`: what it looks at, a module for each part. Each check reads and judges one thing. Start in `checkup.py`."""
+"""The checks of `leasehold doctor`, a module for each subject. Each check reads and judges one thing. Start in
+`checkup.py`."""

@@ -1,4 +1,4 @@
-"""The doctor's round: every check, in the order in which one depends on another."""
+"""All checks of `leasehold doctor`, in the order of their dependencies."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leasehold.cli.checks import connection, grants, health, schema, work
-from leasehold.cli.checks.verdicts import skipped
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check, skipped
 from leasehold.errors import QueryRefused
 
 if TYPE_CHECKING:
@@ -46,12 +45,12 @@ async def check_all(
 
 
 async def _look(name: str, check: Callable[[], Awaitable[Check]], fits: bool) -> Check:
-    """A check that needs the schema, and rights to look at it."""
+    """Run a check that needs the schema and the rights to read it."""
     if not fits:
-        return skipped(name, "not looked at, for the schema does not fit")
+        return skipped(name, "schema version mismatch")
     try:
         return await check()
     except QueryRefused as error:
         if error.sqlstate != NO_RIGHT:
             raise
-        return skipped(name, "this role may not look; let the owner of the schema ask")
+        return skipped(name, "this role lacks the rights; run it as the owner of the schema")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from leasehold.cli.checks.verdicts import advise, ok, problem, skipped
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check, advise, ok, problem, skipped
 from leasehold.errors import DatabaseUnavailable, ListenerDeaf
 from leasehold.observability.logs import redact_dsn
 
@@ -94,7 +93,9 @@ async def _judge_direct(dsn: str, here: Row) -> Check | None:
             [there] = await direct.fetch(IDENTITY)
             is_direct = direct.pooler is not None and direct.pooler.value == "none"
     except DatabaseUnavailable as error:
-        return problem("pooler", f"{shown} does not answer: {error}", "nothing is heard without it; mend or remove it")
+        return problem(
+            "pooler", f"{shown} does not answer: {error}", "without it no notifications arrive; correct or remove it"
+        )
     if tuple(here) != tuple(there):
         detail = f"{shown} leads to another database ({there['name']}) than LEASEHOLD_DATABASE_URL ({here['name']})"
         return problem("pooler", detail, "both must lead to the same database of the same server")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from leasehold.cli.checks.verdicts import ok, problem
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check, ok, problem
 
 if TYPE_CHECKING:
     from leasehold.database import Database

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leasehold.cli.checks.verdicts import advise, ok, problem
+from leasehold.cli.checks.verdicts import Check, advise, ok, problem
 from leasehold.cli.views.durations import show_span
-from leasehold.cli.views.results import Check
 
 if TYPE_CHECKING:
     from leasehold.database import Caller

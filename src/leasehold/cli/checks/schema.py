@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from leasehold.cli.checks.verdicts import advise, ok, problem
-from leasehold.cli.shell.services import schema_problem
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check, advise, ok, problem
+from leasehold.cli.runtime.services import schema_problem
 
 if TYPE_CHECKING:
     from leasehold.database import Database
@@ -51,7 +50,7 @@ async def check_drift(database: Database) -> Check:
 
 
 def judge_drift(drift: Drift, committed: Description) -> Check:
-    """What was changed is named, and how to mend it."""
+    """Names what was changed and how to repair it."""
     groups = {"missing": drift.missing, "changed": drift.changed, "added": drift.meddling}
     found = [f"{word}: {_name(objects)}" for word, objects in groups.items() if objects]
     if found:

@@ -1,8 +1,19 @@
-"""The four verdicts that a check can come to."""
+"""What a check found, and the four verdicts that it can come to."""
 
 from __future__ import annotations
 
-from leasehold.cli.views.results import Check
+from typing import Literal
+
+import msgspec
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing the doctor looked at. Only a `problem` counts as a finding."""
+
+    name: str
+    verdict: Literal["ok", "advice", "problem", "skipped"]
+    detail: str
+    advice: str | None = None
 
 
 def ok(name: str, detail: str) -> Check:

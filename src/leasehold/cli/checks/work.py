@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from leasehold.cli.checks.verdicts import advise, ok, problem
+from leasehold.cli.checks.verdicts import Check, advise, ok, problem
 from leasehold.cli.views.durations import show_span
-from leasehold.cli.views.results import Check
 from leasehold.cli.views.text import show_instant
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""One run of the command line, whatever the command: parse, prepare, run, report. Start in `launcher.py`."""
+"""From the words typed to the exit code: find the command, parse its flags, run it, print its result. Start in `launcher.py`."""

@@ -8,10 +8,10 @@ from collections.abc import Collection
 from cyclopts import App, Group
 from rich.console import Console
 
-from leasehold.cli.shell.command_table import COMMANDS, MODULES, PARENTS, Command, load_command
-from leasehold.cli.shell.exit_codes import describe_exit_codes
-from leasehold.cli.shell.options import COMMON
-from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.runtime.exit_codes import describe_exit_codes
+from leasehold.cli.runtime.options import COMMON
+from leasehold.cli.runtime.terminal import Terminal
+from leasehold.cli.shell.command_table import COMMANDS, MODULES, PARENTS, CommandFunction, load_command
 
 SUBCOMMANDS = Group("Commands", sort_key=0)
 SUMMARY = """Background jobs on nothing but Postgres.
@@ -40,7 +40,7 @@ def build_application(terminal: Terminal, names: Collection[str] = MODULES) -> A
     return application
 
 
-def _add(application: App, group: Group, position: int, name: str, command: Command) -> None:
+def _add(application: App, group: Group, position: int, name: str, command: CommandFunction) -> None:
     text, example = split_example(command)
     first, _, second = name.partition(" ")
     if second and first not in application:
@@ -57,7 +57,7 @@ def _add(application: App, group: Group, position: int, name: str, command: Comm
     )
 
 
-def describe_usage(name: str, command: Command) -> str:
+def describe_usage(name: str, command: CommandFunction) -> str:
     """The usage line, which calls the arguments what the table below it calls them."""
     words = ["Usage: leasehold", name, "[OPTIONS]"]
     for each in inspect.signature(command).parameters.values():
@@ -68,7 +68,7 @@ def describe_usage(name: str, command: Command) -> str:
     return " ".join(words)
 
 
-def split_example(command: Command) -> tuple[str, str]:
+def split_example(command: CommandFunction) -> tuple[str, str]:
     """A command's docstring: what it does, a line per paragraph, and the example at its end."""
     text, _, example = (inspect.getdoc(command) or "").partition("\n\nExample:\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))

@@ -7,7 +7,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any, cast
 
-Command = Callable[..., Coroutine[Any, Any, object]]
+CommandFunction = Callable[..., Coroutine[Any, Any, object]]
 
 # By group, each with the module it is in; its function is called as the command is.
 COMMANDS: dict[str, dict[str, str]] = {
@@ -94,14 +94,15 @@ TALKATIVE = frozenset({"up", "demo", "run", "gateway"})
 MODULES = {name: module for commands in COMMANDS.values() for name, module in commands.items()}
 
 
-def load_command(name: str) -> Command:
+def load_command(name: str) -> CommandFunction:
     """The function behind `leasehold NAME`."""
     module = import_module(f"leasehold.cli.{MODULES[name]}")
-    return cast("Command", getattr(module, name.replace(" ", "_").replace("-", "_")))
+    return cast("CommandFunction", getattr(module, name.replace(" ", "_").replace("-", "_")))
 
 
 def choose_commands(tokens: Sequence[str]) -> frozenset[str]:
-    """The commands that these words may mean: a few too many when a value reads like a command, all when none is named."""
+    """The commands that these words may mean. There are some too many if a value looks like a command, and all if no
+    command is named."""
     chosen: set[str] = set()
     for word, following in pairwise([*tokens, ""]):
         one = word if word in MODULES else f"{word} {following}"

@@ -10,9 +10,9 @@ from typing import cast
 from cyclopts import CycloptsError
 from cyclopts.exceptions import UnknownOptionError
 
-from leasehold.cli.shell.exit_codes import ExitCode, exit_code_of
-from leasehold.cli.shell.options import CommonOptions
-from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
+from leasehold.cli.runtime.options import CommonOptions
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.errors import LeaseholdError
 from leasehold.observability.logs import escape_controls, redact_dsns
 from leasehold.settings.sources import flag_name

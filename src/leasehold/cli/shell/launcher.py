@@ -11,16 +11,16 @@ from typing import Annotated, Any, cast
 
 from cyclopts import App, CycloptsError, Parameter
 
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.cli.runtime.options import CommonOptions
+from leasehold.cli.runtime.outcome import Finally, Outcome, View, view_of
+from leasehold.cli.runtime.rendering import render
+from leasehold.cli.runtime.services import Services
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.application import build_application
 from leasehold.cli.shell.command_table import TALKATIVE, choose_commands
 from leasehold.cli.shell.complaints import complain, complain_about_usage
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.exit_codes import ExitCode
-from leasehold.cli.shell.options import CommonOptions
-from leasehold.cli.shell.services import Services
-from leasehold.cli.shell.terminal import Terminal
-from leasehold.cli.views.rendering import render
-from leasehold.cli.views.results import Finally, Outcome
 from leasehold.observability.logs import install_logging
 
 Tokens = Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]
@@ -28,7 +28,7 @@ Common = Annotated[CommonOptions, Parameter(name="*")]
 
 
 def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Services | None = None) -> int:
-    """Run one command and return its exit code. Never raises for what a user can cause."""
+    """Run one command and return its exit code. Never raises for an error that a user can cause."""
     terminal = terminal or Terminal()
     launcher = Launcher(terminal, services or Services())
     try:
@@ -90,25 +90,25 @@ class Launcher:
             return ExitCode.DONE
         with ExitStack() as stack:
             is_talkative = command.__name__ in TALKATIVE
-            context = Context(self._terminal, common, self._services, stack, is_talkative=is_talkative)
+            context = CommandContext(self._terminal, common, self._services, stack, is_talkative=is_talkative)
             self._prepare(context, is_talkative=is_talkative)
             result = _run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))
             if isinstance(result, Finally):
                 result = result.run()
-        return self._finish(result, common)
+        return self._finish(result, view_of(command), common)
 
-    def _prepare(self, context: Context, *, is_talkative: bool) -> None:
+    def _prepare(self, context: CommandContext, *, is_talkative: bool) -> None:
         settings = context.settings
         self.is_debugging = settings.log_level == "debug"
         chosen = any(each.name == "log_level" and each.origin != "default" for each in context.explained_settings())
         level = settings.log_level if chosen or is_talkative else "warning"
         install_logging(level, settings.log_format, stream=self._terminal.stderr, environ=self._terminal.environ)
 
-    def _finish(self, result: object, common: CommonOptions) -> int:
+    def _finish(self, result: object, view: View, common: CommonOptions) -> int:
         if isinstance(result, int):
             return result
-        outcome = result if isinstance(result, Outcome) else Outcome(result, ExitCode.DONE)
-        render(outcome.value, common.output, self._terminal)
+        outcome = cast("Outcome[object]", result) if isinstance(result, Outcome) else Outcome(result, ExitCode.DONE)
+        render(outcome.value, view, common.output, self._terminal)
         return outcome.exit_code
 
 

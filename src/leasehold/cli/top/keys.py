@@ -27,8 +27,8 @@ def keys_in(text: str) -> list[str]:
 
 @contextmanager
 def key_by_key(stream: TextIO) -> Generator[int | None]:
-    """Have a terminal send each key at once and show none; as before when the block ends. Yields its descriptor, None
-    where the stream is no terminal."""
+    """Make a terminal send each key at once without showing it, until the block ends. Yields its descriptor, or None if the
+    stream is no terminal."""
     if not stream.isatty():
         yield None
         return

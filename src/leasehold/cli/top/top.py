@@ -12,8 +12,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.live import Live
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.top.keys import key_by_key, pressed
 from leasehold.cli.top.state import Look, Watch
 from leasehold.cli.top.view import Screen, view_top
@@ -31,12 +31,12 @@ async def top(
     *,
     once: Annotated[bool, Parameter(help="Show one frame and end.", negative=())] = False,
     interval: Annotated[float, Parameter(help="Seconds between two looks.", validator=Number(gte=0.1, lte=3600))] = 1.0,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> None:
     """Watch queues, workers and failures live.
 
-    q ends it, p makes it stand still, tab gives another section the room, arrows scroll. Into a pipe it writes one JSON
-    object per look; --once with --output text writes one frame.
+    q quits, p pauses, tab enlarges another section, arrows scroll. Into a pipe it writes one JSON object per look; --once
+    with --output text writes one frame.
 
     Example:
       leasehold top
@@ -54,7 +54,7 @@ async def top(
 
 
 class _Viewer:
-    def __init__(self, context: Context, database: Database, interval: float) -> None:
+    def __init__(self, context: CommandContext, database: Database, interval: float) -> None:
         self._terminal = context.terminal
         self._database = database
         self._client: Client = context.services.client(database)

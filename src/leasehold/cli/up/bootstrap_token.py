@@ -1,4 +1,4 @@
-"""The token that `leasehold up` makes for a gateway that others can reach, when nobody has made one."""
+"""The token that `leasehold up` makes if other machines can reach the gateway and there is no token yet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def has_token(folder: Path) -> bool:
 
 
 def keep_token(folder: Path) -> KeptToken:
-    """The token in the data folder, made if there is none. Only its owner may read it. Raises SettingsError."""
+    """The token in the data folder; it is made if there is none. Only its owner may read it. Raises SettingsError."""
     path = folder / FILE
     try:
         # Never there for others to read, not even for a moment.

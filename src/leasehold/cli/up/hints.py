@@ -13,7 +13,7 @@ JOB = """{"kind": "echo", "args": {"text": "hello"}}"""
 
 
 class Hints(msgspec.Struct, frozen=True, kw_only=True):
-    """What is worth telling.
+    """What `leasehold up` prints.
 
     Attributes:
         url: of the gateway.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from leasehold.cli.shell.terminal import Terminal
-    from leasehold.cli.up.processes import Level, Show
+    from leasehold.cli.runtime.terminal import Terminal
+    from leasehold.cli.up.processes import Level, ShowLine
 
 COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
 RESET = "\x1b[0m"
@@ -21,7 +21,7 @@ SEVERITIES: Mapping[str, int] = {"WARNING": 33, "ERROR": 31, "CRITICAL": 31}
 SEVERITY = re.compile(rf"^(?:[\d:.]+ )?({'|'.join(SEVERITIES)})\b")
 
 
-def line_writer(terminal: Terminal, names: Sequence[str], *, as_text: bool) -> Show:
+def line_writer(terminal: Terminal, names: Sequence[str], *, as_text: bool) -> ShowLine:
     """Writes lines to standard output: after the name of their process, or as JSON where they are not JSON already.
 
     `names` are all that will be, in an order that decides their colours: the same at each start.

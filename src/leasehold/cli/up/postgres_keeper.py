@@ -8,7 +8,7 @@ from typing import Protocol
 import trio
 
 from leasehold.cli.up.lines import OURSELVES
-from leasehold.cli.up.processes import MOST_DEATHS, STABLE_SECONDS, Show, jittered_delay
+from leasehold.cli.up.processes import MOST_DEATHS, STABLE_SECONDS, ShowLine, jittered_delay
 from leasehold.errors import LeaseholdError
 
 LOOK_SECONDS = 1.0
@@ -23,12 +23,12 @@ class Server(Protocol):
 
 
 async def keep_running(
-    server: Server, show: Show, give_up: Callable[[str, int], None], delay: Callable[[int], float] = jittered_delay
+    server: Server, show: ShowLine, give_up: Callable[[str, int], None], delay: Callable[[int], float] = jittered_delay
 ) -> None:
     """Start it again whenever it is gone; returns after `give_up` was called with what happened and how often.
 
-    Goes on until cancelled, while all else stops, too: what runs then wants its outcome written. Where another process
-    that uses it was quicker to start it, that counts as our start.
+    Goes on until cancelled, also while the other processes stop, because their jobs still need the database. If another
+    process starts it first, that counts as our start.
     """
     deaths = 0
     started = trio.current_time()

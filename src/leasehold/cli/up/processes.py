@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 import msgspec
 import trio
 
-from leasehold.cli.shell.exit_codes import ExitCode
+from leasehold.cli.runtime.exit_codes import ExitCode
 
 HOPELESS = frozenset({ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH})
 FIRST_DELAY = 0.5
@@ -40,7 +40,7 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
 Level = Literal["info", "warning", "error"]
 
 
-class Show(Protocol):
+class ShowLine(Protocol):
     """Called with a child's name and one line of its output, or with ours, which have a level."""
 
     def __call__(self, name: str, line: str, level: Level = "info", /) -> None: ...
@@ -60,7 +60,7 @@ def jittered_delay(deaths: int) -> float:
 class Supervisor:
     """Runs children until a signal or a hopeless child. `run` may be called once."""
 
-    def __init__(self, children: Sequence[Child], show: Show, delay: Callable[[int], float] | None = None) -> None:
+    def __init__(self, children: Sequence[Child], show: ShowLine, delay: Callable[[int], float] | None = None) -> None:
         self._children = children
         self._show = show
         self._delay: Callable[[int], float] = delay or jittered_delay

@@ -12,8 +12,8 @@ import msgspec
 import trio
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
 from leasehold.cli.up.bootstrap_token import KeptToken, has_token, keep_token
 from leasehold.cli.up.hints import Hints
 from leasehold.cli.up.lines import OURSELVES, line_writer
@@ -23,7 +23,7 @@ from leasehold.settings import Settings
 from leasehold.settings.sources import CONFIG_VARIABLE, environment_name
 
 if TYPE_CHECKING:
-    from leasehold.cli.up.processes import Child, Level, Show
+    from leasehold.cli.up.processes import Child, Level, ShowLine
 
 MOST_WORKERS = 100
 PROBE_SECONDS = 0.2
@@ -37,7 +37,7 @@ async def up(
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
     host: Annotated[str | None, setting("gateway_host")] = None,
     port: Annotated[str | None, setting("gateway_port")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> int:
     """Start everything, and Postgres too if none is configured.
 
@@ -68,17 +68,17 @@ async def up(
     as_text = wants_text(settings.log_format, context.terminal.stdout)
     children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text))
     show = line_writer(context.terminal, [OURSELVES, *(child.name for child in children)], as_text=as_text)
-    told = Told(settings, show)
+    finder = GatewayFinder(settings, show)
 
     async def tell_when_ready() -> None:
-        url = await told.url()
+        url = await finder.url()
         hints = await find_hints(context, settings, url, token)
         if is_first_run:
             context.say("\n".join(["", *hints.full(context.terminal.columns), ""]))
         else:
             show(OURSELVES, hints.short())
 
-    supervisor = Supervisor(children, told.show)
+    supervisor = Supervisor(children, finder.show)
 
     async def beside() -> None:
         async with trio.open_nursery() as nursery:
@@ -90,7 +90,7 @@ async def up(
 
 
 async def check_address(settings: Settings) -> None:
-    """Raises SettingsError if the gateway could not listen: before anything is started for nothing."""
+    """Raises SettingsError if the gateway could not listen, before anything is started."""
     from leasehold.gateway.serving.listening import binding  # noqa: PLC0415
 
     with binding(settings):
@@ -98,10 +98,10 @@ async def check_address(settings: Settings) -> None:
             await listener.aclose()
 
 
-class Told:
+class GatewayFinder:
     """Passes lines on, and learns from them where the gateway serves."""
 
-    def __init__(self, settings: Settings, show: Show) -> None:
+    def __init__(self, settings: Settings, show: ShowLine) -> None:
         self._settings = settings
         self._show = show
         self._serving = trio.Event()
@@ -115,7 +115,7 @@ class Told:
             self._serving.set()
 
     async def url(self) -> str:
-        """Of the gateway, once it serves. Where its log is too quiet to say so, it is tried out."""
+        """The URL of the gateway once it serves. If its log level hides that line, the port is tried."""
         if self._settings.log_level in {"debug", "info"}:
             await self._serving.wait()
         while not self._serving.is_set():
@@ -141,7 +141,7 @@ def plan_children(workers: int, environ: Mapping[str, str]) -> list[Child]:
 
 
 def child_environment(
-    context: Context, settings: Settings, flags: Mapping[str, object], *, as_text: bool
+    context: CommandContext, settings: Settings, flags: Mapping[str, object], *, as_text: bool
 ) -> dict[str, str]:
     """Our environment, then what our flags say, the database and the form of the log lines."""
     environ = {"PYTHONUNBUFFERED": "1", **context.terminal.environ}
@@ -158,7 +158,7 @@ def child_environment(
     return environ
 
 
-async def needed_token(context: Context, settings: Settings) -> KeptToken | None:
+async def needed_token(context: CommandContext, settings: Settings) -> KeptToken | None:
     """The token in the data folder of embedded Postgres, if others can reach the gateway and no token is known yet."""
     folder = context.data_folder
     if settings.gateway_token or LOOPBACK.fullmatch(settings.gateway_host) or folder is None:
@@ -166,7 +166,7 @@ async def needed_token(context: Context, settings: Settings) -> KeptToken | None
     return keep_token(folder) if has_token(folder) or not await knows_tokens(context) else None
 
 
-async def knows_tokens(context: Context) -> bool:
+async def knows_tokens(context: CommandContext) -> bool:
     """Whether somebody has made tokens in the database."""
     with suppress(LeaseholdError):
         async with context.client() as client:
@@ -174,7 +174,7 @@ async def knows_tokens(context: Context) -> bool:
     return False
 
 
-async def find_hints(context: Context, settings: Settings, url: str, token: KeptToken | None) -> Hints:
+async def find_hints(context: CommandContext, settings: Settings, url: str, token: KeptToken | None) -> Hints:
     """What to tell about a gateway that serves at `url`."""
     hints = Hints(url=url, dsn=settings.database_url or "", psql=context.psql_program)
     if token:

@@ -1,1 +1,1 @@
-"""How results look: text for people, JSON for programs. Start in `rendering.py`."""
+"""Parts that the views of several commands are made of: tables, texts, durations. They know no command."""

@@ -35,7 +35,7 @@ def parse_instant(text: str) -> datetime:
 
 
 def show_span(seconds: float) -> str:
-    """A span in two units at most: `250ms`, `1.5s`, `12s`, `3m 20s`, `2h 5m`, `4d 1h`; less than none counts as none."""
+    """A span in two units at most: `250ms`, `1.5s`, `12s`, `3m 20s`, `2h 5m`, `4d 1h`; negative spans count as 0."""
     if seconds < 1:
         return f"{max(seconds, 0) * 1000:.0f}ms"
     if seconds < 10:

@@ -18,7 +18,7 @@ from leasehold.errors import DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
 
-log = logging.getLogger("leasehold.wait")
+log = logging.getLogger(__name__)
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 5.0

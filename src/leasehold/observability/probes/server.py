@@ -21,7 +21,7 @@ from leasehold.errors import SettingsError
 from leasehold.observability.metrics import MetricsMissing
 from leasehold.observability.probes.health import Health, Question, Verdict
 
-log = logging.getLogger("leasehold.probes")
+log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 16
 PATIENCE_SECONDS = 5.0

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, UniqueConflict
-from leasehold.gateway.http.reading import Limits
+from leasehold.gateway.http.reading import RequestLimits
 from leasehold.jobs.producing.unique import Unique
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import running_gateway
@@ -203,7 +203,7 @@ def test_a_batch_is_one_statement_and_answers_in_order() -> None:
 
 
 def test_args_above_their_own_limit_are_refused() -> None:
-    limits = Limits(body_bytes=10_000, args_bytes=100, json_depth=100)
+    limits = RequestLimits(body_bytes=10_000, args_bytes=100, json_depth=100)
     client = FakeClient()
     with running_gateway(client, limits=limits) as gateway:
         answer = gateway.call("POST", "/api/jobs", {"kind": "a", "args": {"text": "x" * 100}})

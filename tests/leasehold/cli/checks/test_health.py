@@ -14,7 +14,7 @@ from leasehold.cli.checks.health import (
     check_horizon,
     judge_pins,
 )
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check
 from leasehold.database import Database, open_database
 from leasehold.database.embedded.cluster import Cluster
 from leasehold.database.migrations import migrate

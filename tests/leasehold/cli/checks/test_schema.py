@@ -12,8 +12,8 @@ from leasehold.cli.checks.schema import (
     judge_drift,
     judge_partitions,
 )
-from leasehold.cli.shell.services import schema_problem
-from leasehold.cli.views.results import Check
+from leasehold.cli.checks.verdicts import Check
+from leasehold.cli.runtime.services import schema_problem
 from leasehold.database import Database
 from leasehold.database.migrations import SchemaState
 from leasehold.database.migrations.description import compare, describe

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from leasehold.cli.checks.verdicts import Check
 from leasehold.cli.checks.work import check_jobs, check_settings, check_workers, judge_jobs
-from leasehold.cli.views.results import Check
 from leasehold.database import Database
 from leasehold.settings import Settings
 from tests.support.sql_worker import SqlWorker

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from leasehold.cli.shell.command_table import MODULES, choose_commands
+from leasehold.cli.runtime.outcome import view_of
+from leasehold.cli.shell.command_table import MODULES, choose_commands, load_command
 from tests.leasehold.cli.conftest import Cli
 
 JOBS = {name for name in MODULES if name.startswith("jobs ")}
@@ -40,3 +44,17 @@ def test_a_word_that_is_no_command_is_compared_with_all(run_cli: Cli, words: str
 
 def test_the_value_of_an_option_may_be_called_like_a_command(run_cli: Cli) -> None:
     assert run_cli("--config", "jobs", "status", "--help").out == run_cli("status", "--help").out
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_each_command_that_returns_a_result_names_its_view(name: str) -> None:
+    command = load_command(name)
+    returns_a_result = command.__annotations__["return"] not in {"None", "int", "Finally"}
+    assert (view_of(command) is not view_of(print)) == returns_a_result
+
+
+def test_the_launcher_imports_no_command() -> None:
+    code = "import sys, leasehold.cli.shell.launcher; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = tuple(f"leasehold.cli.{room}." for room in ("commands", "checks", "top", "up"))
+    assert [name for name in done.stdout.split() if name.startswith(rooms)] == []

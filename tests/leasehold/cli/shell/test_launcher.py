@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.cli.shell.services import Services
+from leasehold.cli.runtime.services import Services
 from leasehold.database.migrations import SchemaState
 from leasehold.errors import DatabaseUnavailable
 from tests.leasehold.cli.conftest import Cli

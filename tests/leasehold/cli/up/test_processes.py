@@ -7,7 +7,7 @@ import sys
 import pytest
 import trio
 
-from leasehold.cli.shell.exit_codes import ExitCode
+from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.up.processes import MOST_DEATHS, Child, Level, Supervisor, restart_delay
 
 GREET_AND_WAIT = (

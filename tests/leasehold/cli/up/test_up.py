@@ -15,12 +15,12 @@ import msgspec
 import pytest
 import trio
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import CommonOptions
-from leasehold.cli.shell.services import Services
-from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import CommonOptions
+from leasehold.cli.runtime.services import Services
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.up.lines import line_writer
-from leasehold.cli.up.up import Told, child_environment, plan_children
+from leasehold.cli.up.up import GatewayFinder, child_environment, plan_children
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli, FakeTty
 from tests.support.folders import short_folder
@@ -39,7 +39,7 @@ def test_each_actor_and_each_worker_is_a_process() -> None:
 def test_children_get_flags_and_database_by_their_environment() -> None:
     environ = {"PATH": "/bin", "LEASEHOLD_SLOTS": "2", "LEASEHOLD_PROBE_PORT": "8081"}
     terminal = Terminal(io.StringIO(), io.StringIO(), io.StringIO(), environ)
-    context = Context(terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack())
+    context = CommandContext(terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack())
     settings = Settings(database_url="postgresql://a/b")
     given = child_environment(context, settings, {"slots": "8", "queues": None, "gateway_port": "1"}, as_text=True)
     given.pop("PYTHONUNBUFFERED")
@@ -154,12 +154,14 @@ def status_of(url: str, token: str | None = None) -> int:
 
 async def test_where_it_serves_is_read_in_its_log_or_tried_out_where_that_is_too_quiet() -> None:
     lines: list[str] = []
-    loud = Told(Settings(), lambda _name, line, _level="info": lines.append(line))
+    loud = GatewayFinder(Settings(), lambda _name, line, _level="info": lines.append(line))
     loud.show("gateway", '{"message":"gateway serves http://127.0.0.1:4711"}')
     assert await loud.url() == "http://127.0.0.1:4711"
     assert len(lines) == 1
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener:
         port = listener.socket.getsockname()[1]
-        quiet = Told(Settings(gateway_port=port, log_level="warning"), lambda _name, _line, _level="info": None)
+        quiet = GatewayFinder(
+            Settings(gateway_port=port, log_level="warning"), lambda _name, _line, _level="info": None
+        )
         assert await quiet.url() == f"http://127.0.0.1:{port}"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.capacity.forecast import Load, desired_slots
+from leasehold.capacity.forecast import QueueLoad, desired_slots
 from leasehold.database import Database
 
 LOADS = [0.0, 0.01, 0.5, 1.0, 3.0, 10.0, 99.9, 5000.0, 250_000.0]
@@ -13,6 +13,6 @@ LOADS = [0.0, 0.01, 0.5, 1.0, 3.0, 10.0, 99.9, 5000.0, 250_000.0]
 async def test_it_agrees_with_the_forecast(database: Database, variation: float, patience: float) -> None:
     found = [await database.call_value("desired_slots", load, variation, patience, 0.95) for load in LOADS]
     assert found == [
-        desired_slots(Load(arrivals_per_second=load, run_seconds=1.0, run_variation=variation), patience)
+        desired_slots(QueueLoad(arrivals_per_second=load, run_seconds=1.0, run_variation=variation), patience)
         for load in LOADS
     ]

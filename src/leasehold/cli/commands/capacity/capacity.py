@@ -7,9 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from leasehold.cli.commands.capacity.view import CapacityReport, QueueCapacity
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.commands.capacity.view import CapacityReport, QueueCapacity, view_capacity
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.errors import BadInput, NotFound
 from leasehold.settings.sources import suggest
@@ -18,20 +19,22 @@ _PERCENT = re.compile(r"([+-])(\d+(?:\.\d+)?)%")
 _HOURS = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")
 
 
+@shown_as(view_capacity)
 async def capacity(
     queue: str | None = None,
     /,
     *,
-    hours: Annotated[str, Parameter(help="In which times to be through.")] = "1,4,8",
+    hours: Annotated[str, Parameter(help="Hours within which the backlog should be done.")] = "1,4,8",
     what_if: Annotated[str, Parameter(help="By how much arrivals might change.", allow_leading_hyphen=True)] = "+50%",
-    target_wait: Annotated[str, Parameter(help="Within which time 95 of 100 jobs ought to start.")] = "30s",
-    context: Annotated[Context, INJECTED],
+    target_wait: Annotated[str, Parameter(help="Within which time 95 of 100 jobs should start.")] = "30s",
+    context: Annotated[CommandContext, INJECTED],
 ) -> CapacityReport | QueueCapacity:
-    """Show what queues have, do and can do, and what one of them needs.
+    """Show the jobs, throughput and capacity of queues, or what one queue needs.
 
-    Rates are those of the last hour, arrivals of the last ten minutes. Of one queue it is also told how long jobs will wait: 95
-    of 100 wait less than p95 wait on the long run, and than "next hour" over the backlog and all that comes in an hour. That is a
-    queueing model, see docs/capacity.md. Kinds that nobody serves are named: no number of workers without them helps those.
+    Rates are those of the last hour, arrivals of the last ten minutes. For one queue it also estimates how long jobs will
+    wait: 95 of 100 jobs wait less than "p95 wait" in the long run, and less than "next hour" with the present backlog and
+    the arrivals of an hour. That is a queueing model, see docs/capacity.md. Kinds that no worker serves are named: more
+    workers of the same sort do not help them.
 
     Example:
       leasehold capacity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 from rich.console import RenderableType
@@ -52,12 +53,18 @@ class CapacityReport(msgspec.Struct, frozen=True, kw_only=True):
     queues: list[CapacityRecord]
     unclaimed: list[UnclaimedKind]
 
-    def view(self) -> Sequence[RenderableType]:
-        """One line each, and what no number of workers like these will change."""
-        rows = [[plain(cell) for cell in _cells(each)] for each in self.queues]
-        if not rows:
-            return [plain("no jobs")]
-        return [table(HEADS, rows, right=HEADS[1:]), *_warnings(self.unclaimed)]
+
+def view_capacity(report: CapacityReport | QueueCapacity, _now: datetime) -> Sequence[RenderableType]:
+    """All queues, or all about one."""
+    return _view_queue(report) if isinstance(report, QueueCapacity) else _view_all(report)
+
+
+def _view_all(report: CapacityReport) -> Sequence[RenderableType]:
+    """One line each, and what no number of workers like these will change."""
+    rows = [[plain(cell) for cell in _cells(each)] for each in report.queues]
+    if not rows:
+        return [plain("no jobs")]
+    return [table(HEADS, rows, right=HEADS[1:]), *_warnings(report.unclaimed)]
 
 
 class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
@@ -71,21 +78,22 @@ class QueueCapacity(CapacityPlan, frozen=True, kw_only=True):
         own = [each for each in unclaimed if each.queue == found.capacity.queue]
         return cls(**msgspec.structs.asdict(found), unclaimed=own)
 
-    def view(self) -> Sequence[RenderableType]:
-        """The queue as it is, what it needs, and what becomes of it."""
-        needed = [[f"{each.hours:g} h", _number(each.workers)] for each in self.workers_needed]
-        parts: list[RenderableType] = [
-            fields_table(_facts(self.capacity)),
-            *_warnings(self.unclaimed),
-            Text(),
-            table(["through in", "workers"], needed, right=("workers",)),
-            Text(),
-            plain(f"95 of 100 jobs start within {show_span(self.target_wait)} with {_workers(self.desired_workers)}"),
-        ]
-        if not self.scenarios:
-            return [*parts, plain("no job has ended in the last hour, so nobody knows how long one takes")]
-        rows = [[plain(cell) for cell in _scenario(each)] for each in self.scenarios]
-        return [*parts, Text(), table(SCENARIO_HEADS, rows, right=SCENARIO_HEADS[1:])]
+
+def _view_queue(report: QueueCapacity) -> Sequence[RenderableType]:
+    """The queue as it is, what it needs, and what becomes of it."""
+    needed = [[f"{each.hours:g} h", _number(each.workers)] for each in report.workers_needed]
+    parts: list[RenderableType] = [
+        fields_table(_facts(report.capacity)),
+        *_warnings(report.unclaimed),
+        Text(),
+        table(["through in", "workers"], needed, right=("workers",)),
+        Text(),
+        plain(f"95 of 100 jobs start within {show_span(report.target_wait)} with {_workers(report.desired_workers)}"),
+    ]
+    if not report.scenarios:
+        return [*parts, plain("no job has ended in the last hour, so nobody knows how long one takes")]
+    rows = [[plain(cell) for cell in _scenario(each)] for each in report.scenarios]
+    return [*parts, Text(), table(SCENARIO_HEADS, rows, right=SCENARIO_HEADS[1:])]
 
 
 def _warnings(unclaimed: Sequence[UnclaimedKind]) -> list[Text]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -10,10 +11,12 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.chains.read import ChainId
+from leasehold.cli.commands.chains.view import view_one_chain
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
 from leasehold.errors import BadInput
 from leasehold.records.chains import ChainRecord
@@ -24,13 +27,15 @@ class DeletedChains(msgspec.Struct, frozen=True, kw_only=True):
 
     chain_ids: list[int]
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        count = len(self.chain_ids)
-        named = ", ".join(str(each) for each in self.chain_ids[:20]) + (", …" if count > 20 else "")
-        return [plain(f"deleted {count} chain{'' if count == 1 else 's'}: {named}")]
+
+def view_deleted(report: DeletedChains, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    count = len(report.chain_ids)
+    named = ", ".join(str(each) for each in report.chain_ids[:20]) + (", …" if count > 20 else "")
+    return [plain(f"deleted {count} chain{'' if count == 1 else 's'}: {named}")]
 
 
+@shown_as(view_one_chain)
 async def chains_complete(
     chain_id: ChainId,
     output: Annotated[str, Parameter(help="What the chain ends with, JSON.")] = "null",
@@ -38,11 +43,11 @@ async def chains_complete(
     *,
     next: Annotated[str | None, Parameter(help="Continue it with a job of this kind instead.")] = None,
     args: Annotated[str, Parameter(help="Args of the next job, a JSON object.")] = "{}",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainRecord:
     """Complete the open job of a chain without a worker.
 
-    Whatever state it is in; a worker that runs it is told to stop, and what it still writes is refused.
+    The job may be in any state. A worker that runs it is told to stop, and its result is refused.
 
     Example:
       leasehold chains complete 42 '{"approved": true}'
@@ -57,16 +62,17 @@ async def chains_complete(
         return await client.chains.get(chain_id)
 
 
+@shown_as(view_one_chain)
 async def chains_cancel(
     chain_id: ChainId,
     /,
     *,
     reason: Annotated[str | None, Parameter(help="For people; stands in the job's error.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainRecord:
     """Cancel the open job of a chain.
 
-    Jobs that wait for the chain go on waiting: a retry of the job opens it again.
+    Jobs that wait for the chain keep waiting, since a retry of the job opens the chain again.
 
     Example:
       leasehold chains cancel 42 --reason "no stock"
@@ -76,6 +82,7 @@ async def chains_cancel(
         return await client.chains.get(chain_id)
 
 
+@shown_as(view_deleted)
 async def chains_delete(
     chain_id: ChainId,
     /,
@@ -83,7 +90,7 @@ async def chains_delete(
     cascade: Annotated[
         bool, Parameter(help="Also the chains it waits or waited for that nobody else waits for.")
     ] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> DeletedChains:
     """Remove a chain with all its jobs, finished or not.
 

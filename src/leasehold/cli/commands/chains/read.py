@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 from rich.console import RenderableType
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.commands.chains.view import ChainReport, view_chain, view_chains
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.cli.views.text import json_text, plain
-from leasehold.records.chains import BlockerRecord, ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.chains import ChainRecord
 
 ChainId = Annotated[int, Parameter(help="Id of the chain: that of its first job."), AN_ID]
 
 
-class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One chain: its jobs in their order, what each of them waits or waited for, and the first jobs that wait for it."""
-
-    chain: ChainRecord
-    jobs: list[JobRecord]
-    blockers: dict[int, list[BlockerRecord]]
-    blocked_jobs: list[JobRecord]
-
-
 class ChainOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """What a chain has ended with."""
+    """The output of a chain."""
 
     chain_id: int
     output: Any
 
-    def view(self) -> Sequence[RenderableType]:
-        """The output alone, as JSON."""
-        return [plain(line) for line in json_text(self.output).splitlines()]
+
+def view_output(report: ChainOutput, _now: datetime) -> Sequence[RenderableType]:
+    """The output alone, as JSON."""
+    return [plain(line) for line in json_text(report.output).splitlines()]
 
 
+@shown_as(view_chains)
 async def chains_list(
     *,
     state: Annotated[str | None, Parameter(help="Only open, completed, failed or cancelled ones.")] = None,
@@ -46,7 +41,7 @@ async def chains_list(
     queue: Annotated[str | None, Parameter(help="Only chains whose first job is of this queue.")] = None,
     before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
     limit: Annotated[int, Parameter(help="Chains per page, up to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[ChainRecord]:
     """List chains, newest first.
 
@@ -62,13 +57,14 @@ async def chains_list(
     return chains
 
 
+@shown_as(view_chain)
 async def chains_show(
     chain_id: ChainId,
     /,
     *,
     after: Annotated[int, Parameter(help="Only jobs behind this place: the last of the page before.")] = -1,
     limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainReport:
     """Show a chain job after job, what each waits for, and who waits for the chain.
 
@@ -87,12 +83,13 @@ async def chains_show(
     return ChainReport(chain=chain, jobs=jobs, blockers=waited_for, blocked_jobs=waiting)
 
 
+@shown_as(view_output)
 async def chains_wait(
     chain_id: ChainId,
     /,
     *,
     timeout: Annotated[str | None, Parameter(help="Wait no longer than this: 30s, 5m, 1h30m.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ChainOutput:
     """Wait until a chain has ended, and print its output.
 

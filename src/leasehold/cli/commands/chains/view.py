@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.commands.chains.read import ChainReport
 from leasehold.cli.commands.jobs.view import error_message, when
 from leasehold.cli.views.text import ago, json_text, plain, state_text, table
 from leasehold.records.chains import BlockerRecord, ChainRecord
@@ -16,6 +16,15 @@ from leasehold.records.jobs import JobRecord
 
 MOST_BLOCKERS = 8
 MARKS = {"completed": "●", "failed": "✗", "cancelled": "✗"}
+
+
+class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One chain: its jobs in their order, what each of them waits or waited for, and the first jobs that wait for it."""
+
+    chain: ChainRecord
+    jobs: list[JobRecord]
+    blockers: dict[int, list[BlockerRecord]]
+    blocked_jobs: list[JobRecord]
 
 
 def view_chains(chains: list[ChainRecord], now: datetime) -> Sequence[RenderableType]:
@@ -33,6 +42,11 @@ def view_chains(chains: list[ChainRecord], now: datetime) -> Sequence[Renderable
         for chain in chains
     ]
     return [table(["chain", "state", "kind", "queue", "jobs", "last job", "when"], rows, right=("chain", "jobs"))]
+
+
+def view_one_chain(chain: ChainRecord, now: datetime) -> Sequence[RenderableType]:
+    """One line."""
+    return view_chains([chain], now)
 
 
 def view_chain(report: ChainReport, now: datetime) -> Sequence[RenderableType]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -12,10 +13,10 @@ from rich.text import Text
 
 from leasehold.access.grants import DEFAULT_PREFIX
 from leasehold.access.roles import INCLUDES, PURPOSES, ROLE_NAMES, functions_of
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.exit_codes import ExitCode
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import Outcome
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views.text import plain, table
 from leasehold.errors import BadInput
 
@@ -36,21 +37,23 @@ class GrantsReport(msgspec.Struct, frozen=True, kw_only=True):
     roles: list[Role]
     differing: list[str]
 
-    def view(self) -> Sequence[RenderableType]:
-        """One line for each role, then what is wrong."""
-        rows = [[plain(each.name), str(len(each.functions) or "all"), plain(each.purpose)] for each in self.roles]
-        parts: list[RenderableType] = [table(["role", "calls", "which"], rows, right=["calls"], cut="which"), Text("")]
-        if not self.in_force:
-            return [*parts, Text("they are not in force here; `leasehold grants --apply` makes them")]
-        if self.differing:
-            return [
-                *parts,
-                *(plain(each, "bold red") for each in self.differing),
-                Text("`leasehold grants --apply` puts it right"),
-            ]
-        return [*parts, Text("they are in force; a login needs only to be a member: create role shop login in role …")]
+
+def view_grants(report: GrantsReport, _now: datetime) -> Sequence[RenderableType]:
+    """One line for each role, then what is wrong."""
+    rows = [[plain(each.name), str(len(each.functions) or "all"), plain(each.purpose)] for each in report.roles]
+    parts: list[RenderableType] = [table(["role", "calls", "which"], rows, right=["calls"], cut="which"), Text("")]
+    if not report.in_force:
+        return [*parts, Text("they are not in force here; `leasehold grants --apply` makes them")]
+    if report.differing:
+        return [
+            *parts,
+            *(plain(each, "bold red") for each in report.differing),
+            Text("`leasehold grants --apply` puts it right"),
+        ]
+    return [*parts, Text("they are in force; a login needs only to be a member: create role shop login in role …")]
 
 
+@shown_as(view_grants)
 async def grants(
     *,
     emit: Annotated[bool, Parameter(help="Print all of it as SQL; needs no database.", negative=())] = False,
@@ -58,13 +61,14 @@ async def grants(
     prefix: Annotated[
         str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")
     ] = None,
-    context: Annotated[Context, INJECTED],
-) -> GrantsReport | Outcome | None:
+    context: Annotated[CommandContext, INJECTED],
+) -> GrantsReport | Outcome[GrantsReport] | None:
     """Show, print or apply the Postgres roles: who may call which function.
 
-    Without a flag it compares the database with what should be, and ends with 7 where they differ. A producer then can
-    enqueue and nothing else; only the owner has rights on tables. Applying needs a superuser, or whoever owns the schema
-    and may make roles; doing it again changes nothing, and `leasehold migrate` keeps it in force.
+    Without a flag it compares the database with the roles as they should be, and exits with 7 if they differ. With the
+    roles, a producer can only enqueue, and only the owner has rights on tables. Applying needs a superuser, or the owner of
+    the schema with the right to make roles. Applying again changes nothing, and `leasehold migrate` keeps the roles up to
+    date.
 
     Example:
       leasehold grants

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from leasehold.cli.shell.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.views.durations import parse_instant
 from leasehold.errors import BadInput
 from leasehold.records.jobs import ChangedJob
@@ -25,7 +25,7 @@ def _switch(text: str) -> Parameter:
 
 @dataclass(frozen=True)
 class Matching:
-    """Which jobs, and whether it is meant."""
+    """Which jobs to change, and whether to do it or only to show it."""
 
     queue: Annotated[str | None, Parameter(help="Only jobs of this queue.", group=MATCHING)] = None
     kind: Annotated[str | None, Parameter(help="Only jobs of this kind.", group=MATCHING)] = None
@@ -34,7 +34,7 @@ class Matching:
         str | None, Parameter(help="Only jobs whose last error is of this type: TimeoutError.", group=MATCHING)
     ] = None
     limit: Annotated[
-        int | None, Parameter(help="So many at the most, oldest first.", group=MATCHING, validator=Number(gte=1))
+        int | None, Parameter(help="At most this many, oldest first.", group=MATCHING, validator=Number(gte=1))
     ] = None
     dry_run: Annotated[bool, _switch("Only tell what would be done.")] = False
     yes: Annotated[bool, _switch("Do it.")] = False
@@ -54,7 +54,7 @@ class Matching:
         return {name: parse_instant(text) if text else None for name, text in given.items()}
 
     def is_meant(self, ids: tuple[int, ...]) -> bool:
-        """Whether to go by these flags rather than by ids. Raises BadInput where that is not clear."""
+        """Whether to choose by these flags rather than by ids. Raises BadInput if that is not clear."""
         if ids:
             if used := [*self.choices(), *(name for name in MODES if getattr(self, name))]:
                 flags = ", ".join("--" + name.replace("_", "-") for name in used)
@@ -114,7 +114,10 @@ class UnfinishedMatching(Matching):
 
 
 async def change_matching(
-    context: Context, change: Callable[..., Awaitable[list[ChangedJob]]], filters: dict[str, Any], participle: str
+    context: CommandContext,
+    change: Callable[..., Awaitable[list[ChangedJob]]],
+    filters: dict[str, Any],
+    participle: str,
 ) -> list[ChangedJob]:
     """Change all that match, and sum it up for people."""
     changes = await change(**filters)

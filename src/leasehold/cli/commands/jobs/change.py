@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.bulk import FinishedMatching, UnfinishedMatching, change_matching
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.exit_codes import ExitCode, exit_code_of
-from leasehold.cli.shell.options import AN_ID, INJECTED
-from leasehold.cli.views.results import JobChange, Outcome
+from leasehold.cli.commands.jobs.job_change import JobChange, view_changes
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.errors import Conflict, NotFound
 from leasehold.records.jobs import ChangedJob
 
@@ -24,14 +25,15 @@ JobId = Annotated[int, Parameter(help="Id of a job."), AN_ID]
 MoreIds = Annotated[int, Parameter(help="More ids."), AN_ID]
 
 
+@shown_as(view_changes)
 async def jobs_cancel(
     job_id: JobId | None = None,
     /,
     *more: MoreIds,
     reason: Annotated[str | None, Parameter(help="For people; stands in the job's error.")] = None,
     matching: Annotated[UnfinishedMatching, Parameter(name="*")] = UnfinishedMatching(),  # noqa: B008
-    context: Annotated[Context, INJECTED],
-) -> Outcome | list[ChangedJob]:
+    context: Annotated[CommandContext, INJECTED],
+) -> Outcome[list[JobChange]] | list[ChangedJob]:
     """Cancel jobs that have not finished.
 
     A running handler is told to stop. Prints the state that each job was in and is in now; the exit code is that of the
@@ -54,17 +56,18 @@ async def jobs_cancel(
         return await change_each(client, ids, cancel)
 
 
+@shown_as(view_changes)
 async def jobs_retry(
     job_id: JobId | None = None,
     /,
     *more: MoreIds,
     matching: Annotated[FinishedMatching, Parameter(name="*")] = FinishedMatching(),  # noqa: B008
-    context: Annotated[Context, INJECTED],
-) -> Outcome | list[ChangedJob]:
+    context: Annotated[CommandContext, INJECTED],
+) -> Outcome[list[JobChange]] | list[ChangedJob]:
     """Run failed or cancelled jobs once more.
 
-    Their attempts count on; a scheduled job is made due. Prints the state that each job was in and is in now; the exit
-    code is that of the first id skipped. Instead of ids, flags choose all jobs that match; try them with --dry-run.
+    The count of attempts goes on; a scheduled job becomes due. Prints the state that each job was in and is in now; the
+    exit code is that of the first id skipped. Instead of ids, flags choose all jobs that match; try them with --dry-run.
 
     Example:
       leasehold jobs retry 42 43
@@ -83,7 +86,9 @@ async def jobs_retry(
         return await change_each(client, ids, retry)
 
 
-async def change_each(client: Client, ids: Sequence[int], change: Callable[[int], Awaitable[JobChange]]) -> Outcome:
+async def change_each(
+    client: Client, ids: Sequence[int], change: Callable[[int], Awaitable[JobChange]]
+) -> Outcome[list[JobChange]]:
     """Apply `change` to each id; what the database refuses is reported and the rest goes on."""
     changes: list[JobChange] = []
     codes: list[ExitCode] = []

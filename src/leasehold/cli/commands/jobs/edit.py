@@ -11,17 +11,39 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import AN_ID, AN_INTEGER, INJECTED
+from leasehold.cli.commands.jobs.job_change import JobChange, view_changes
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import AN_ID, AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_instant
-from leasehold.cli.views.results import JobChange
 from leasehold.cli.views.text import plain
 from leasehold.records.jobs import AttemptError
 
 JobId = Annotated[int, Parameter(help="Id of a job."), AN_ID]
 
 
+def view_edited(change: JobChange, now: datetime) -> Sequence[RenderableType]:
+    """One line."""
+    return view_changes([change], now)
+
+
+def view_errors(errors: list[AttemptError], _now: datetime) -> Sequence[RenderableType]:
+    """Each attempt with its error and traceback."""
+    parts: list[RenderableType] = []
+    for each in errors:
+        parts += [Text()] if parts else []
+        parts.append(
+            plain(f"attempt {each.attempt}, {each.at:%Y-%m-%d %H:%M:%S} UTC, {each.worker_id or 'no worker'}", "bold")
+        )
+        parts.append(plain(f"{each.type}: {each.message}", "red"))
+        last = f"{each.type}: {each.message}"
+        lines = [line for line in (each.traceback or "").splitlines() if line.strip() and not line.endswith(last)]
+        parts += [plain("  " + line) for line in lines]
+    return parts
+
+
+@shown_as(view_edited)
 async def jobs_edit(
     job_id: JobId,
     /,
@@ -33,12 +55,12 @@ async def jobs_edit(
     max_attempts: Annotated[int | None, Parameter(help="Attempts until it counts as failed."), AN_INTEGER] = None,
     metadata: Annotated[str | None, Parameter(help="New metadata, a JSON object.")] = None,
     reason: Annotated[str | None, Parameter(help="For people; stands in the timeline.")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> JobChange:
     """Change a job before it runs, or before it is retried.
 
-    No worker may hold it. What is not given stays; the timeline keeps the old values. Where an app is configured
-    (LEASEHOLD_APP), args are checked against its handlers.
+    No worker may hold it. Flags that are not given change nothing; the timeline keeps the old values. Where an app is
+    configured (LEASEHOLD_APP), args are checked against its handlers.
 
     Example:
       leasehold jobs edit 42 --args '{"shop": 8}' --reason "wrong shop"
@@ -59,26 +81,12 @@ async def jobs_edit(
     return JobChange(job_id=job_id, changed=True, was=was, now=now)
 
 
-async def jobs_errors(job_id: JobId, /, *, context: Annotated[Context, INJECTED]) -> list[AttemptError]:
-    """Show with what each attempt of a job failed, oldest first.
+@shown_as(view_errors)
+async def jobs_errors(job_id: JobId, /, *, context: Annotated[CommandContext, INJECTED]) -> list[AttemptError]:
+    """Show the error of each failed attempt of a job, oldest first.
 
     Example:
       leasehold jobs errors 42
     """
     async with context.client() as client:
         return await client.jobs.errors(job_id)
-
-
-def view_errors(errors: list[AttemptError], _now: datetime) -> Sequence[RenderableType]:
-    """Each attempt with its error and traceback."""
-    parts: list[RenderableType] = []
-    for each in errors:
-        parts += [Text()] if parts else []
-        parts.append(
-            plain(f"attempt {each.attempt}, {each.at:%Y-%m-%d %H:%M:%S} UTC, {each.worker_id or 'no worker'}", "bold")
-        )
-        parts.append(plain(f"{each.type}: {each.message}", "red"))
-        last = f"{each.type}: {each.message}"
-        lines = [line for line in (each.traceback or "").splitlines() if line.strip() and not line.endswith(last)]
-        parts += [plain("  " + line) for line in lines]
-    return parts

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, cast
 
 import msgspec
 from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import AN_INTEGER, INJECTED, setting
-from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED, setting
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.views.durations import parse_duration, parse_instant
-from leasehold.cli.views.results import EnqueueReport
 from leasehold.errors import BadInput
 
 
+class EnqueueReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The job's id; `is_new` is false when its idempotency key was known already."""
+
+    job_id: int
+    is_new: bool
+
+
+def view_enqueued(report: EnqueueReport, _now: datetime) -> Sequence[RenderableType]:
+    """The bare id, so that a shell can keep it."""
+    return [Text(str(report.job_id))]
+
+
+@shown_as(view_enqueued)
 async def enqueue(
     kind: str,
     args: Annotated[
@@ -35,7 +51,7 @@ async def enqueue(
     max_attempts: Annotated[int | None, Parameter(help="Attempts until the job counts as failed."), AN_INTEGER] = None,
     metadata: Annotated[str | None, Parameter(help="Anything else to keep with it, a JSON object.")] = None,
     app: Annotated[str | None, setting("app")] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> EnqueueReport:
     """Enqueue a job and tell its id.
 

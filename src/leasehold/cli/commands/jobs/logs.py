@@ -1,21 +1,41 @@
-"""`leasehold jobs logs`."""
+"""`leasehold jobs logs`, and how the lines look."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Annotated
 
 import trio
 from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
-from leasehold.cli.views.rendering import render
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.rendering import render
+from leasehold.cli.views.text import plain
 from leasehold.records.jobs import LogLine
 
 FOLLOW_SECONDS = 0.5
 ENDED = ("completed", "failed", "cancelled")
+LEVELS = {"debug": "dim", "warning": "yellow", "error": "bold red", "critical": "bold red"}
 
 
+def view_logs(lines: list[LogLine], _now: datetime) -> Sequence[RenderableType]:
+    """`13:00:05.123 #1 info      message`, in UTC; further lines of a message are indented."""
+    return [part for line in lines for part in _view_line(line)]
+
+
+def _view_line(line: LogLine) -> list[Text]:
+    at = line.at.astimezone(UTC).strftime("%H:%M:%S.") + f"{line.at.microsecond // 1000:03d}"
+    first, *rest = line.message.splitlines() or [""]
+    head = Text.assemble(f"{at} #{line.attempt} ", (f"{line.level:<8}", LEVELS.get(line.level, "")), " ", plain(first))
+    return [head, *(plain("    " + each) for each in rest)]
+
+
+@shown_as(view_logs)
 async def jobs_logs(
     job_id: Annotated[int, AN_ID],
     /,
@@ -24,7 +44,7 @@ async def jobs_logs(
     follow: Annotated[
         bool, Parameter(alias="-f", help="Go on with new lines until the job has ended.", negative=())
     ] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[LogLine] | None:
     """Show what the handlers of a job have logged with `job.log`, oldest first.
 
@@ -50,9 +70,9 @@ async def jobs_logs(
             await trio.sleep(FOLLOW_SECONDS)
 
 
-def _print(lines: list[LogLine], context: Context) -> None:
+def _print(lines: list[LogLine], context: CommandContext) -> None:
     if lines:
         wants_text = context.common.output == "text" or (
             context.common.output is None and context.terminal.stdout.isatty()
         )
-        render(lines, "text" if wants_text else "jsonl", context.terminal)
+        render(lines, view_logs, "text" if wants_text else "jsonl", context.terminal)

@@ -8,15 +8,17 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
-from leasehold.cli.views.results import JobReport
+from leasehold.cli.commands.jobs.view import JobReport, view_job, view_jobs
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.records.jobs import JobRecord
 
 STATES_TO_WONDER_AT = ("pending", "waiting", "blocked", "scheduled")
 WONDER_AFTER = timedelta(minutes=1)
 
 
+@shown_as(view_jobs)
 async def jobs_list(
     *,
     state: Annotated[str | None, Parameter(help="Only jobs in this state.")] = None,
@@ -27,7 +29,7 @@ async def jobs_list(
         int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
     ] = None,
     limit: Annotated[int, Parameter(help="Jobs per page, up to 1000.", validator=Number(gte=1, lte=1000))] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[JobRecord]:
     """List jobs, newest first.
 
@@ -42,7 +44,8 @@ async def jobs_list(
     return jobs
 
 
-async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Context, INJECTED]) -> JobReport:
+@shown_as(view_job)
+async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[CommandContext, INJECTED]) -> JobReport:
     """Show all about one job: args, output or error, and its timeline.
 
     Example:

@@ -8,23 +8,25 @@ from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.bulk import ScheduledMatching, change_matching
 from leasehold.cli.commands.jobs.change import JobId, MoreIds
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import JobChange
+from leasehold.cli.commands.jobs.job_change import JobChange, view_changes
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.records.jobs import ChangedJob
 
 
+@shown_as(view_changes)
 async def jobs_trigger(
     job_id: JobId | None = None,
     /,
     *more: MoreIds,
     matching: Annotated[ScheduledMatching, Parameter(name="*")] = ScheduledMatching(),  # noqa: B008
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[JobChange] | list[ChangedJob]:
-    """Run scheduled jobs now: of those that are named all or none.
+    """Run scheduled jobs now: all of the named ones, or none.
 
-    Also those that wait for their next attempt. Prints the state that each job was in and is in now. Instead of ids, flags
-    choose all jobs that match; try them with --dry-run.
+    Includes jobs that wait for their next attempt. Prints the state that each job was in and is in now. Instead of ids,
+    flags choose all jobs that match; try them with --dry-run.
 
     Example:
       leasehold jobs trigger 42 43

@@ -6,17 +6,25 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
+import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.commands.jobs.log_view import progress_text
 from leasehold.cli.views.durations import show_span
-from leasehold.cli.views.results import JobReport
 from leasehold.cli.views.text import ago, fields_table, json_text, plain, show_instant, state_text, table
-from leasehold.records.jobs import JobRecord, TimelineEntry
+from leasehold.records.jobs import JobProgress, JobRecord, TimelineEntry
 
 NOTE_LENGTH = 100
+BAR_LENGTH = 20
 HEADS = ("job", "state", "kind", "queue", "key", "try", "when", "worker", "note")
+
+
+class JobReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One job, what happened to it so far, and how far its handler says that it has come."""
+
+    job: JobRecord
+    timeline: list[TimelineEntry]
+    progress: JobProgress | None = None
 
 
 def view_jobs(jobs: list[JobRecord], now: datetime) -> Sequence[RenderableType]:
@@ -69,6 +77,22 @@ def when(job: JobRecord, now: datetime) -> str:
     if job.run_at > now:
         return f"in {show_span((job.run_at - now).total_seconds())}"
     return f"due {ago(job.run_at, now)}"
+
+
+def progress_text(progress: JobProgress, now: datetime) -> Text:
+    """`████████░░░░░░░░░░░░  40 %  parsing  (3s ago)`."""
+    parts: list[str | Text | tuple[str, str]] = []
+    if progress.fraction is not None:
+        full = int(progress.fraction * BAR_LENGTH)
+        parts += [
+            ("█" * full, "green"),
+            ("░" * (BAR_LENGTH - full), "dim"),
+            f"  {progress.fraction:.0%}".replace("%", " %"),
+        ]
+    if progress.message:
+        parts += ["  " if parts else "", plain(progress.message)]
+    parts.append((f"  ({ago(progress.at, now)})", "dim"))
+    return Text.assemble(*parts)
 
 
 def error_message(error: object) -> str:

@@ -10,8 +10,9 @@ import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain, show_instant, state_text, table
 from leasehold.records.jobs import Explanation
 
@@ -24,27 +25,11 @@ STYLES = {
 
 
 class WhyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a job is not running: all reasons, the weightiest first."""
+    """Why a job is not running: all reasons, the most important first."""
 
     job_id: int
     state: str
     reasons: list[Explanation]
-
-
-async def jobs_why(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Context, INJECTED]) -> WhyReport:
-    """Say why a job is not running, and when it is expected to.
-
-    The first line is the answer, the table below has every reason. Asking costs the same for a long queue as for a short
-    one.
-
-    Example:
-      leasehold jobs why 42
-      leasehold jobs why 42 --output json
-    """
-    async with context.client() as client:
-        return WhyReport(
-            job_id=job_id, state=(await client.get(job_id)).state, reasons=await client.jobs.explain(job_id)
-        )
 
 
 def view_why(report: WhyReport, _now: datetime) -> Sequence[RenderableType]:
@@ -64,3 +49,20 @@ def view_why(report: WhyReport, _now: datetime) -> Sequence[RenderableType]:
         for each in report.reasons
     ]
     return [answer, Text(), table(["reason", "until", "explanation"], rows, cut="explanation")]
+
+
+@shown_as(view_why)
+async def jobs_why(job_id: Annotated[int, AN_ID], /, *, context: Annotated[CommandContext, INJECTED]) -> WhyReport:
+    """Say why a job is not running, and when it is expected to.
+
+    The first line is the answer, the table below has every reason. Asking costs the same for a long queue as for a short
+    one.
+
+    Example:
+      leasehold jobs why 42
+      leasehold jobs why 42 --output json
+    """
+    async with context.client() as client:
+        return WhyReport(
+            job_id=job_id, state=(await client.get(job_id)).state, reasons=await client.jobs.explain(job_id)
+        )

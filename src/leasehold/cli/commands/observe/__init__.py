@@ -1,1 +1,1 @@
-"""`leasehold status`, `events` and `audit`: how everything fares."""
+"""`leasehold status`, `events` and `audit`: the state of everything."""

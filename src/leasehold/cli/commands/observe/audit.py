@@ -11,46 +11,12 @@ from cyclopts.validators import Number
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.exit_codes import ExitCode
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import Outcome
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views.text import plain, table
 from leasehold.records.jobs import Fault
-from leasehold.validation import LONGEST_TIME
-
-
-async def audit(
-    *,
-    repair: Annotated[
-        bool, Parameter(help="Put in order what an actor would have put in order by itself.", negative=())
-    ] = False,
-    grace: Annotated[
-        float, Parameter(help="Seconds that a thing may be overdue.", validator=Number(gte=0, lte=LONGEST_TIME))
-    ] = 60.0,
-    context: Annotated[Context, INJECTED],
-) -> Outcome:
-    """Look for what should never be, and repair what can be.
-
-    Jobs held by nobody, served by nobody, overdue, or waiting for nothing; broken chains; missing partitions.
-
-    Reads all unfinished jobs and every finished link of a chain, so it may take a while in a large database; it locks
-    nothing. A finding means that an actor does not run, that no worker serves a kind, or that somebody changed rows by
-    hand. What waits in a paused queue is in order.
-
-    With --repair each fault is repaired in a transaction of its own, and the job's timeline says so. What only people can
-    decide (a kind without a worker, a job blocked by a chain that failed, a chain with two ends) is reported and left.
-
-    Exits with 7 if faults remain, with 0 if there are none or all have been repaired.
-
-    Example:
-      leasehold audit
-      leasehold audit --repair --output json
-    """
-    async with context.client() as client:
-        faults = await client.jobs.audit(repair=repair, grace=grace)
-    remain = any(not each.is_repaired for each in faults)
-    return Outcome(faults, ExitCode.FINDINGS if remain else ExitCode.DONE)
 
 
 def view_faults(faults: list[Fault], _now: datetime) -> Sequence[RenderableType]:
@@ -65,3 +31,38 @@ def view_faults(faults: list[Fault], _now: datetime) -> Sequence[RenderableType]
         for each in faults
     ]
     return [table(["", "finding", "subject", "explanation"], rows, cut="explanation")]
+
+
+@shown_as(view_faults)
+async def audit(
+    *,
+    repair: Annotated[
+        bool, Parameter(help="Repair what can be repaired without a decision by people.", negative=())
+    ] = False,
+    grace: Annotated[
+        float, Parameter(help="Seconds that something may be overdue.", validator=Number(gte=0, lte=LONGEST_TIME))
+    ] = 60.0,
+    context: Annotated[CommandContext, INJECTED],
+) -> Outcome[list[Fault]]:
+    """Find inconsistent jobs, chains and partitions, and repair them.
+
+    It finds jobs that no worker holds although they are claimed, kinds without a worker, overdue jobs, jobs that wait for
+    nothing, broken chains, and missing partitions.
+
+    Reads all unfinished jobs and every finished link of a chain, so it may take a while in a large database; it locks
+    nothing. A finding means that an actor does not run, that no worker serves a kind, or that somebody changed rows by
+    hand. Jobs that wait in a paused queue are no fault.
+
+    With --repair each fault is repaired in a transaction of its own, and the job's timeline says so. What only people can
+    decide (a kind without a worker, a job blocked by a chain that failed, a chain with two ends) is reported and left.
+
+    Exits with 7 if faults remain, with 0 if there are none or all have been repaired.
+
+    Example:
+      leasehold audit
+      leasehold audit --repair --output json
+    """
+    async with context.client() as client:
+        faults = await client.jobs.audit(repair=repair, grace=grace)
+    remain = any(not each.is_repaired for each in faults)
+    return Outcome(faults, ExitCode.FINDINGS if remain else ExitCode.DONE)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import trio
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.commands.observe.event_view import view_events
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.rendering import render
 from leasehold.cli.views.durations import parse_duration
-from leasehold.cli.views.rendering import render
 from leasehold.client import Client
 from leasehold.client.feed.changes import Change, Wanted, refuse_unknown_events
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 
 
+@shown_as(view_events)
 async def events(
     *,
     queue: Annotated[tuple[str, ...], Parameter(help="Only jobs of these queues.", negative=())] = (),
@@ -30,12 +33,12 @@ async def events(
     chain: Annotated[int | None, AN_ID, Parameter(help="Only the jobs of this chain.")] = None,
     since: Annotated[str, Parameter(help="How far back to begin, e.g. 90s, 5m, 1h.")] = "10m",
     follow: Annotated[bool, Parameter(alias="-f", help="Go on with what happens.", negative=())] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[Change] | None:
     """Show what happened to jobs, and with --follow what happens.
 
-    What lies behind are ends, failed attempts and whatever else timelines keep; what happens has creations, claims, starts
-    and workers as well. With --follow and --output json there is one JSON object per line.
+    The past shows ends, failed attempts and the other entries of timelines. With --follow creations, claims, starts and
+    workers are shown, too. With --follow and --output json there is one JSON object per line.
 
     Example:
       leasehold events --event job_failed --since 1h
@@ -53,7 +56,7 @@ async def events(
         return [change async for page in client.changes.replay(begin) for change in page if wanted.has(change)]
 
 
-async def _follow(database: Database, client: Client, wanted: Wanted, begin: datetime, context: Context) -> None:
+async def _follow(database: Database, client: Client, wanted: Wanted, begin: datetime, context: CommandContext) -> None:
     """Print what happened and what happens until interrupted; what is read twice is printed once."""
     printed: set[tuple[object, ...]] = set()
     async with database.reserve("events") as connection:
@@ -70,8 +73,8 @@ async def _follow(database: Database, client: Client, wanted: Wanted, begin: dat
                 await trio.sleep(LOOK_SECONDS)
 
 
-def _print(changes: list[Change], context: Context) -> None:
+def _print(changes: list[Change], context: CommandContext) -> None:
     if changes:
         output = context.common.output
         as_text = output == "text" or (output is None and context.terminal.stdout.isatty())
-        render(changes, "text" if as_text else "jsonl", context.terminal)
+        render(changes, view_events, "text" if as_text else "jsonl", context.terminal)

@@ -1,21 +1,37 @@
-"""The status report as people read it: queues by state, then workers."""
+"""What `leasehold status` answers, and how people read it: queues by state, then workers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from leasehold.cli.views.durations import show_span
-from leasehold.cli.views.results import PausedQueue, StatusReport
 from leasehold.cli.views.text import STATE_STYLES, ago, plain, state_text, table
 from leasehold.records.queues import QueueCounts
 from leasehold.records.workers import WorkerRecord
 
 STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled")
+
+
+class PausedQueue(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue from which nothing is claimed, since when, and why."""
+
+    queue: str
+    paused_at: datetime
+    reason: str | None
+
+
+class StatusReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Jobs per queue and state, the paused queues, and the workers."""
+
+    queues: list[QueueCounts]
+    paused: list[PausedQueue]
+    workers: list[WorkerRecord]
 
 
 def view_status(report: StatusReport, now: datetime) -> Sequence[RenderableType]:

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED, setting
-from leasehold.cli.shell.parent import stop_with_parent
-from leasehold.cli.views.results import Finally
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED, setting
+from leasehold.cli.runtime.outcome import Finally
+from leasehold.cli.runtime.parent import stop_with_parent
 
 
 async def gateway(
@@ -21,11 +21,11 @@ async def gateway(
     app: Annotated[
         str | None,
         Parameter(
-            help="Refuse kinds and args that do not fit the handlers at module:attribute, and heed what kinds say."
+            help="Refuse kinds and args that do not fit the handlers at module:attribute, and use the options of the kinds."
         ),
     ] = None,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> Finally:
     """Serve the HTTP API.
 

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
+import msgspec
 from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
-from leasehold.cli.views.results import ReapReport
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 
 BATCH = 1_000
 
 
+class ReapReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How many jobs were taken back."""
+
+    reaped: int
+
+
+def view_reap(report: ReapReport, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    return [Text(f"took back {report.reaped} job{'' if report.reaped == 1 else 's'}")]
+
+
+@shown_as(view_reap)
 async def reap(
     *,
     minutes: Annotated[
         float | None, Parameter(help="Also take jobs whose worker has not renewed them for so long, lease or not.")
     ] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ReapReport:
     """Take back jobs whose lease has run out.
 

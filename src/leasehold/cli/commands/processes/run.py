@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED, WorkerOptions, setting
-from leasehold.cli.shell.parent import stop_with_parent
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.parent import stop_with_parent
 
 Actor = Literal["worker", "scheduler", "reaper"]
 
@@ -23,7 +23,7 @@ async def run(
     probe_host: Annotated[str | None, setting("probe_host")] = None,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
     with_parent: Annotated[bool, Parameter(show=False)] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> int:
     """Run worker, scheduler or reaper in this process.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -10,41 +11,46 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration, show_span
 from leasehold.cli.views.text import plain
 
 
 class AgeingChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue after it was told how its jobs age; `every` is in seconds, None: never. `changed` is false when it was so already."""
+    """A queue after it was told how its jobs age; `every` is in seconds, None: never. `changed` is false if nothing had to
+    be changed."""
 
     queue: str
     every: float | None
     changed: bool
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        now = "now" if self.changed else "already"
-        if self.every is None:
-            return [plain(f"jobs of queue {self.queue} {now} keep the priority they were given")]
-        return [
-            plain(f"jobs of queue {self.queue} {now} gain a priority for every {show_span(self.every)} that they wait")
-        ]
+
+def view_ageing(report: AgeingChange, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    now = "now" if report.changed else "already"
+    if report.every is None:
+        return [plain(f"jobs of queue {report.queue} {now} keep the priority they were given")]
+    return [
+        plain(f"jobs of queue {report.queue} {now} gain a priority for every {show_span(report.every)} that they wait")
+    ]
 
 
+@shown_as(view_ageing)
 async def queues_age(
     queue: str,
     every: Annotated[
-        str | None, Parameter(help="How long a job waits for one more priority; nothing: no more ageing.")
+        str | None, Parameter(help="How long a job waits until its priority rises by one. Without it ageing ends.")
     ] = None,
     /,
     *,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> AgeingChange:
-    """Have waiting jobs gain priority, so that those of a low one start in the end.
+    """Raise the priority of jobs while they wait.
 
-    A job never gets beyond the highest priority that is pending in the queue. The thousand oldest are raised each time.
+    So jobs of low priority start in the end. No job is raised above the highest priority that is pending in the queue. Each
+    time the thousand oldest jobs are raised.
 
     Example:
       leasehold queues age mail 5m

@@ -1,4 +1,4 @@
-"""A word about queues that nobody knows: a queue needs no row, so a mistyped name is as good as any other."""
+"""A hint about unknown queues: a queue needs no row, so a mistyped name is accepted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from leasehold.cli.shell.context import Context
+from leasehold.cli.runtime.context import CommandContext
 from leasehold.settings.sources import suggest
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ DEFAULT_QUEUE = "default"
 HINT_SECONDS = 3.0
 
 
-async def hint_at_unknown(context: Context, client: Client, queue: str) -> None:
-    """Say so if no job is or was in this queue and no worker names it, with the name that may have been meant."""
+async def hint_at_unknown(context: CommandContext, client: Client, queue: str) -> None:
+    """Say if no job is or was in this queue and no worker names it, and suggest a similar name."""
     known = {DEFAULT_QUEUE}
     with trio.move_on_after(HINT_SECONDS) as looking:
         known |= {queue for worker in await client.workers.list() for queue in worker.queues}

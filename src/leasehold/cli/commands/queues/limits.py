@@ -12,8 +12,9 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.queues.hints import hint_at_unknown
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import UNITS, show_span
 from leasehold.cli.views.text import plain, table
 from leasehold.errors import BadInput
@@ -24,17 +25,18 @@ _RATE = re.compile(r"(\d+(?:\.\d+)?)(?:/(\d*)(s|m|h|d))?")
 
 
 class LimitChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A limit after it was set or dropped; `changed` is false when it was so already."""
+    """A limit after it was set or dropped; `changed` is false if nothing had to be changed."""
 
     queue: str
     key_group: str
     limited: bool
     changed: bool
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        state = "limited" if self.limited else "without this limit"
-        return [plain(f"{_subject(self)} {'is now' if self.changed else 'was already'} {state}")]
+
+def view_limit_change(report: LimitChange, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    state = "limited" if report.limited else "without this limit"
+    return [plain(f"{_subject(report)} {'is now' if report.changed else 'was already'} {state}")]
 
 
 def view_limits(limits: list[LimitRecord], _now: datetime) -> Sequence[RenderableType]:
@@ -43,6 +45,7 @@ def view_limits(limits: list[LimitRecord], _now: datetime) -> Sequence[Renderabl
     return [table(heads, [[plain(cell) for cell in _cells(each)] for each in limits], right=heads[2:])]
 
 
+@shown_as(view_limit_change)
 async def queues_limit(
     queue: str,
     /,
@@ -51,12 +54,12 @@ async def queues_limit(
     max_running: Annotated[int | None, Parameter(help="How many may run at once; 0 for none."), AN_INTEGER] = None,
     rate: Annotated[str | None, Parameter(help="How many may start: 10/s, 600/m, 1/30s.")] = None,
     burst: Annotated[int | None, Parameter(help="How many may start at once; else a second's."), AN_INTEGER] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> LimitChange:
     """Limit how many jobs of a queue run at once and start, over all workers.
 
-    It is in force for every claim from now on; what runs already counts, and nothing is taken back. A job has to fit the
-    limit of its queue and that of its key group.
+    Every claim from now on heeds the limit. Running jobs count and go on. A job must fit both the limit of its queue and
+    that of its key group.
 
     Example:
       leasehold queues limit crawl --max-running 50
@@ -69,8 +72,9 @@ async def queues_limit(
     return LimitChange(queue=queue, key_group=group, limited=True, changed=changed)
 
 
+@shown_as(view_limit_change)
 async def queues_unlimit(
-    queue: str, /, *, group: Annotated[str, GROUP] = "", context: Annotated[Context, INJECTED]
+    queue: str, /, *, group: Annotated[str, GROUP] = "", context: Annotated[CommandContext, INJECTED]
 ) -> LimitChange:
     """Take a limit away.
 
@@ -82,10 +86,13 @@ async def queues_unlimit(
     return LimitChange(queue=queue, key_group=group, limited=False, changed=changed)
 
 
-async def queues_limits(queue: str | None = None, /, *, context: Annotated[Context, INJECTED]) -> list[LimitRecord]:
+@shown_as(view_limits)
+async def queues_limits(
+    queue: str | None = None, /, *, context: Annotated[CommandContext, INJECTED]
+) -> list[LimitRecord]:
     """Show the limits, all or those of one queue, and how far each is used.
 
-    Of a limit for each group (*), the group that holds most and the one with the fewest tokens are shown.
+    For a limit on each group (*) it shows the group with the most jobs and the one with the fewest tokens.
 
     Example:
       leasehold queues limits

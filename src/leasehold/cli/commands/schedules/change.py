@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
 import msgspec
@@ -11,10 +12,12 @@ from rich.console import RenderableType
 
 from leasehold.cli.commands.jobs.enqueue import parse_object
 from leasehold.cli.commands.schedules.options import PolicyFlags, ScheduleName, TimingFlags, read_flags
-from leasehold.cli.commands.schedules.read import MOST_TICKS, PreviewReport, preview_report
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.loading import load_app
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.commands.schedules.read import MOST_TICKS, preview_report
+from leasehold.cli.commands.schedules.view import PreviewReport, view_created, view_one_schedule
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.loading import load_app
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import FIELDS
@@ -26,17 +29,19 @@ DRY_RUN_TICKS = 5
 
 
 class ChangedSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done to a schedule; `changed` is false when it was so already."""
+    """What was done to a schedule; `changed` is false if nothing had to be changed."""
 
     schedule: str
     now: Literal["enabled", "disabled", "deleted"]
     changed: bool
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        return [plain(f"schedule {self.schedule} {'is now' if self.changed else 'was already'} {self.now}")]
+
+def view_changed(report: ChangedSchedule, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    return [plain(f"schedule {report.schedule} {'is now' if report.changed else 'was already'} {report.now}")]
 
 
+@shown_as(view_created)
 async def schedules_create(
     name: Annotated[str, Parameter(help="Name of the schedule; unique.")],
     kind: Annotated[str, Parameter(help="Which handler runs its jobs.")],
@@ -47,7 +52,7 @@ async def schedules_create(
     policy: Annotated[PolicyFlags, Parameter(name="*")] = POLICY,
     disabled: Annotated[bool, Parameter(help="It does not fire until it is enabled.", negative=())] = False,
     dry_run: Annotated[bool, Parameter(help="Only check it and show its next ticks.", negative=())] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ScheduleRecord | PreviewReport:
     """Make a schedule: jobs of a kind at an interval, by the clock, or once.
 
@@ -73,6 +78,7 @@ async def schedules_create(
     return preview_report(name, given, ticks, DRY_RUN_TICKS)
 
 
+@shown_as(view_one_schedule)
 async def schedules_update(
     name: ScheduleName,
     /,
@@ -88,11 +94,11 @@ async def schedules_update(
     reset: Annotated[
         bool, Parameter(help="Give it back to the code that declares it, and nothing else.", negative=())
     ] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> ScheduleRecord:
-    """Change a schedule; what is not given stays.
+    """Change a schedule. Flags that are not given change nothing.
 
-    What is changed here of a schedule that stands in code stays as it is when that code starts again, until --reset.
+    If code declares the schedule, a change made here stays in force when that code starts again, until --reset.
 
     Example:
       leasehold schedules update nightly --cron "0 4 * * *" --overlap skip
@@ -111,10 +117,11 @@ async def schedules_update(
         return await client.schedules.update(name, revision=revision, **cast("Any", changes))
 
 
-async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
+@shown_as(view_changed)
+async def schedules_enable(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
     """Let a schedule fire again, from its next tick on.
 
-    Ticks that were due meanwhile are not caught up.
+    Ticks that were missed meanwhile do not fire.
 
     Example:
       leasehold schedules enable nightly
@@ -124,8 +131,9 @@ async def schedules_enable(name: ScheduleName, /, *, context: Annotated[Context,
     return ChangedSchedule(schedule=name, now="enabled", changed=changed)
 
 
-async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
-    """Have a schedule fire no more by itself.
+@shown_as(view_changed)
+async def schedules_disable(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
+    """Stop a schedule from firing by itself.
 
     It may still be triggered by hand; jobs that it has made go on.
 
@@ -137,10 +145,11 @@ async def schedules_disable(name: ScheduleName, /, *, context: Annotated[Context
     return ChangedSchedule(schedule=name, now="disabled", changed=changed)
 
 
-async def schedules_delete(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ChangedSchedule:
+@shown_as(view_changed)
+async def schedules_delete(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ChangedSchedule:
     """Remove a schedule and its history; jobs that it has made stay.
 
-    One that stands in code comes back when a scheduler starts with that code: disable it instead.
+    A schedule that code declares comes back when a scheduler starts with that code: disable it instead.
 
     Example:
       leasehold schedules delete nightly

@@ -8,16 +8,19 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from leasehold.cli.commands.schedules.options import ScheduleName
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.cli.commands.schedules.view import view_fired
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.errors import BadInput
 from leasehold.schedules.records import FiredTick
 
 
-async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> FiredTick:
+@shown_as(view_fired)
+async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> FiredTick:
     """Fire a schedule now, enabled or not.
 
-    Its overlap policy is not asked, and its next tick stays where it is.
+    Its overlap policy does not apply, and its next tick stays the same.
 
     Example:
       leasehold schedules trigger nightly
@@ -26,19 +29,20 @@ async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[Context
         return await client.schedules.trigger(name)
 
 
+@shown_as(view_fired)
 async def schedules_generate(
     name: ScheduleName,
     /,
     *,
     date: Annotated[str | None, Parameter(help="The day, 2030-01-31, in the schedule's zone; else today.")] = None,
     batches: Annotated[
-        int | None, Parameter(help="Spread the jobs over the day, or the stagger, in so many batches."), AN_INTEGER
+        int | None, Parameter(help="Spread the jobs over the day, or the stagger, in this many batches."), AN_INTEGER
     ] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> FiredTick:
     """Make a schedule's jobs of one day, spread over it.
 
-    Doing so again for the same day makes nothing: it answers with the jobs that are there.
+    A second call for the same day makes no jobs and returns the existing ones.
 
     Example:
       leasehold schedules generate crawl-all --date 2030-01-31 --batches 24

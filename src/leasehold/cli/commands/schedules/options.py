@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from leasehold.cli.commands.jobs.enqueue import parse_object
-from leasehold.cli.shell.options import AN_INTEGER
+from leasehold.cli.runtime.options import AN_INTEGER
 from leasehold.cli.views.durations import parse_duration, parse_instant
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import Missed, Overlap
@@ -43,13 +43,13 @@ class TimingFlags:
 
 @dataclass(frozen=True)
 class PolicyFlags:
-    """What becomes of ticks, and what their jobs are."""
+    """How missed and overlapping ticks are handled, and what jobs are made."""
 
     query: Annotated[str | None, Parameter(help="A SELECT, a job for each row; @FILE reads it from a file.")] = None
     query_timeout: Annotated[str | None, Parameter(help="How long the query may take; 30s.")] = None
     query_rows: Annotated[int | None, Parameter(help="With more rows the tick fails; 10000."), AN_INTEGER] = None
     stagger: Annotated[str | None, Parameter(help="Spread the jobs of a tick over this long: 30m.")] = None
-    batches: Annotated[int | None, Parameter(help="In so many batches; else each job by itself."), AN_INTEGER] = None
+    batches: Annotated[int | None, Parameter(help="In this many batches; else each job by itself."), AN_INTEGER] = None
     missed: Annotated[
         Missed | None, Parameter(help="What becomes of ticks nobody fired in time; coalesce: one for all.")
     ] = None

@@ -7,11 +7,20 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
-from leasehold.cli.commands.schedules.month_view import Day, days_of
+from leasehold.cli.commands.schedules.month_view import days_of
 from leasehold.cli.commands.schedules.options import ScheduleName, TimingFlags, read_flags
+from leasehold.cli.commands.schedules.view import (
+    PreviewReport,
+    ScheduleReport,
+    view_history,
+    view_preview,
+    view_schedule,
+    view_schedules,
+)
 from leasehold.cli.commands.schedules.words import describe_timing
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import INJECTED
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_instant
 from leasehold.errors import BadInput
 from leasehold.schedules.records import NextTick, ScheduleRecord, TickOutcome, TickRecord
@@ -21,29 +30,7 @@ SHOWN_TICKS = 5
 MOST_TICKS = 1000
 
 
-class ScheduleReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One schedule, its next ticks, and what became of the last ones."""
-
-    schedule: ScheduleRecord
-    next_ticks: list[NextTick]
-    history: list[TickRecord]
-
-
-class PreviewReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Ticks that are to come, and what each day of this month and the next has.
-
-    `enabled`: whether they are going to fire. `days` is empty where there are too many ticks to count them. `rows`: the first
-    ones of the query, where they were asked for.
-    """
-
-    schedule: str | None
-    timing: str
-    enabled: bool
-    ticks: list[NextTick]
-    days: list[Day]
-    rows: list[dict[str, Any]] = []
-
-
+@shown_as(view_schedules)
 async def schedules_list(
     *,
     enabled: Annotated[bool | None, Parameter(help="Only those that fire by themselves, or that do not.")] = None,
@@ -51,7 +38,7 @@ async def schedules_list(
     queue: Annotated[str | None, Parameter(help="Only those whose jobs go to this queue.")] = None,
     after: Annotated[str | None, Parameter(help="Only names behind this one: the last of the page before.")] = None,
     limit: Annotated[int, Parameter(help="Schedules per page, up to 1000.")] = 100,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[ScheduleRecord]:
     """List schedules by name: when each fires, next and last time.
 
@@ -66,7 +53,8 @@ async def schedules_list(
     return found
 
 
-async def schedules_show(name: ScheduleName, /, *, context: Annotated[Context, INJECTED]) -> ScheduleReport:
+@shown_as(view_schedule)
+async def schedules_show(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ScheduleReport:
     """Show a schedule with its next ticks and its last ones.
 
     Example:
@@ -82,20 +70,21 @@ async def schedules_show(name: ScheduleName, /, *, context: Annotated[Context, I
     return ScheduleReport(schedule=schedule, next_ticks=coming, history=ticks)
 
 
+@shown_as(view_preview)
 async def schedules_preview(
     name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; none: what the flags say.")] = None,
     /,
     *,
     count: Annotated[int, Parameter(help="How many ticks, up to 1000.")] = 10,
     after: Annotated[str | None, Parameter(help="Ticks after this instant; else after now.")] = None,
-    rows: Annotated[int, Parameter(help="Also run its query, read only, and show so many rows.")] = 0,
+    rows: Annotated[int, Parameter(help="Also run its query, read only, and show this many rows.")] = 0,
     timing: Annotated[TimingFlags, Parameter(name="*")] = TIMING,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> PreviewReport:
     """Show when a schedule is going to fire, without firing it.
 
-    Local times with their offset from UTC; what a blackout keeps from firing, and what the clocks of the zone do when
-    summer time begins and ends, is marked. Without a name: what a schedule with these flags would do.
+    Shows local times with their offset from UTC. Ticks in a blackout and changes of the clock (summer time) are marked.
+    Without a name it shows what a schedule with these flags would do.
 
     Example:
       leasehold schedules preview nightly --count 30
@@ -131,14 +120,15 @@ def preview_report(name: str | None, schedule: dict[str, Any], ticks: list[NextT
     )
 
 
+@shown_as(view_history)
 async def schedules_history(
     name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; all if not given.")] = None,
     /,
     *,
-    outcome: Annotated[TickOutcome | None, Parameter(help="Only such ticks.")] = None,
+    outcome: Annotated[TickOutcome | None, Parameter(help="Only ticks with this outcome.")] = None,
     before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
     limit: Annotated[int, Parameter(help="Ticks per page, up to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[TickRecord]:
     """List what became of ticks, newest first: fired, skipped or failed, and why.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from leasehold.cli.commands.schedules.month_view import view_months
-from leasehold.cli.commands.schedules.read import PreviewReport, ScheduleReport
+from leasehold.cli.commands.schedules.month_view import Day, view_months
 from leasehold.cli.commands.schedules.words import (
     describe_blackout,
     describe_jobs,
@@ -38,6 +38,29 @@ NOTES = {
 }
 
 
+class ScheduleReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One schedule, its next ticks, and what became of the last ones."""
+
+    schedule: ScheduleRecord
+    next_ticks: list[NextTick]
+    history: list[TickRecord]
+
+
+class PreviewReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Ticks that are to come, and what each day of this month and the next has.
+
+    `enabled`: whether they are going to fire. `days` is empty where there are too many ticks to count them. `rows`: the first
+    ones of the query, where they were asked for.
+    """
+
+    schedule: str | None
+    timing: str
+    enabled: bool
+    ticks: list[NextTick]
+    days: list[Day]
+    rows: list[dict[str, Any]] = []
+
+
 def view_schedules(schedules: list[ScheduleRecord], now: datetime) -> Sequence[RenderableType]:
     """One line per schedule."""
     rows = [
@@ -52,6 +75,16 @@ def view_schedules(schedules: list[ScheduleRecord], now: datetime) -> Sequence[R
         for each in schedules
     ]
     return [table(["schedule", "when", "kind", "next", "last", "from"], rows)]
+
+
+def view_one_schedule(schedule: ScheduleRecord, now: datetime) -> Sequence[RenderableType]:
+    """One line."""
+    return view_schedules([schedule], now)
+
+
+def view_created(made: ScheduleRecord | PreviewReport, now: datetime) -> Sequence[RenderableType]:
+    """The schedule in one line, or the ticks that it would have."""
+    return view_preview(made, now) if isinstance(made, PreviewReport) else view_one_schedule(made, now)
 
 
 def view_schedule(report: ScheduleReport, now: datetime) -> Sequence[RenderableType]:

@@ -7,16 +7,14 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 from cyclopts import Parameter
-from rich.console import RenderableType
-from rich.text import Text
 
 from leasehold.access.records import AuditEntry, NewToken, TokenRecord
 from leasehold.cli.commands.queues.limits import parse_rate
-from leasehold.cli.commands.tokens.view import describe_new
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_INTEGER, INJECTED
+from leasehold.cli.commands.tokens.view import MadeToken, RevokedTokens, view_log, view_made, view_revoked, view_tokens
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.cli.views.text import show_instant
 from leasehold.errors import BadInput, NotFound
@@ -33,33 +31,7 @@ OF_A_NAME = Parameter(name="--all", help="All active ones that are meant, not on
 BURST = Parameter(help="How many at once; else those of a second.")
 
 
-class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A token just made, the only time that its secret is shown; `also_active`: others of this name."""
-
-    token_id: int
-    name: str
-    secret: str
-    also_active: list[int] = []
-
-    def view(self) -> Sequence[RenderableType]:
-        """The secret alone on its line, so that it can be copied."""
-        return describe_new(self.token_id, self.name, self.secret, self.also_active)
-
-
-class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """Which tokens of a name were shut out."""
-
-    name: str
-    revoked: list[int]
-
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        if not self.revoked:
-            return [Text(f"no token of {self.name} was active")]
-        numbers = ", ".join(map(str, self.revoked))
-        return [Text(f"{self.name}: token {numbers} revoked; gateways refuse it within a second")]
-
-
+@shown_as(view_made)
 async def tokens_create(
     name: str,
     /,
@@ -68,12 +40,12 @@ async def tokens_create(
     expires_in: Annotated[str | None, EXPIRES] = None,
     rate: Annotated[str | None, RATE] = None,
     burst: Annotated[int | None, BURST, AN_INTEGER] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
     """Make a bearer token for the gateway.
 
-    The token is printed once, on standard output, and kept nowhere: the database gets a hash of it. Two of a name may be
-    active, so that a new one can take over from the old one.
+    The token is printed this one time, on standard output; the database stores a hash. Two tokens of a name may be active,
+    so that a new one can replace the old one.
 
     Example:
       leasehold tokens create shop --scope enqueue
@@ -88,16 +60,17 @@ async def tokens_create(
         return _made(made, await client.tokens.list(name))
 
 
+@shown_as(view_made)
 async def tokens_rotate(
     name: str,
     /,
     *,
     expires_in: Annotated[str | None, EXPIRES] = None,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
-    """Make a second token with the scopes and the rate of the newest of this name.
+    """Make a second token with the same name, scopes and rate as the newest one.
 
-    Both work until the old one is revoked: give the new one to whoever uses it, then revoke the old one by its id.
+    Both work until the old one is revoked: give the new one to its user, then revoke the old one by its id.
 
     Example:
       leasehold tokens rotate shop
@@ -115,14 +88,15 @@ async def tokens_rotate(
         return _made(made, [*active, *await client.tokens.list(name)])
 
 
+@shown_as(view_tokens)
 async def tokens_list(
     name: str | None = None,
     /,
     *,
     everything: Annotated[bool, EVERYTHING] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[TokenRecord]:
-    """List the tokens, the newest first, without anything that could be used.
+    """List the tokens, the newest first, without their secrets.
 
     Example:
       leasehold tokens list --all
@@ -131,17 +105,18 @@ async def tokens_list(
         return await client.tokens.list(name, everything=everything)
 
 
+@shown_as(view_revoked)
 async def tokens_revoke(
     token: str,
     /,
     *,
     everything: Annotated[bool, OF_A_NAME] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> RevokedTokens:
-    """Shut a token out, by its id, its name or how it begins.
+    """Revoke a token, by its id, its name or how it begins.
 
-    `tokens list` shows all three. Where two of a name are active, name one of them by its id, or take both with --all.
-    Gateways refuse it within a second. A request that is being answered is answered.
+    `tokens list` shows all three. If two tokens of a name are active, give the id of one, or --all for both. Gateways
+    refuse it within a second. Requests in flight are still answered.
 
     Example:
       leasehold tokens revoke shop
@@ -174,16 +149,17 @@ def _told_apart(tokens: Sequence[TokenRecord]) -> str:
     return f"{told}; end one with  leasehold tokens revoke {tokens[-1].token_id}, or all with --all"
 
 
+@shown_as(view_log)
 async def tokens_log(
     *,
     actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,
     action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
     limit: Annotated[int, Parameter(help="How many at the most, 1 to 1000.")] = 50,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[AuditEntry]:
     """Show what was done through the gateway and with tokens, the newest first.
 
-    That is every request but GET that needs the scope operate or admin, and each token made or revoked.
+    Logged are all requests except GET that need the scope operate or admin, and each token that is made or revoked.
 
     Example:
       leasehold tokens log --actor ops

@@ -15,18 +15,42 @@ from leasehold.cli.views.text import plain, show_instant, table
 STATE_STYLES = {"active": "green", "expired": "yellow", "revoked": "dim"}
 
 
-def describe_new(token_id: int, name: str, secret: str, also_active: Sequence[int]) -> Sequence[RenderableType]:
-    """The secret alone on its line, and what to do next."""
+class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token just made, the only time that its secret is shown; `also_active`: others of this name."""
+
+    token_id: int
+    name: str
+    secret: str
+    also_active: list[int] = []
+
+
+def view_made(report: MadeToken, _now: datetime) -> Sequence[RenderableType]:
+    """The secret alone on its line, so that it can be copied, and what to do next."""
     parts: list[RenderableType] = [
-        Text(secret),
+        Text(report.secret),
         Text(""),
-        plain(f"token {token_id} of {name}; it is shown this once"),
+        plain(f"token {report.token_id} of {report.name}; it is shown this once"),
         Text("use it as  Authorization: Bearer TOKEN"),
     ]
-    if also_active:
-        others = ", ".join(map(str, also_active))
-        parts.append(plain(f"still active: {others}; end it with  leasehold tokens revoke {also_active[0]}"))
+    if report.also_active:
+        others = ", ".join(map(str, report.also_active))
+        parts.append(plain(f"still active: {others}; end it with  leasehold tokens revoke {report.also_active[0]}"))
     return parts
+
+
+class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """Which tokens of a name were revoked."""
+
+    name: str
+    revoked: list[int]
+
+
+def view_revoked(report: RevokedTokens, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    if not report.revoked:
+        return [Text(f"no token of {report.name} was active")]
+    numbers = ", ".join(map(str, report.revoked))
+    return [Text(f"{report.name}: token {numbers} revoked; gateways refuse it within a second")]
 
 
 def view_tokens(tokens: list[TokenRecord], _now: datetime) -> Sequence[RenderableType]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from time import monotonic
 from typing import Annotated, Any
 
@@ -12,8 +13,9 @@ from cyclopts.validators import Number
 from rich.console import RenderableType
 
 from leasehold.cli.commands.workers.read import Timeout, WorkerName, tell
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.cli.views.text import plain
 from leasehold.errors import WaitTimeout
@@ -32,22 +34,24 @@ class CommandReport(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     result: Any
 
-    def view(self) -> Sequence[RenderableType]:
-        """One sentence."""
-        return [plain(f"worker {self.worker_id} {_outcome(self)}")]
+
+def view_command(report: CommandReport, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    return [plain(f"worker {report.worker_id} {_outcome(report)}")]
 
 
+@shown_as(view_command)
 async def workers_decommission(
     worker: WorkerName,
     /,
     *,
-    wait: Annotated[str | None, Parameter(help="Wait so long for its end: 30s, 10m. Not at all if not given.")] = None,
+    wait: Annotated[str | None, Parameter(help="How long to wait for its end: 30s, 10m. No wait by default.")] = None,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> CommandReport:
-    """Have a worker end once the jobs that it runs have ended.
+    """Stop a worker once the jobs that it runs have ended.
 
-    It claims nothing more, and hands back what it has claimed and not begun. Whoever keeps it running (systemd, Kubernetes,
+    It claims no more jobs and hands back those that it has claimed and not begun. The supervisor (systemd, Kubernetes,
     leasehold up) may start it again.
 
     Example:
@@ -61,12 +65,13 @@ async def workers_decommission(
     return _report(answer, "stopped" if patience is not None else "draining")
 
 
+@shown_as(view_command)
 async def workers_pause(
-    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[Context, INJECTED]
+    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[CommandContext, INJECTED]
 ) -> CommandReport:
-    """Have a worker claim nothing more until it is resumed.
+    """Stop a worker from claiming jobs until it is resumed.
 
-    Jobs that it runs go on. To stop a queue on all workers: leasehold queues pause.
+    Running jobs go on. To stop a queue on all workers: leasehold queues pause.
 
     Example:
       leasehold workers pause brave-otter
@@ -74,10 +79,11 @@ async def workers_pause(
     return _report(await tell(context, worker, "pause", parse_duration(timeout)))
 
 
+@shown_as(view_command)
 async def workers_resume(
-    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[Context, INJECTED]
+    worker: WorkerName, /, *, timeout: Timeout = "10s", context: Annotated[CommandContext, INJECTED]
 ) -> CommandReport:
-    """Have a paused worker claim again.
+    """Let a paused worker claim jobs again.
 
     Example:
       leasehold workers resume brave-otter
@@ -85,17 +91,18 @@ async def workers_resume(
     return _report(await tell(context, worker, "resume", parse_duration(timeout)))
 
 
+@shown_as(view_command)
 async def workers_scale(
     worker: WorkerName,
     slots: Annotated[int, SLOTS],
     /,
     *,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> CommandReport:
     """Change how many jobs a worker runs at once, until it ends.
 
-    Slots that are too many end with the job that they run.
+    Surplus slots end with the job that they run.
 
     Example:
       leasehold workers scale brave-otter 8
@@ -103,13 +110,14 @@ async def workers_scale(
     return _report(await tell(context, worker, "set_concurrency", parse_duration(timeout), slots=slots))
 
 
+@shown_as(view_command)
 async def workers_cancel_job(
     worker: WorkerName,
     job_id: Annotated[int, Parameter(help="Id of a job that it runs."), AN_ID],
     /,
     *,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> CommandReport:
     """Cancel a job, if it is this worker that has it.
 
@@ -119,7 +127,7 @@ async def workers_cancel_job(
     return _report(await tell(context, worker, "cancel_job", parse_duration(timeout), job_id=job_id))
 
 
-async def _has_ended(context: Context, answer: CommandRecord, patience: float) -> bool:
+async def _has_ended(context: CommandContext, answer: CommandRecord, patience: float) -> bool:
     from leasehold.concurrency.one_shot import pause  # noqa: PLC0415
 
     until = monotonic() + patience

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated
 
 import msgspec
@@ -11,8 +11,10 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.shell.context import Context
-from leasehold.cli.shell.options import AN_ID, INJECTED
+from leasehold.cli.commands.workers.view import WorkerReport, view_worker, view_workers
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_ID, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.durations import parse_duration
 from leasehold.cli.views.text import plain
 from leasehold.errors import WrongState
@@ -20,13 +22,6 @@ from leasehold.records.workers import CommandRecord, WorkerRecord
 
 WorkerName = Annotated[str, Parameter(help="Id, friendly name or incarnation, or the beginning of one.")]
 Timeout = Annotated[str, Parameter(help="How long to wait for the worker's answer: 30s, 5m.")]
-
-
-class WorkerReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker, and what it was told to do of late."""
-
-    worker: WorkerRecord
-    commands: list[CommandRecord]
 
 
 class JobStack(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,22 +38,24 @@ class StacksReport(msgspec.Struct, frozen=True, kw_only=True):
     worker_id: str
     stacks: list[JobStack]
 
-    def view(self) -> Sequence[RenderableType]:
-        """Job after job."""
-        if not self.stacks:
-            return [plain(f"worker {self.worker_id} runs nothing")]
-        parts: list[RenderableType] = []
-        for each in self.stacks:
-            parts += [Text(), plain(f"job {each.job_id} ({each.kind})", "bold"), *map(plain, each.stack.splitlines())]
-        return parts[1:]
+
+def view_stacks(report: StacksReport, _now: datetime) -> Sequence[RenderableType]:
+    """Job after job."""
+    if not report.stacks:
+        return [plain(f"worker {report.worker_id} runs nothing")]
+    parts: list[RenderableType] = []
+    for each in report.stacks:
+        parts += [Text(), plain(f"job {each.job_id} ({each.kind})", "bold"), *map(plain, each.stack.splitlines())]
+    return parts[1:]
 
 
+@shown_as(view_workers)
 async def workers_list(
     *,
     stopped: Annotated[bool, Parameter(help="Also those that have ended.", negative=())] = False,
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> list[WorkerRecord]:
-    """List the workers, how they fare and what is odd about them.
+    """List the workers, their state, and what is unusual about them.
 
     A worker that has missed two heartbeats, or from which a job was taken back, is stale.
 
@@ -70,7 +67,8 @@ async def workers_list(
         return await client.workers.list(stopped=stopped)
 
 
-async def workers_show(worker: WorkerName, /, *, context: Annotated[Context, INJECTED]) -> WorkerReport:
+@shown_as(view_worker)
+async def workers_show(worker: WorkerName, /, *, context: Annotated[CommandContext, INJECTED]) -> WorkerReport:
     """Show one worker, the jobs it holds and the last commands to it.
 
     Example:
@@ -82,13 +80,14 @@ async def workers_show(worker: WorkerName, /, *, context: Annotated[Context, INJ
         return WorkerReport(worker=found, commands=await client.commands.list(str(found.incarnation), page_size=10))
 
 
+@shown_as(view_stacks)
 async def workers_stacks(
     worker: WorkerName,
     /,
     *,
     job: Annotated[int | None, Parameter(help="Only this job."), AN_ID] = None,
     timeout: Timeout = "10s",
-    context: Annotated[Context, INJECTED],
+    context: Annotated[CommandContext, INJECTED],
 ) -> StacksReport:
     """Show where the handlers of a worker are, as stacks.
 
@@ -102,7 +101,7 @@ async def workers_stacks(
     return StacksReport(worker_id=answer.worker_id or worker, stacks=stacks)
 
 
-async def tell(context: Context, worker: str, command: str, timeout: timedelta, **args: int) -> CommandRecord:
+async def tell(context: CommandContext, worker: str, command: str, timeout: timedelta, **args: int) -> CommandRecord:
     """Tell a worker what to do and wait for its answer.
 
     Raises UnknownWorker and BadInput; WrongState where the worker is gone or could not do it; WaitTimeout.

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.cli.commands.workers.read import WorkerReport
 from leasehold.cli.views.durations import show_span
 from leasehold.cli.views.text import ago, fields_table, json_text, plain, show_instant, state_text, table
 from leasehold.observability.sizes import show_bytes
 from leasehold.records.workers import CommandRecord, WorkerRecord
 
 MOST_NAMED = 3
+
+
+class WorkerReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One worker, and the last commands to it."""
+
+    worker: WorkerRecord
+    commands: list[CommandRecord]
 
 
 def view_workers(workers: list[WorkerRecord], _now: datetime) -> Sequence[RenderableType]:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from leasehold.cli.shell.services import Services
+from leasehold.cli.runtime.services import Services
 from leasehold.database.migrations import GrantsState
 from tests.leasehold.cli.conftest import Cli
 

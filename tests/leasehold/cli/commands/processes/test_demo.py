@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from leasehold.cli.shell.services import Services
+from leasehold.cli.runtime.services import Services
 from leasehold.demo.stdlib_census.handlers import Interpreter
 from leasehold.demo.stdlib_census.measures import Totals
 from leasehold.demo.summary import DemoCheck, DemoReport, Pickup, Recovery

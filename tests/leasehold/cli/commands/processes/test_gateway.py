@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.app import App
-from leasehold.cli.shell.services import Services
+from leasehold.cli.runtime.services import Services
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli
 

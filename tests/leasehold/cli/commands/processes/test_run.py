@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leasehold.app import App
-from leasehold.cli.shell.services import Services
+from leasehold.cli.runtime.services import Services
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli
 

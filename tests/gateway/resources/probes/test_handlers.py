@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from leasehold.errors import DatabaseUnavailable, SchemaMismatch
-from leasehold.gateway.resources.probes import health
+from leasehold.gateway.resources.probes import handlers
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import PATIENCE, running_gateway
 
@@ -47,11 +47,11 @@ def test_readiness_names_the_checks_that_fail_and_no_address() -> None:
 
 
 def test_readiness_does_not_wait_until_a_question_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(handlers, "CHECK_SECONDS", 0.01)
     with running_gateway(FakeClient(), checks={"database": frozen}) as gateway:
         answer = gateway.call("GET", "/readyz")
         assert answer.body["errors"] == [{"path": "database", "message": "No answer in 0.01 s"}]
-        assert health._left_behind  # pyright: ignore[reportPrivateUsage]
+        assert handlers._left_behind  # pyright: ignore[reportPrivateUsage]
 
 
 def test_readiness_lists_its_checks_when_asked() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from leasehold.cli.runtime.services import Services
 from leasehold.cli.shell.command_table import MODULES
-from leasehold.cli.shell.services import Services
 from leasehold.database.embedded import EmbeddedPostgres, embedded_postgres
 from leasehold.observability.logs import redact_dsn
 from tests.leasehold.cli.conftest import Cli

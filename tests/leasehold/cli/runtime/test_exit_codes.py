@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.cli.shell.exit_codes import MEANINGS, ExitCode, describe_exit_codes, exit_code_of
+from leasehold.cli.runtime.exit_codes import MEANINGS, ExitCode, describe_exit_codes, exit_code_of
 from leasehold.errors import (
     ActorFailed,
     DatabaseUnavailable,

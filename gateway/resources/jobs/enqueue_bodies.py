@@ -1,26 +1,19 @@
-"""What goes over the wire: request and response bodies, with their limits."""
+"""The bodies that enqueue jobs, and the answers to them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
+from leasehold.gateway.http.fields import ChainId, Delay, Integer, Key, Name, Seconds
+from leasehold.gateway.resources.jobs.bodies import DryRun, Metadata, State
 from leasehold.jobs.producing.unique import Unique
 from leasehold.records.jobs import Outcome
-from leasehold.validation import LONGEST_TIME
 
-# Postgres counts bytes where these count characters: it may refuse what passes here, never the other way round.
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Key = Annotated[str, Meta(min_length=1, max_length=500)]
-Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Delay = Annotated[float, Meta(ge=0, le=LONGEST_TIME)]
-Seconds = Annotated[float, Meta(gt=0, le=LONGEST_TIME)]
-LARGEST_BIGINT = 2**63 - 1
-ChainId = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 NO_ARGS = msgspec.Raw(b"{}")
 
 
@@ -82,30 +75,41 @@ class EnqueuedBody(msgspec.Struct, frozen=True):
     outcome: Outcome = "created"
 
 
-class HealthBody(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The service is well. With `?verbose` each check that was made."""
-
-    status: str
-    checks: Sequence[str] = ()
-
-
-class JobParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which job."""
-
-    id: Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
-
-
-class LogParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which job, and which of its attempts; all where none is given."""
-
-    id: Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
-    attempt: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
-
-
-class HealthParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much to tell; `?verbose` needs no value."""
-
-    verbose: str | None = None
-
-
 JobBatch = Annotated[list[JobBody], Meta(min_length=1, max_length=1000)]
+
+
+class ResultBody(EnqueuedBody, frozen=True):
+    """The job, and how the chain that it begins stands: `state` is open, completed, failed or cancelled."""
+
+    state: Literal["open", "completed", "failed", "cancelled"] = "open"
+    output: Any = None
+    error: Any = None
+
+
+class KeyFilter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which subjects: the keys of all jobs that match, finished or not.
+
+    `state` is that of the newest of them for each key: all shops whose last crawl failed.
+    """
+
+    queue: Name | None = None
+    kind: Name | None = None
+    metadata: Annotated[Metadata, Meta(description="A JSON object that is part of theirs.")] | None = None
+    state: State | None = None
+    keys: Annotated[list[Key], Meta(max_length=10_000, description="Only these.")] | None = None
+
+
+class KeysBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A job to enqueue for each subject of a filter."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "allOf": [
+            {"properties": {"job": {"properties": {"key": {"type": "null"}, "idempotency_key": {"type": "null"}}}}}
+        ]
+    }
+
+    job: Annotated[JobBody, Meta(description="Without a key: it gets that of the subject.")]
+    filter: KeyFilter = KeyFilter()
+    after_key: Annotated[Key, Meta(description="Only later keys: `next` of the answer before.")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="At most so many keys.")] = 1000
+    dry_run: DryRun = False

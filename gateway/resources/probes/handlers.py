@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from leasehold.errors import LeaseholdError
-from leasehold.gateway.http.bodies import HealthBody, HealthParameters
 from leasehold.gateway.http.problems import NOT_READY, Offence, Refusal, classify
+from leasehold.gateway.resources.probes.bodies import HealthBody, HealthParameters
 from leasehold.gateway.routing.routes import Call
 from leasehold.gateway.routing.services import Check
 
@@ -16,7 +16,7 @@ _left_behind: set[asyncio.Task[None]] = set()
 
 
 async def show_life(_call: Call[HealthParameters, None]) -> HealthBody:
-    """Whether the process turns at all. Asks nothing of the database: a restart would not mend that one."""
+    """Whether the process runs. It does not ask the database, since a restart of the gateway would not repair that."""
     return HealthBody("ok")
 
 

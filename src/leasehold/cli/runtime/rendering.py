@@ -6,12 +6,12 @@ from typing import cast
 
 import msgspec
 
-from leasehold.cli.shell.options import Output
-from leasehold.cli.shell.terminal import Terminal
-from leasehold.cli.views.registry import view
+from leasehold.cli.runtime.options import Output
+from leasehold.cli.runtime.outcome import View
+from leasehold.cli.runtime.terminal import Terminal
 
 
-def render(value: object, output: Output | None, terminal: Terminal) -> None:
+def render(value: object, view: View, output: Output | None, terminal: Terminal) -> None:
     """Print `value`; None prints nothing. Without a choice: text on a terminal, json elsewhere."""
     if value is None:
         return
@@ -24,11 +24,11 @@ def render(value: object, output: Output | None, terminal: Terminal) -> None:
             lines = cast("list[object]", value) if isinstance(value, list) else [value]
             terminal.stdout.writelines(msgspec.json.encode(line).decode() + "\n" for line in lines)
         case "text":
-            render_text(value, terminal)
+            render_text(value, view, terminal)
     terminal.stdout.flush()
 
 
-def render_text(value: object, terminal: Terminal) -> None:
+def render_text(value: object, view: View, terminal: Terminal) -> None:
     """Print `value` for people."""
     if value == []:
         terminal.say("none")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leasehold.app import App
-from leasehold.cli.shell.loading import load_app
+from leasehold.cli.runtime.loading import load_app
 from leasehold.errors import SettingsError
 
 

@@ -1,6 +1,6 @@
 """The one place where commands reach the rest of leasehold. Imports wait until they are needed: `--help` stays quick.
 
-Tests hand in a subclass.
+Tests pass a subclass.
 """
 # ruff: noqa: PLC0415
 
@@ -31,7 +31,7 @@ class Services:
     """What commands need, by name."""
 
     def embedded_postgres(self, folder: Path | None, *, create: bool) -> AbstractContextManager[EmbeddedPostgres]:
-        """Postgres of our own, with its data in `folder`; without `create` the data must be there."""
+        """Embedded Postgres with its data in `folder`. Without `create` the data must exist."""
         from leasehold.database.embedded import embedded_postgres
 
         return embedded_postgres(folder, create=create)
@@ -110,7 +110,7 @@ class Services:
         return run_gateway(settings, app=app, must_fit=True)
 
     async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
-        """Give the demonstration, with its progress on `console`; the census's report goes to `keep`."""
+        """Run the demo, with its progress on `console`. The report of the census goes to `keep`."""
         from leasehold.demo.run import run_demo
         from leasehold.demo.stage import open_stage
 
@@ -118,7 +118,7 @@ class Services:
 
 
 def schema_problem(state: SchemaState) -> str | None:
-    """Why this code cannot work on such a schema, and what to do; None if it can."""
+    """Why this code cannot work on a schema in this state, and what to do; None if it can."""
     have = f"the schema is at version {state.version}"
     match state.status:
         case "missing":

@@ -1,4 +1,4 @@
-"""The world around a command: its two streams, its environment and its clock. Tests hand in their own."""
+"""The surroundings of a command: its streams, environment and clock. Tests replace them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dying with the process that started us, even if it is killed: its end of our standard input then closes."""
+"""Stopping with the parent process, even if it is killed: our standard input then ends."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from leasehold.cli.shell.options import CommonOptions
-from leasehold.cli.shell.terminal import Terminal
+from leasehold.cli.runtime.options import CommonOptions
+from leasehold.cli.runtime.terminal import Terminal
 from leasehold.settings import ExplainedSetting, Settings, explain, load_settings, show_value
 
 if TYPE_CHECKING:
     from leasehold.app import App
-    from leasehold.cli.shell.services import Services
+    from leasehold.cli.runtime.services import Services
     from leasehold.client import Client
     from leasehold.database import Database
     from leasehold.database.embedded import EmbeddedPostgres
@@ -28,7 +28,7 @@ class _Place(NamedTuple):
     server: EmbeddedPostgres | None = None
 
 
-class Context:
+class CommandContext:
     """One run of one command. `stack` outlives the event loop: embedded Postgres is stopped when it closes."""
 
     def __init__(
@@ -73,8 +73,8 @@ class Context:
     def dsn(self, *, create: bool = False) -> str:
         """The configured database, or embedded Postgres, started here; with `create` it is made if there is none.
 
-        Told about in one line by commands that tell what they do, with --verbose, and when something was made. Raises
-        SettingsError without a database.
+        It is printed in one line with --verbose, by long-running commands, and if something was made. Raises SettingsError
+        without a database.
         """
         if self._place is None:
             self._place = self._find_place(create=create)
@@ -137,7 +137,7 @@ class Context:
         await self.services.check_schema(self.dsn())
 
     async def migrate(self) -> bool:
-        """Bring the schema up to this code, in a new database if there is none; tells if that changed something.
+        """Bring the schema up to this code, in a new database if there is none, and print a line if that changed something.
 
         Returns whether there was no schema before.
         """
