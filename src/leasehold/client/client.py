@@ -21,7 +21,7 @@ from leasehold.client.nouns.schedules.schedules import Schedules
 from leasehold.client.nouns.tokens import Tokens
 from leasehold.client.nouns.workers import Workers
 from leasehold.client.transactions import Transactions
-from leasehold.client.waiting.waits import Waits
+from leasehold.client.waits import Waits
 from leasehold.database import Caller
 from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob

@@ -17,6 +17,7 @@ from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views.text import plain, table
 from leasehold.records.jobs import Fault
+from leasehold.validation import LONGEST_TIME
 
 
 def view_faults(faults: list[Fault], _now: datetime) -> Sequence[RenderableType]:
