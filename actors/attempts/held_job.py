@@ -24,10 +24,19 @@ EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
 
 
 class HeldJob:
-    """One claimed job. Its owner is the worker's trio thread.
+    """One claimed job. It belongs to the worker's trio thread; the lease keeper shares it from a thread of its own.
 
-    The lease keeper, in a thread of its own, reads `id`, `attempt`, `lease` and `started` and writes `trusted_until`,
-    `renew_at` and `shown`: single assignments, which is all that the two share.
+    Two threads share only single attributes, each written by one of them. A test holds this table:
+
+    Written by (all others only read, or call the methods):
+        self: every attribute, when it is made; `lost`, `scope` and `clock` in its methods.
+        leases/keeper.py: `renew_at`, `shown`, `trusted_until` (in the keeper's thread).
+        leases/sibling.py: `watched`.
+        running/slot.py: `started`.
+        running/attempt_session.py: `settling`.
+        settling/settler.py: `settling`.
+
+    Read in the keeper's thread: `attempt`, `id`, `lease`, `lost`, `renew_at`, `row`, `settling`, `shown`, `started`.
     """
 
     __slots__ = (

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -59,3 +62,31 @@ def test_the_handler_sees_the_job_with_its_fencing_token() -> None:
     job = held.job(WorkerIdentity("w1", INCARNATION))
     assert (job.id, job.attempt, job.incarnation, job.worker_id) == (42, 3, INCARNATION, "w1")
     assert (job.metadata, job.key, job.priority, job.created_at) == ({"from": "here"}, "customer 7", 5, LONG_AGO)
+
+
+ACTORS = Path(__file__).parents[3] / "actors"
+
+
+def attributes_in(file: Path, context: type[ast.expr_context]) -> set[str]:
+    """Attributes of held jobs that a file writes or reads, by the names that it gives to them."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, context) and node.attr in HeldJob.__slots__:
+            owner = ast.unparse(node.value).rsplit(".", 1)[-1].removeprefix("_")
+            if owner in {"held", "h", "job_held", "last", "current"}:
+                found.add(node.attr)
+    return found
+
+
+def test_the_docstring_says_who_writes_which_attribute_of_a_held_job() -> None:
+    text = HeldJob.__doc__ or ""
+    said = {file: set(re.findall(r"`(\w+)`", names)) for file, names in re.findall(r"(\w+/\w+\.py): ([^\n]*)", text)}
+    files = {str(file.relative_to(ACTORS)): file for file in sorted(ACTORS.rglob("*.py"))}
+    written = {name: attributes_in(file, ast.Store) for name, file in files.items()}
+    assert {name: names for name, names in written.items() if names} == said
+
+
+def test_the_docstring_says_what_the_keepers_thread_reads() -> None:
+    text = HeldJob.__doc__ or ""
+    said = set(re.findall(r"`(\w+)`", text.split("Read in the keeper's thread:")[1]))
+    assert attributes_in(ACTORS / "leases" / "keeper.py", ast.Load) == said

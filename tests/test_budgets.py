@@ -1,0 +1,67 @@
+"""Files, functions and folders stay small enough to be read at once. CONTRIBUTING.md has the numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+ROOMS = [ROOT / name for name in ("actors", "gateway", "notify", "src/leasehold")]
+LONGEST_FILE = 290
+LONGEST_FUNCTION = 40
+MEDIAN_FILE = 120
+MEDIAN_FUNCTION = 10
+MOST_ENTRIES = 13
+WIDE = {"src/leasehold": "the product itself: four links and the rooms of the library"}
+"""Folders with more entries, and why."""
+
+
+def files() -> list[Path]:
+    """The Python files of the product."""
+    return [file for room in ROOMS for file in sorted(room.rglob("*.py")) if not file.is_symlink()]
+
+
+def functions(file: Path) -> Iterator[tuple[str, int]]:
+    """Functions and methods with the lines of their bodies, without docstrings."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[1 if ast.get_docstring(node) is not None and len(node.body) > 1 else 0]
+            yield node.name, (node.end_lineno or 0) - first.lineno + 1
+
+
+def median(numbers: list[int]) -> int:
+    """The middle one."""
+    return sorted(numbers)[len(numbers) // 2]
+
+
+def test_files_are_short() -> None:
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files()}
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FILE} == {}
+    assert median(list(lengths.values())) <= MEDIAN_FILE
+
+
+def test_functions_are_short() -> None:
+    lengths = [(f"{file.relative_to(ROOT)}: {name}", lines) for file in files() for name, lines in functions(file)]
+    assert [(name, lines) for name, lines in lengths if lines > LONGEST_FUNCTION] == []
+    assert median([lines for _, lines in lengths]) <= MEDIAN_FUNCTION
+
+
+def test_a_room_has_few_doors() -> None:
+    folders = {file.parent for file in files()}
+    wide: dict[str, int] = {}
+    for folder in folders:
+        name = str(folder.relative_to(ROOT))
+        entries = [each for each in folder.iterdir() if each.name not in {"__init__.py", "__pycache__"}]
+        if len(entries) > MOST_ENTRIES and name not in WIDE:
+            wide[name] = len(entries)
+    assert wide == {}
+
+
+def test_every_folder_says_what_lives_there() -> None:
+    silent = [
+        str(file.relative_to(ROOT))
+        for file in files()
+        if file.name == "__init__.py" and not ast.get_docstring(ast.parse(file.read_text()))
+    ]
+    assert silent == []
