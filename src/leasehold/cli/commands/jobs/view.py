@@ -83,7 +83,7 @@ def progress_text(progress: JobProgress, now: datetime) -> Text:
     """`████████░░░░░░░░░░░░  40 %  parsing  (3s ago)`."""
     parts: list[str | Text | tuple[str, str]] = []
     if progress.fraction is not None:
-        full = int(progress.fraction * BAR_LENGTH_LENGTH)
+        full = int(progress.fraction * BAR_LENGTH)
         parts += [
             ("█" * full, "green"),
             ("░" * (BAR_LENGTH - full), "dim"),
