@@ -96,9 +96,15 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
 
 async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCommand] | None:
     heard = await services.client.heartbeat_worker(
-        body.incarnation, active_jobs=body.active_jobs, state=body.state, slots=body.slots, memory=body.memory,
-        cpu=body.cpu, backoff=body.backoff, backoff_for=body.backoff_for,
-    )  # fmt: skip
+        body.incarnation,
+        active_jobs=body.active_jobs,
+        state=body.state,
+        slots=body.slots,
+        memory=body.memory,
+        cpu=body.cpu,
+        backoff=body.backoff,
+        backoff_for=body.backoff_for,
+    )
     return None if heard is None else msgspec.convert(heard, list[GivenCommand])
 
 

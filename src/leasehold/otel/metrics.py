@@ -30,9 +30,11 @@ def count_events(app: App, meter: Meter) -> None:
         names.PROCESS_DURATION, names.SECONDS, "How long attempts took.", explicit_bucket_boundaries_advisory=buckets
     )
     waited = meter.create_histogram(
-        names.WAIT_DURATION, names.SECONDS, "How long jobs that could run waited.",
+        names.WAIT_DURATION,
+        names.SECONDS,
+        "How long jobs that could run waited.",
         explicit_bucket_boundaries_advisory=buckets,
-    )  # fmt: skip
+    )
 
     def created(event: events.JobCreated) -> None:
         sent.add(1, _where(event))
