@@ -110,9 +110,14 @@ async def _run_together(names: Sequence[str], settings: Settings, app: App) -> i
 
 
 async def _make(
-    name: str, stack: AsyncExitStack, database: Database, settings: Settings, app: App, switchboard: Switchboard,
+    name: str,
+    stack: AsyncExitStack,
+    database: Database,
+    settings: Settings,
+    app: App,
+    switchboard: Switchboard,
     outage: Outage,
-) -> list[Drainable]:  # fmt: skip
+) -> list[Drainable]:
     async def reserve(purpose: str) -> ReservedConnection:
         return await stack.enter_async_context(database.reserve(purpose))
 
@@ -145,9 +150,14 @@ async def _make(
 
 
 async def _run(
-    actors: Sequence[Drainable], ending: Ending, probes: Sequence[Actor], database: Database, settings: Settings,
-    switchboard: Switchboard, outage: Outage,
-) -> int:  # fmt: skip
+    actors: Sequence[Drainable],
+    ending: Ending,
+    probes: Sequence[Actor],
+    database: Database,
+    settings: Settings,
+    switchboard: Switchboard,
+    outage: Outage,
+) -> int:
     async with trio.open_nursery() as helpers:
         helpers.start_soon(outage.watch, database)
         if settings.notify:

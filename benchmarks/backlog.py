@@ -61,9 +61,11 @@ async def measure(server: Server, size: Size, say: Say) -> BacklogResult:
     """A million pending jobs against hardly any, and free jobs behind the line of a busy key against free jobs alone."""
     sizes = SIZES[size]
     async with (
-        server.database() as long, connected(long) as one,
-        server.database() as short, connected(short) as other,
-    ):  # fmt: skip
+        server.database() as long,
+        connected(long) as one,
+        server.database() as short,
+        connected(short) as other,
+    ):
         say(f"{sizes.pending:,} pending jobs")
         await fill(one, sizes.pending)
         await fill(other, HARDLY_ANY)
@@ -71,9 +73,11 @@ async def measure(server: Server, size: Size, say: Say) -> BacklogResult:
         pending = [await _contest(Line(one), Line(other, refills=True), batch, sizes.claims) for batch in BATCHES]
         narrow = [await _contest(NarrowLine(one), None, batch, sizes.claims) for batch in BATCHES]
     async with (
-        server.database() as long, connected(long) as one,
-        server.database() as short, connected(short) as other,
-    ):  # fmt: skip
+        server.database() as long,
+        connected(long) as one,
+        server.database() as short,
+        connected(short) as other,
+    ):
         say(f"{sizes.free:,} free jobs behind {sizes.behind_key:,} jobs of a busy key")
         await fill_behind_key(one, sizes.behind_key)
         await fill(one, sizes.free)

@@ -91,9 +91,16 @@ async def measure(server: Server, size: Size, say: Say) -> DrainResult:
 
 
 async def drain(
-    server: Server, jobs: int, workers: int, *, kind: str = "noop", args: str = "{}", is_pinned: bool = False,
-    limit: str = "", groups: int = 0,
-) -> WorkerRun:  # fmt: skip
+    server: Server,
+    jobs: int,
+    workers: int,
+    *,
+    kind: str = "noop",
+    args: str = "{}",
+    is_pinned: bool = False,
+    limit: str = "",
+    groups: int = 0,
+) -> WorkerRun:
     """One drain. The queue is paused until the workers are up: starting Python is not measured.
 
     With `is_pinned` somebody holds a snapshot from before the first claim, so that no vacuum removes what claims leave.

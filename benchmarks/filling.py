@@ -19,9 +19,7 @@ select t.now, t.now, 'pending', $1, $2, $3::jsonb, 'group ' || n % nullif($5::in
 """
 
 
-async def fill(
-    connection: Connection, jobs: int, *, kind: str = "noop", args: str = "{}", groups: int = 0
-) -> None:  # fmt: skip
+async def fill(connection: Connection, jobs: int, *, kind: str = "noop", args: str = "{}", groups: int = 0) -> None:
     """Pending jobs, written the quick way; vacuumed and analyzed, with no checkpoint in between. `groups`: key groups."""
     await connection.execute(INSERT, kind, QUEUE, args, jobs, groups)
     await connection.execute("vacuum analyze leasehold.jobs")

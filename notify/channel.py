@@ -29,7 +29,7 @@ class Reap(msgspec.Struct, frozen=True):
     """Look for expired leases."""
 
 
-class Tick(msgspec.Struct, frozen=True):
+class TickNotice(msgspec.Struct, frozen=True):
     """Look for scheduled jobs that are due."""
 
 
@@ -47,7 +47,7 @@ class Pause(msgspec.Struct, frozen=True):
     queue: str
 
 
-class Command(msgspec.Struct, frozen=True):
+class CommandNotice(msgspec.Struct, frozen=True):
     """A worker is told to do something; its next heartbeat brings what."""
 
     incarnation: str
@@ -65,8 +65,8 @@ class Ping(msgspec.Struct, frozen=True):
     token: str
 
 
-WITH_TEXT = {"ping": Ping, "pause": Pause, "command": Command}
-Notice = Wake | Reap | Tick | Lost | Pause | Command | Closed | Ping
+WITH_TEXT = {"ping": Ping, "pause": Pause, "command": CommandNotice}
+Notice = Wake | Reap | TickNotice | Lost | Pause | CommandNotice | Closed | Ping
 
 
 def parse_notice(payload: str) -> Notice | None:
@@ -76,7 +76,7 @@ def parse_notice(payload: str) -> Notice | None:
         case "wake" if len(payload) <= MAX_PAYLOAD:
             return Wake(rest or None) if rest or payload == "wake" else None
         case "reap" | "tick" if not rest:
-            return Reap() if word == "reap" else Tick()
+            return Reap() if word == "reap" else TickNotice()
         case "ping" | "pause" | "command" if rest:
             return WITH_TEXT[word](rest)
         case "lost":

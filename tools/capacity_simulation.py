@@ -27,11 +27,8 @@ STEADY_JOBS = 400_000
 REPEATS = 20
 
 STEADY = [
-    (slots, busy, variation)
-    for slots in (1, 3, 10, 50)
-    for busy in (0.5, 0.8, 0.95)
-    for variation in (0.0, 1.0, 4.0)
-]  # fmt: skip
+    (slots, busy, variation) for slots in (1, 3, 10, 50) for busy in (0.5, 0.8, 0.95) for variation in (0.0, 1.0, 4.0)
+]
 BACKLOGS = [
     (3, 0.5, 1.0, 300),
     (10, 0.8, 1.0, 1000),

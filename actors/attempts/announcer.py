@@ -20,12 +20,12 @@ from leasehold.events import (
     JobClaimed,
     JobCompleted,
     JobFailed,
+    JobLeaseLost,
     JobReleased,
     JobRescheduled,
     JobRetried,
     JobStarted,
     JobUnblocked,
-    LeaseLost,
     LeaseRenewed,
     WorkerError,
     WorkerEvent,
@@ -178,8 +178,8 @@ class Announcer:
 
     def lost(self, held: HeldJob) -> None:
         """A lease is gone and its handler has ended."""
-        if LeaseLost in self.heard and held.lost is not None:
-            self._emit(LeaseLost(reason=held.lost, **self._facts(held)))
+        if JobLeaseLost in self.heard and held.lost is not None:
+            self._emit(JobLeaseLost(reason=held.lost, **self._facts(held)))
 
     def _who(self) -> dict[str, Any]:
         return {"worker_id": self._identity.worker_id, "incarnation": self._identity.incarnation}

@@ -27,9 +27,12 @@ def log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> N
         held = outcome.held
         if held.id not in refused:
             log.info(
-                "completed job %s of kind %s in %.3f s", held.id, held.row["kind"], held.ran_for(now),
+                "completed job %s of kind %s in %.3f s",
+                held.id,
+                held.row["kind"],
+                held.ran_for(now),
                 extra={"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt},
-            )  # fmt: skip
+            )
 
 
 def log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswered: Collection[int]) -> None:
@@ -42,13 +45,20 @@ def log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswered
         elif row is None:
             log.warning(
                 "job %s: attempt %s raised after it had completed the job (%s: %s)",
-                outcome.held.id, outcome.held.attempt, outcome.error["type"], outcome.error["message"],
+                outcome.held.id,
+                outcome.held.attempt,
+                outcome.error["type"],
+                outcome.error["message"],
                 extra={"job_id": outcome.held.id, "attempt": outcome.held.attempt},
-            )  # fmt: skip
+            )
         elif row["outcome"] != "refused":
             log.warning(
                 "job %s of kind %s failed attempt %s (%s: %s), now %s",
-                outcome.held.id, outcome.held.row["kind"], outcome.held.attempt, outcome.error["type"],
-                outcome.error["message"], row["outcome"],
+                outcome.held.id,
+                outcome.held.row["kind"],
+                outcome.held.attempt,
+                outcome.error["type"],
+                outcome.error["message"],
+                row["outcome"],
                 extra={"job_id": outcome.held.id, "kind": outcome.held.row["kind"], "attempt": outcome.held.attempt},
-            )  # fmt: skip
+            )

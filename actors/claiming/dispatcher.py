@@ -267,6 +267,10 @@ def _log_claims(jobs: list[HeldJob], was_rung: bool) -> None:
     for held in jobs:
         row = held.row
         log.info(
-            "claimed job %s of kind %s for %s (attempt %s)", held.id, row["kind"], row["key"] or row["queue"], held.attempt,
+            "claimed job %s of kind %s for %s (attempt %s)",
+            held.id,
+            row["kind"],
+            row["key"] or row["queue"],
+            held.attempt,
             extra={"job_id": held.id, "kind": row["kind"], "attempt": held.attempt, "woken": was_rung},
-        )  # fmt: skip
+        )

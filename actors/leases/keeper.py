@@ -72,10 +72,15 @@ class Keeper:
     name = "lease keeper"
 
     def __init__(
-        self, dsn: str, identity: WorkerIdentity, holdings: Holdings,
-        lost: Callable[[HeldJob, str], object], pulse: Pulse, announcer: Announcer = SILENT,
+        self,
+        dsn: str,
+        identity: WorkerIdentity,
+        holdings: Holdings,
+        lost: Callable[[HeldJob, str], object],
+        pulse: Pulse,
+        announcer: Announcer = SILENT,
         away: Callable[[str, BaseException], object] = _nobody,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._dsn = dsn
         self._incarnation = identity.incarnation
         self._holdings = holdings
@@ -148,9 +153,14 @@ class Keeper:
         due.sort(key=lambda held: held.id)
         self._counts["statements"] += 1
         rows = await connection.call(
-            "renew_leases", self._incarnation, [h.id for h in due], [h.attempt for h in due], [h.lease for h in due],
-            [None if h.started is None else now - h.started for h in due], timeout=ANSWER_SECONDS,
-        )  # fmt: skip
+            "renew_leases",
+            self._incarnation,
+            [h.id for h in due],
+            [h.attempt for h in due],
+            [h.lease for h in due],
+            [None if h.started is None else now - h.started for h in due],
+            timeout=ANSWER_SECONDS,
+        )
         self._apply(due, {row["job_id"]: row["reason"] for row in rows}, now, portal)
 
     def _apply(
@@ -182,9 +192,11 @@ class Keeper:
             running = [held for held in list(self._holdings.values()) if held.started is not None]
             log.error(
                 "a handler has blocked the event loop for %.1f s (its lease is kept); running: %s; it is at:\n%s",
-                silent, ", ".join(f"job {h.id} ({h.row['kind']})" for h in running), _stack_of(self._pulse.thread),
+                silent,
+                ", ".join(f"job {h.id} ({h.row['kind']})" for h in running),
+                _stack_of(self._pulse.thread),
                 extra={"job_ids": [held.id for held in running]},
-            )  # fmt: skip
+            )
 
     def statistics(self) -> KeeperStatistics:
         """Counts since the start."""

@@ -57,9 +57,13 @@ class Probes:
     name = "probes"
 
     def __init__(
-        self, settings: Settings, actors: Sequence[object], connection: Caller, observers: Observers,
+        self,
+        settings: Settings,
+        actors: Sequence[object],
+        connection: Caller,
+        observers: Observers,
         is_draining: Callable[[], bool],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._settings = settings
         self._actors = actors
         self._workers = [actor for actor in actors if isinstance(actor, Worker)]

@@ -19,12 +19,12 @@ from leasehold.actors.processes.lifeline import die_with_parent
 from leasehold.actors.processes.output_file import OutputFileWriter
 from leasehold.actors.processes.wire import (
     Answer,
-    Continued,
+    ContinuedReply,
     Raised,
     Reply,
     Request,
     Returned,
-    Waits,
+    WaitsReply,
     decode_request,
     decode_setup,
     encode,
@@ -51,7 +51,7 @@ STACK_SIGNAL = signal.SIGUSR1
 """Has the process write where it is, even while C code holds the interpreter lock."""
 
 
-class _State:
+class _ProcessState:
     pid = 0
     """Zero until it is prepared."""
     words: int | None = None
@@ -74,15 +74,15 @@ def prepare(setup: bytes) -> int:
         faulthandler.register(STACK_SIGNAL, stacks)
         files.append(stacks.fileno())
     if chosen.words_file is not None:
-        _State.words = os.open(chosen.words_file, os.O_WRONLY | os.O_CLOEXEC)
-        files.append(_State.words)
+        _ProcessState.words = os.open(chosen.words_file, os.O_WRONLY | os.O_CLOEXEC)
+        files.append(_ProcessState.words)
     cut_off_copies(*files)
     if chosen.log_level is not None:
         install_logging("info", chosen.log_format, environ=os.environ)
         logging.getLogger().setLevel(chosen.log_level)
     retry.cancelled_by_kill()
-    _State.pid = os.getpid()
-    return _State.pid
+    _ProcessState.pid = os.getpid()
+    return _ProcessState.pid
 
 
 def _decided_by_the_worker(_number: int, _frame: object) -> None:
@@ -99,7 +99,7 @@ def _volunteer_for_oom_killer() -> None:
 
 def respond(number: int, encoded: bytes) -> Reply | None:
     """Run the handler that the request names. None: this process is new and not prepared yet."""
-    if not _State.pid:
+    if not _ProcessState.pid:
         return None
     answer = _respond(decode_request(encoded))
     with suppress(Exception):  # whatever the handler made of it
@@ -111,10 +111,10 @@ def _respond(request: Request) -> Answer:
     token = running_job.set((request.row, request.worker_id))
     try:
         output = _call(request)
-        end_copy(_State.pid)
+        end_copy(_ProcessState.pid)
         return _returned(output, find_kind(request.module, request.qualname))
     except BaseException as error:
-        end_copy(_State.pid, error)
+        end_copy(_ProcessState.pid, error)
         return _raised(meant(error))
     finally:
         running_job.reset(token)
@@ -123,7 +123,7 @@ def _respond(request: Request) -> Answer:
 def _call(request: Request) -> Any:
     kind = find_kind(request.module, request.qualname)
     named = kind.decode_args(request.args)
-    speaker = OutputFileWriter(_State.words)
+    speaker = OutputFileWriter(_ProcessState.words)
     args = (_job(request, kind, speaker),) if kind.takes_job else ()
     # The row has the name that the job was enqueued under, which may be another than that of the function.
     levels = {} if kind.options.keep_logs is None else {str(request.row["kind"]): kind.options.keep_logs}
@@ -178,7 +178,7 @@ def find_kind(module: str, qualname: str) -> Kind[..., Any]:
 
 def _returned(output: Any, kind: Kind[..., Any]) -> Answer:
     if isinstance(output, ContinueWith):
-        return Continued(pickle.dumps(output))
+        return ContinuedReply(pickle.dumps(output))
     encoded = encode_output(output, kind)
     return Raised(encoded, "discard") if isinstance(encoded, dict) else Returned(encoded)
 
@@ -187,7 +187,7 @@ def _raised(error: BaseException) -> Answer:
     """What an exception means and says. Never raises, whatever somebody made of its class."""
     try:
         if isinstance(error, WaitFor):
-            return Waits(pickle.dumps(error.blockers), error.delay)
+            return WaitsReply(pickle.dumps(error.blockers), error.delay)
         if isinstance(error, retry.Retry):
             return Raised(describe(error), "retry", float(error.after))
         if isinstance(error, retry.Reschedule):

@@ -32,13 +32,13 @@ class Returned(msgspec.Struct, frozen=True, tag=True):
     output: str | None
 
 
-class Continued(msgspec.Struct, frozen=True, tag=True):
+class ContinuedReply(msgspec.Struct, frozen=True, tag=True):
     """The handler returned a `ContinueWith`, pickled: it holds jobs, whose args may have any type."""
 
     pickled: bytes
 
 
-class Waits(msgspec.Struct, frozen=True, tag=True):
+class WaitsReply(msgspec.Struct, frozen=True, tag=True):
     """The handler raised `WaitFor`: its blockers, pickled, and its delay."""
 
     pickled: bytes
@@ -59,7 +59,7 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
     after: float = 0.0
 
 
-Answer = Returned | Continued | Waits | Raised
+Answer = Returned | ContinuedReply | WaitsReply | Raised
 
 Reply = tuple[int, int, bytes]
 """The number of the request that it answers, the pid of the process that does, and the encoded answer."""

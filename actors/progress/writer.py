@@ -119,9 +119,13 @@ async def report_progress(caller: Caller, incarnation: UUID, said: Collection[Pr
     messages = [None if each.message is None else sanitized(str(each.message)[:LONGEST_MESSAGE]) for each in said]
     try:
         await caller.call(
-            "report_progress", incarnation, [each.job_id for each in said], [each.attempt for each in said],
-            [each.fraction for each in said], messages,
-        )  # fmt: skip
+            "report_progress",
+            incarnation,
+            [each.job_id for each in said],
+            [each.attempt for each in said],
+            [each.fraction for each in said],
+            messages,
+        )
     except DatabaseUnavailable:
         raise
     except LeaseholdError as error:

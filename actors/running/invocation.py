@@ -12,7 +12,16 @@ import trio
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import EncodedOutput
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.processes.wire import Answer, Continued, Raised, Request, Returned, Waits, decode_answer, encode
+from leasehold.actors.processes.wire import (
+    Answer,
+    ContinuedReply,
+    Raised,
+    Request,
+    Returned,
+    WaitsReply,
+    decode_answer,
+    encode,
+)
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database.border import run_asyncio
 from leasehold.errors import BadInput, HandlerFailed, tell
@@ -81,9 +90,9 @@ def _take(answer: Answer, *, decodes: bool) -> Any:
             if not decodes:
                 return EncodedOutput(answer.output)
             return None if answer.output is None else msgspec.json.decode(answer.output)
-        case Continued():
+        case ContinuedReply():
             return pickle.loads(answer.pickled)
-        case Waits():
+        case WaitsReply():
             raise WaitFor(pickle.loads(answer.pickled), answer.delay)
         case Raised():
             raise _meant(answer)

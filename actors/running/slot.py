@@ -155,8 +155,11 @@ class Slot:
         if held.lost not in (None, SHUTDOWN):
             log.warning(
                 "job %s attempt %s: lease lost (%s), the handler was cancelled",
-                held.id, held.attempt, held.lost, extra={"job_id": held.id, "reason": held.lost},
-            )  # fmt: skip
+                held.id,
+                held.attempt,
+                held.lost,
+                extra={"job_id": held.id, "reason": held.lost},
+            )
             self._announcer.lost(held)
         elif outcome is not None:
             self._settle(outcome)

@@ -132,9 +132,12 @@ class Settlement:
     async def _continue(self, outcomes: Sequence[Continued]) -> None:
         now = monotonic()
         rows = await self._call(
-            "continue_jobs", outcomes, [o.continuation for o in outcomes], [o.output for o in outcomes],
+            "continue_jobs",
+            outcomes,
+            [o.continuation for o in outcomes],
+            [o.output for o in outcomes],
             [o.held.ran_for(now) for o in outcomes],
-        )  # fmt: skip
+        )
         refusals = [row for row in rows if row["reason"] is not None]
         await self._note("completed", outcomes, refusals)
         new_ids = {row["job_id"]: row["new_ids"] for row in rows if row["reason"] is None}

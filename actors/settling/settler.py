@@ -50,9 +50,15 @@ class Settler:
     name = "settler"
 
     def __init__(
-        self, connection: Caller, identity: WorkerIdentity, holdings: Holdings, settled: Callable[[int], object],
-        announcer: Announcer = SILENT, buffer: ProgressBuffer | None = None, suspect_ended: Callable[[], object] = bool,
-    ) -> None:  # fmt: skip
+        self,
+        connection: Caller,
+        identity: WorkerIdentity,
+        holdings: Holdings,
+        settled: Callable[[int], object],
+        announcer: Announcer = SILENT,
+        buffer: ProgressBuffer | None = None,
+        suspect_ended: Callable[[], object] = bool,
+    ) -> None:
         self._settlement = Settlement(connection, identity, announcer, buffer or ProgressBuffer())
         self._holdings = holdings
         self._settled = settled

@@ -9,7 +9,7 @@ import msgspec
 from leasehold.actors.shared.waiting import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
-from leasehold.notify.channel import Tick, Wake
+from leasehold.notify.channel import TickNotice, Wake
 from leasehold.notify.switchboard import Switchboard
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class DueJobs:
         self._signal = Signal()
         self._draining = False
         self._counts = {"made_due": 0, "rounds": 0}
-        switchboard.subscribe(Tick, lambda _: self._signal.set())
+        switchboard.subscribe(TickNotice, lambda _: self._signal.set())
         switchboard.subscribe(Wake, lambda _: self._signal.set())
         switchboard.subscribe_reconnect(self._signal.set)
 

@@ -69,9 +69,12 @@ class Reaper:
             for row in rows:
                 log.warning(
                     "took back job %s: the lease of attempt %s on worker %s ran out; now %s",
-                    row["job_id"], row["attempt"], row["worker_id"], row["state"],
+                    row["job_id"],
+                    row["attempt"],
+                    row["worker_id"],
+                    row["state"],
                     extra={"job_id": row["job_id"], "attempt": row["attempt"], "worker_id": row["worker_id"]},
-                )  # fmt: skip
+                )
             if JobReaped in self._observers.heard:
                 for row in rows:
                     self._observers.emit(JobReaped(**{name: row[name] for name in JobReaped.__struct_fields__}))

@@ -21,7 +21,7 @@ from leasehold.actors.upkeep.ticks import MOST_PER_FIRING, Due, Firing, Plan, de
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Database, Row, Transaction
 from leasehold.errors import DatabaseUnavailable, LeaseholdError
-from leasehold.notify.channel import Tick as TickNotice
+from leasehold.notify.channel import TickNotice
 from leasehold.notify.switchboard import Switchboard
 from leasehold.schedules.timetable import Timetable
 

@@ -11,7 +11,7 @@ import msgspec
 from leasehold.database import Caller
 from leasehold.errors import BadInput
 
-log = logging.getLogger("leasehold.scheduler")
+log = logging.getLogger(__name__)
 
 
 async def recover_stale(connection: Caller) -> None:
@@ -43,8 +43,12 @@ async def declare_schedules(connection: Caller, declared: Sequence[Mapping[str, 
                 "schedule %r is declared by the app %s too, and is left as that declares it: give one of them another "
                 "name; or, if %s is but a former name of %s, run select leasehold.orphan_schedules(%s, '{}') "
                 "and start this again",
-                row["name"], row["declared_by"], row["declared_by"], declared_by, literal(row["declared_by"]),
-            )  # fmt: skip
+                row["name"],
+                row["declared_by"],
+                row["declared_by"],
+                declared_by,
+                literal(row["declared_by"]),
+            )
         elif row["outcome"] != "unchanged":
             log.info("schedule %r of the app %s", row["name"], row["outcome"])
     if declared_by is not None:

@@ -54,7 +54,7 @@ class BackpressureLimits(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Judgement(msgspec.Struct, frozen=True):
     """What was decided last.
 
     Modes: *free*; *held*; *excused*, once it was held for CPU alone and runs nothing: it claims until it has run something.
@@ -69,16 +69,16 @@ class Verdict(msgspec.Struct, frozen=True):
     until: float = 0.0
 
 
-def decide(was: Verdict, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Verdict:
+def decide(was: Judgement, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Judgement:
     """Where the worker stands now. `is_idle`: it runs nothing, and has begun nothing since `was` was decided."""
     if now < was.until:
         return was
     if load is None or (reason := find_strain(load, limits.memory, limits.cpu)) is None:
-        return Verdict()
+        return Judgement()
     is_cpu_alone = find_strain(load, limits.memory, 1.0) is None
     if is_cpu_alone and is_idle and was.mode != "free":
-        return Verdict("excused")
-    return Verdict("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
+        return Judgement("excused")
+    return Judgement("held", reason, was.since if was.mode == "held" else now, now + limits.seconds)
 
 
 class Backpressure:
@@ -114,7 +114,7 @@ class Backpressure:
         self._meter = Meter()
         self._load: Load | None = None
         self._looked_at = self._judged_at = float("-inf")
-        self._verdict = Verdict()
+        self._judgement = Judgement()
         self._begun = 0
         self._is_blind = False
         self._is_off = limits.memory >= 1 and limits.cpu >= 1
@@ -122,7 +122,7 @@ class Backpressure:
     @property
     def reason(self) -> str | None:
         """Why it backs off, in words; None when it does not."""
-        return self._verdict.reason
+        return self._judgement.reason
 
     def hold_for(self) -> float:
         """Seconds to claim nothing, then to ask again; 0: claim."""
@@ -130,11 +130,11 @@ class Backpressure:
         # Heartbeats look as well, and do not judge.
         if (
             not self._is_off
-            and now >= self._verdict.until
+            and now >= self._judgement.until
             and now - self._judged_at >= (LOOK_SECONDS if self.reason is None else 0.0)
         ):
             self._judge(now)
-        return float("inf") if self._mode.is_paused else max(0.0, self._verdict.until - now)
+        return float("inf") if self._mode.is_paused else max(0.0, self._judgement.until - now)
 
     def load(self) -> Load | None:
         """The load, not older than a second; None where the machine does not tell."""
@@ -145,7 +145,7 @@ class Backpressure:
 
     def seconds_left(self) -> float:
         """Until the next look, while it backs off."""
-        return max(0.0, self._verdict.until - self._clock())
+        return max(0.0, self._judgement.until - self._clock())
 
     def _look(self, now: float) -> None:
         self._looked_at = now
@@ -159,23 +159,25 @@ class Backpressure:
 
     def _judge(self, now: float) -> None:
         self._judged_at = now
-        load, was, begun = self.load(), self._verdict, self._activity.begun
+        load, was, begun = self.load(), self._judgement, self._activity.begun
         # Short jobs may all be between two looks. A paused worker claims nothing, excused or not.
         is_idle = not (self._activity.is_busy or begun > self._begun or self._mode.is_paused)
         self._begun = begun
-        self._verdict = decide(was, load, self._limits, now, is_idle=is_idle)
-        if self._verdict.mode != was.mode:
+        self._judgement = decide(was, load, self._limits, now, is_idle=is_idle)
+        if self._judgement.mode != was.mode:
             self._log_change(was, load, now)
         if (self.reason is None) != (was.reason is None):
             self._changed()
 
-    def _log_change(self, was: Verdict, load: Load | None, now: float) -> None:
-        match was.mode, self._verdict.mode:
+    def _log_change(self, was: Judgement, load: Load | None, now: float) -> None:
+        match was.mode, self._judgement.mode:
             case _, "held":
                 log.warning(
-                    "backing off: %s, %g s", self.reason, self._limits.seconds,
+                    "backing off: %s, %g s",
+                    self.reason,
+                    self._limits.seconds,
                     extra={"memory": _rounded(load and load.memory), "cpu": _rounded(load and load.cpu)},
-                )  # fmt: skip
+                )
             case "held", "excused":
                 cpu = describe_cpu(load).replace("%", " %") if load else "?"
                 log.info("claiming all the same: CPU %s, but this worker runs nothing", cpu)

@@ -37,20 +37,28 @@ class Controls:
         """What does not change."""
         load = self._backpressure.load()
         return About(
-            kinds=app.served_kinds, host=settings.host or socket.gethostname(), name=settings.worker_name,
-            app_version=settings.app_version or app.version, memory_limit=load and load.memory_limit,
+            kinds=app.served_kinds,
+            host=settings.host or socket.gethostname(),
+            name=settings.worker_name,
+            app_version=settings.app_version or app.version,
+            memory_limit=load and load.memory_limit,
             cpu_limit=load and load.cpu_limit,
-        )  # fmt: skip
+        )
 
     def vitals(self) -> Vitals:
         """How it fares."""
         load, reason = self._backpressure.load(), self._backpressure.reason
         return Vitals(
-            state=self._mode.state, active_jobs=len(self._running()), slots=self._mode.slots,
-            listening=self._is_listening(), memory=load and load.memory, cpu=load and load.cpu, backoff=reason,
+            state=self._mode.state,
+            active_jobs=len(self._running()),
+            slots=self._mode.slots,
+            listening=self._is_listening(),
+            memory=load and load.memory,
+            cpu=load and load.cpu,
+            backoff=reason,
             backoff_for=self._backpressure.seconds_left() if reason else None,
             lost_wake_ups=self._dispatcher.statistics().lost_wake_ups,
-        )  # fmt: skip
+        )
 
     async def carry_out(self, command: WorkerCommand) -> dict[str, Any]:
         """Do it; returns the result.

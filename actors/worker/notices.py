@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leasehold.actors.worker.parts import WorkerParts
-from leasehold.notify.channel import Command, Lost, Pause, Wake
+from leasehold.notify.channel import CommandNotice, Lost, Pause, Wake
 from leasehold.notify.switchboard import Switchboard
 
 
@@ -17,7 +17,7 @@ def subscribe(switchboard: Switchboard, parts: WorkerParts) -> None:
     def hear_pause(notice: Pause) -> None:
         parts.dispatcher.pause_queue(notice.queue)
 
-    def hear_command(notice: Command) -> None:
+    def hear_command(notice: CommandNotice) -> None:
         if notice.incarnation == str(parts.identity.incarnation):
             parts.news.set()
 
@@ -32,6 +32,6 @@ def subscribe(switchboard: Switchboard, parts: WorkerParts) -> None:
 
     switchboard.subscribe(Wake, hear_wake)
     switchboard.subscribe(Pause, hear_pause)
-    switchboard.subscribe(Command, hear_command)
+    switchboard.subscribe(CommandNotice, hear_command)
     switchboard.subscribe(Lost, hear_lost)
     switchboard.subscribe_reconnect(look_again)

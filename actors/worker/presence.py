@@ -81,9 +81,15 @@ class Presence:
     name = "presence"
 
     def __init__(
-        self, caller: Caller, identity: WorkerIdentity, about: About, seconds: float, vitals: Callable[[], Vitals],
-        carry_out: CarryOut = refuse, news: Signal | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        caller: Caller,
+        identity: WorkerIdentity,
+        about: About,
+        seconds: float,
+        vitals: Callable[[], Vitals],
+        carry_out: CarryOut = refuse,
+        news: Signal | None = None,
+    ) -> None:
         self._caller = caller
         self._identity = identity
         self._about = about

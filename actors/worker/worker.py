@@ -62,9 +62,14 @@ class Worker:
         )
         controls = Controls(parts, database, lambda: switchboard.listening)
         self.presence = Presence(
-            database, parts.identity, controls.about(settings, app), settings.heartbeat_seconds, controls.vitals,
-            controls.carry_out, parts.news,
-        )  # fmt: skip
+            database,
+            parts.identity,
+            controls.about(settings, app),
+            settings.heartbeat_seconds,
+            controls.vitals,
+            controls.carry_out,
+            parts.news,
+        )
         self._app = app
         self._database = database
         self._claiming = trio.CancelScope()
@@ -114,10 +119,13 @@ class Worker:
         await parts.settler.warm_up()
         parts.announcer.worker(WorkerReady)
         log.info(
-            "starting worker %s (%s) for role %s with %d slots", identity.worker_id, self.presence.worker_name,
-            ", ".join(identity.queues) or "(all)", parts.mode.slots,
+            "starting worker %s (%s) for role %s with %d slots",
+            identity.worker_id,
+            self.presence.worker_name,
+            ", ".join(identity.queues) or "(all)",
+            parts.mode.slots,
             extra={"worker_id": identity.worker_id, "incarnation": str(identity.incarnation)},
-        )  # fmt: skip
+        )
 
     async def _dispatch(self) -> None:
         with self._claiming:

@@ -14,8 +14,13 @@ from .handlers import PEOPLE, QUEUE, Decision, Expense, Outcome, Patience, submi
 SCHEMA = Path(__file__).with_name("schema.sql")
 SHORT = Patience(remind=0.5, reject=6.0)
 EXPENSES = [
-    Expense("Ida", 12), Expense("Ada", 300), Expense("Bo", 120), Expense("Cleo", 77), Expense("Dan", 2_500), Expense("Eve", 60),
-]  # fmt: skip
+    Expense("Ida", 12),
+    Expense("Ada", 300),
+    Expense("Bo", 120),
+    Expense("Cleo", 77),
+    Expense("Dan", 2_500),
+    Expense("Eve", 60),
+]
 EXPECTED = {
     "Ida": Outcome(12, "petty cash"),
     "Ada": Outcome(300, "python"),

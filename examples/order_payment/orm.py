@@ -49,8 +49,10 @@ class Payment(Base):
 def engine() -> Engine:
     """One pool for this worker. It uses leasehold's database, because one commit needs one database."""
     return create_engine(
-        "postgresql+psycopg://", creator=lambda: psycopg.connect(os.environ["LEASEHOLD_DATABASE_URL"]), pool_pre_ping=True
-    )  # fmt: skip
+        "postgresql+psycopg://",
+        creator=lambda: psycopg.connect(os.environ["LEASEHOLD_DATABASE_URL"]),
+        pool_pre_ping=True,
+    )
 
 
 @app.kind(queue=QUEUE, retry=RetryPolicy(initial=0.2, cap=1.0))

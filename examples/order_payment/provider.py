@@ -18,8 +18,11 @@ from .payment import PATIENCE_SECONDS, Charge, Receipt
 
 Fate = Literal["answers", "refuses", "takes the money and hangs up", "takes the money and answers too late"]
 FATES: tuple[Fate, ...] = (
-    "answers", "refuses", "takes the money and hangs up", "takes the money and answers too late",
-)  # fmt: skip
+    "answers",
+    "refuses",
+    "takes the money and hangs up",
+    "takes the money and answers too late",
+)
 
 
 class Provider:

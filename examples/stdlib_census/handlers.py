@@ -70,8 +70,12 @@ async def describe() -> Interpreter:
 
 @app.kind("census.discover")
 async def discover(
-    job: Job, run: str, folder: str, root: str | None = None, troubles: Troubles = Troubles()  # noqa: B008
-) -> Discovered:  # fmt: skip
+    job: Job,
+    run: str,
+    folder: str,
+    root: str | None = None,
+    troubles: Troubles = Troubles(),  # noqa: B008
+) -> Discovered:
     """List the files below `root` (the standard library) and enqueue a job for each, and one for the report.
 
     Safe to run twice: the jobs carry idempotency keys made of `run` and the file.

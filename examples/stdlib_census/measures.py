@@ -12,8 +12,15 @@ import msgspec
 from .sources import find_sources
 
 DECISIONS = (
-    ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert, ast.match_case,
-)  # fmt: skip
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.Assert,
+    ast.match_case,
+)
 # Some releases of Python count the depth of a parse per process, and raise SystemError when two threads parse at once.
 PARSING = threading.Lock()
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

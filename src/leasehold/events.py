@@ -7,7 +7,7 @@ Event
 ├── WorkerEvent   WorkerStarted, WorkerReady, WorkerStopping, WorkerStopped, WorkerError
 ├── JobEvent      JobCreated, JobCancelled, JobRequeued, JobReaped, JobBlocked, JobUnblocked
 │   └── AttemptEvent  JobClaimed, JobStarted, JobCompleted, JobFailed, JobRetried, JobRescheduled, JobReleased,
-│                     LeaseRenewed, LeaseLost
+│                     LeaseRenewed, JobLeaseLost
 └── ChainEvent    ChainCreated, ChainCompleted
 """
 
@@ -89,7 +89,7 @@ class JobCreated(JobEvent, frozen=True, kw_only=True):
 
 
 class JobCancelled(JobEvent, frozen=True, kw_only=True):
-    """`Client.cancel` cancelled it; `was` is its state before. A worker that runs it tells `LeaseLost`."""
+    """`Client.cancel` cancelled it; `was` is its state before. A worker that runs it tells `JobLeaseLost`."""
 
     was: str
     reason: str | None
@@ -181,7 +181,7 @@ class LeaseRenewed(AttemptEvent, frozen=True, kw_only=True):
     lease: float
 
 
-class LeaseLost(AttemptEvent, frozen=True, kw_only=True):
+class JobLeaseLost(AttemptEvent, frozen=True, kw_only=True, tag="lease_lost"):
     """The job is ours no more; its handler has been cancelled and nothing of this attempt is written.
 
     Attributes:

@@ -21,8 +21,13 @@ def run_example(name: str, database_url: str, *args: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", f"examples.{name}", *args],
         env=clean_environment({"LEASEHOLD_DATABASE_URL": database_url}),
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
     assert "✗" not in done.stdout
     assert done.stdout.endswith("\npassed\n")

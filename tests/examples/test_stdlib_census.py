@@ -60,9 +60,15 @@ def test_the_standard_library_of_this_python_is_found() -> None:
 
 def test_a_file_is_measured_by_its_syntax() -> None:
     assert measure(FILES["plain.py"]) == FileMeasures(
-        lines=6, bytes=len(FILES["plain.py"]), functions=1, imports=3, complexity=3, hardest="load",
-        hardest_complexity=2, modules=("json", "os", "sys"),
-    )  # fmt: skip
+        lines=6,
+        bytes=len(FILES["plain.py"]),
+        functions=1,
+        imports=3,
+        complexity=3,
+        hardest="load",
+        hardest_complexity=2,
+        modules=("json", "os", "sys"),
+    )
     pack = measure(FILES["pack/age.py"])
     assert (pack.classes, pack.functions, pack.hardest, pack.hardest_complexity) == (1, 1, "Pack.open", 4)
 

@@ -32,9 +32,13 @@ class Killing:
 
     def victim(self) -> LeaseholdProcess:
         env = {
-            "LEASEHOLD_DATABASE_URL": self.proxy.dsn, "LEASEHOLD_APP": APP, "LEASEHOLD_WORKER_ID": "victim",
-            "LEASEHOLD_QUEUES": "victim", "LEASEHOLD_SLOTS": "1", "LEASEHOLD_NOTIFY": "false",
-        }  # fmt: skip
+            "LEASEHOLD_DATABASE_URL": self.proxy.dsn,
+            "LEASEHOLD_APP": APP,
+            "LEASEHOLD_WORKER_ID": "victim",
+            "LEASEHOLD_QUEUES": "victim",
+            "LEASEHOLD_SLOTS": "1",
+            "LEASEHOLD_NOTIFY": "false",
+        }
         process = self._start(["run", "worker", "--log-format", "text"], env)
         self.proxy.strike = process.kill
         return process

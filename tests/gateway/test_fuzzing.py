@@ -49,8 +49,13 @@ def send(url: str, folder: Path, *options: str) -> tuple[int, str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCHEMATHESIS_HOOKS": "tests.gateway.fuzzing.hooks"}
     found = subprocess.run(
         [*program, "--no-color", "--checks", "all", "--generation-deterministic", "--request-timeout", "60", *options],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     return found.returncode, found.stdout + found.stderr
 
 

@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leasehold.notify.channel import Closed, Command, Lost, Notice, Pause, Ping, Reap, Tick, Wake, parse_notice
+from leasehold.notify.channel import (
+    Closed,
+    CommandNotice,
+    Lost,
+    Notice,
+    Pause,
+    Ping,
+    Reap,
+    TickNotice,
+    Wake,
+    parse_notice,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,10 +26,10 @@ from leasehold.notify.channel import Closed, Command, Lost, Notice, Pause, Ping,
         ("wake:a:b", Wake("a:b")),
         ("wake:Überlauf 'x'; drop", Wake("Überlauf 'x'; drop")),
         ("reap", Reap()),
-        ("tick", Tick()),
+        ("tick", TickNotice()),
         ("lost:42:3:cancelled", Lost(42, 3, "cancelled")),
         ("pause:mail: 1", Pause("mail: 1")),
-        ("command:0-1", Command("0-1")),
+        ("command:0-1", CommandNotice("0-1")),
         ("closed:42", Closed(42)),
         ("ping:abc", Ping("abc")),
     ],

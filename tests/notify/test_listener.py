@@ -10,7 +10,7 @@ from leasehold.actors.shared.supervisor import supervise
 from leasehold.database import Database, Listening
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify import listener as listener_module
-from leasehold.notify.channel import Lost, Notice, Reap, Tick, Wake
+from leasehold.notify.channel import Lost, Notice, Reap, TickNotice, Wake
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from tests.support.waiting import PATIENCE, until
@@ -25,7 +25,7 @@ class Hearing:
         self.listener = Listener(database, self.switchboard)
         self.heard: list[Notice] = []
         self.reconnects = 0
-        for notice in (Wake, Reap, Tick, Lost):
+        for notice in (Wake, Reap, TickNotice, Lost):
             self.switchboard.subscribe(notice, self.heard.append)
         self.switchboard.subscribe_reconnect(self._count)
 
@@ -59,13 +59,13 @@ async def test_what_anybody_says_reaches_those_who_asked_for_it(database: Databa
     async with hearing(database) as bundle:
         await bundle.say("wake", "wake:mail", "reap", "tick", "lost:7:2:cancelled")
         await until(lambda: len(bundle.heard) == 5)
-        assert bundle.heard == [Wake(), Wake("mail"), Reap(), Tick(), Lost(7, 2, "cancelled")]
+        assert bundle.heard == [Wake(), Wake("mail"), Reap(), TickNotice(), Lost(7, 2, "cancelled")]
 
 
 async def test_nonsense_is_told_once_and_ignored(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     async with hearing(database) as bundle:
         await bundle.say("drop table jobs", "", "wake:", "x" * 5000, "ping:somebody else", "tick")
-        await until(lambda: bundle.heard == [Tick()])
+        await until(lambda: bundle.heard == [TickNotice()])
     assert caplog.text.count("nobody understands") == 1
     assert "'drop table jobs'" in caplog.text
 
@@ -78,7 +78,7 @@ async def test_after_a_lost_connection_it_listens_anew_and_has_everybody_look(da
             await bundle.cut()
         await until(lambda: bundle.reconnects == 4)
         await bundle.say("tick")
-        await until(lambda: bundle.heard == [Tick()])
+        await until(lambda: bundle.heard == [TickNotice()])
 
 
 async def test_a_connection_that_does_not_hear_itself_is_given_up_with_advice(

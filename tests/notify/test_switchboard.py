@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from leasehold.notify.channel import Notice, Reap, Tick, Wake
+from leasehold.notify.channel import Notice, Reap, TickNotice, Wake
 from leasehold.notify.switchboard import Switchboard
 
 
@@ -9,7 +9,7 @@ def test_a_notice_reaches_all_who_asked_for_its_type_and_nobody_else() -> None:
     switchboard = Switchboard()
     switchboard.subscribe(Wake, lambda notice: heard.append(("a", notice)))
     switchboard.subscribe(Wake, lambda notice: heard.append(("b", notice)))
-    switchboard.subscribe(Tick, lambda notice: heard.append(("c", notice)))
+    switchboard.subscribe(TickNotice, lambda notice: heard.append(("c", notice)))
     switchboard.publish(Wake("mail"))
     switchboard.publish(Reap())
     assert heard == [("a", Wake("mail")), ("b", Wake("mail"))]

@@ -116,11 +116,14 @@ class Jobs(RuleBasedStateMachine):
             blockers = [self.any_end(blocker) if dice.random() < 0.3 else blocker for blocker in blockers]
             jobs.append(
                 {
-                    "kind": dice.choice("ab"), "key": dice.choice([None, None, None, "x", "y"]), "blockers": blockers or None,
-                    "priority": dice.choice([None, 1]), "delay": dice.choice([None, None, None, 10]),
+                    "kind": dice.choice("ab"),
+                    "key": dice.choice([None, None, None, "x", "y"]),
+                    "blockers": blockers or None,
+                    "priority": dice.choice([None, 1]),
+                    "delay": dice.choice([None, None, None, 10]),
                     "max_attempts": dice.choice([None, None, 1, 2]),
                 }
-            )  # fmt: skip
+            )
         return jobs
 
     def any_end(self, blocker: Any) -> Doc:
@@ -144,10 +147,13 @@ class Jobs(RuleBasedStateMachine):
                 doc["priority"] if doc["priority"] is not None or before is None or not is_next else before.priority
             )
             job = ModelJob(
-                id=job_id, chain=before.chain if before and is_next else job_id,
-                position=before.position + 1 if before and is_next else 0, key=doc["key"], priority=priority or 0,
+                id=job_id,
+                chain=before.chain if before and is_next else job_id,
+                position=before.position + 1 if before and is_next else 0,
+                key=doc["key"],
+                priority=priority or 0,
                 max_attempts=doc["max_attempts"] or 20,
-            )  # fmt: skip
+            )
             self.model.add(job, blockers, doc["delay"] or 0)
 
     def identities(self, jobs: Sequence[ModelJob]) -> tuple[list[int], list[int]]:
@@ -171,11 +177,14 @@ class Jobs(RuleBasedStateMachine):
         keys = dice.sample("uvw", dice.choice([1, 1, 2]))
         docs: list[Doc] = [
             {
-                "kind": dice.choice("ab"), "args": {"n": dice.randint(0, 9)}, "priority": dice.choice([None, 1, 2]),
-                "delay": dice.choice([None, None, 10]), "unique": {"key": key, "on_conflict": policy},
+                "kind": dice.choice("ab"),
+                "args": {"n": dice.randint(0, 9)},
+                "priority": dice.choice([None, 1, 2]),
+                "delay": dice.choice([None, None, 10]),
+                "unique": {"key": key, "on_conflict": policy},
             }
             for key in keys
-        ]  # fmt: skip
+        ]
         there = [self.model.unfinished(key) for key in keys]
         if policy == "reject" and any(there):
             self.refused("enqueue_jobs", json.dumps(docs), sqlstate="LH006")
@@ -441,9 +450,14 @@ class Jobs(RuleBasedStateMachine):
             return
         plan = '{"jobs": [{"kind": "late"}], "next": {"kind": "late"}}'
         for function, more in (
-            ("complete_jobs", (['"late"'], None)), ("continue_jobs", ([plan], ['"late"'])), ("block_jobs", (["{}"],)),
-            ("fail_jobs", (['{"type": "late"}'],)), ("reschedule_jobs", ([5.0],)), ("release_jobs", ()), ("start_jobs", ()),
-        ):  # fmt: skip
+            ("complete_jobs", (['"late"'], None)),
+            ("continue_jobs", ([plan], ['"late"'])),
+            ("block_jobs", (["{}"],)),
+            ("fail_jobs", (['{"type": "late"}'],)),
+            ("reschedule_jobs", ([5.0],)),
+            ("release_jobs", ()),
+            ("start_jobs", ()),
+        ):
             rows = self.database.call(function, WORKERS[worker], [job_id], [attempt], *more)
             assert all(row["reason"] or row.get("new_ids", "none") is None for row in rows)
 
@@ -460,10 +474,17 @@ class Jobs(RuleBasedStateMachine):
                 for edge in job.edges
             ]
             found = (
-                "ready" if row["state"] in READY else row["state"], row["attempt"], row["chain_id"], row["chain_position"],
-                row["output"], row["succeeded_by"], row["priority"], json.loads(row["edges"] or "[]"), row["spared_attempts"],
+                "ready" if row["state"] in READY else row["state"],
+                row["attempt"],
+                row["chain_id"],
+                row["chain_position"],
+                row["output"],
+                row["succeeded_by"],
+                row["priority"],
+                json.loads(row["edges"] or "[]"),
+                row["spared_attempts"],
                 row["args"],
-            )  # fmt: skip
+            )
             assert found == (
                 job.state, job.attempt, job.chain, job.position, job.output, job.next, job.priority, edges, job.spared,
                 job.args,

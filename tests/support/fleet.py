@@ -69,8 +69,11 @@ class Fleet:
 async def open_fleet(database_url: str, start: StartProcess, **settings: str) -> AsyncGenerator[Fleet]:
     """A fleet with a lease of two seconds unless `settings` (environment variables) say otherwise."""
     quick = {
-        "LEASEHOLD_LEASE_SECONDS": "2", "LEASEHOLD_RENEW_SECONDS": "0.5", "LEASEHOLD_POLL_SECONDS": "0.5",
-        "LEASEHOLD_HEARTBEAT_SECONDS": "1", "LEASEHOLD_DRAIN_SECONDS": "20",
-    }  # fmt: skip
+        "LEASEHOLD_LEASE_SECONDS": "2",
+        "LEASEHOLD_RENEW_SECONDS": "0.5",
+        "LEASEHOLD_POLL_SECONDS": "0.5",
+        "LEASEHOLD_HEARTBEAT_SECONDS": "1",
+        "LEASEHOLD_DRAIN_SECONDS": "20",
+    }
     async with open_database(database_url, timeout=10.0) as database:
         yield Fleet(database, start, {**quick, **settings})

@@ -32,14 +32,20 @@ def claimed_row(job_id: int = 1, **columns: object) -> Row:
 
 
 def held_job(
-    job_id: int = 1, *, kind: Kind[..., Any] | None = None, claimed_at: float | None = None, renew_after: float = 20.0,
+    job_id: int = 1,
+    *,
+    kind: Kind[..., Any] | None = None,
+    claimed_at: float | None = None,
+    renew_after: float = 20.0,
     **columns: object,
-) -> HeldJob:  # fmt: skip
+) -> HeldJob:
     """A job as if it had just been claimed."""
     return HeldJob(
-        claimed_row(job_id, **columns), kind or free_kind(answer_with_args),
-        monotonic() if claimed_at is None else claimed_at, renew_after,
-    )  # fmt: skip
+        claimed_row(job_id, **columns),
+        kind or free_kind(answer_with_args),
+        monotonic() if claimed_at is None else claimed_at,
+        renew_after,
+    )
 
 
 def free_kind(function: Callable[..., Any], name: str = "echo") -> Kind[..., Any]:

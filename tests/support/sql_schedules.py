@@ -57,9 +57,13 @@ def fire_of(
     """What fire_schedules is told of a schedule; by default its next tick fires."""
     expected = row["next_run_at"].isoformat()
     return {
-        "id": row["id"], "revision": row["revision"], "expected": expected, "next": next_run_at,
-        "ticks": list(ticks) or [{"at": expected, "outcome": "fired"}], "rows": rows,
-    }  # fmt: skip
+        "id": row["id"],
+        "revision": row["revision"],
+        "expected": expected,
+        "next": next_run_at,
+        "ticks": list(ticks) or [{"at": expected, "outcome": "fired"}],
+        "rows": rows,
+    }
 
 
 async def fire(caller: Caller, *fires: dict[str, Any]) -> list[tuple[int, int, int, int]]:

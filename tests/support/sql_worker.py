@@ -28,9 +28,14 @@ class SqlWorker:
         return SqlWorker(caller, self.name, self.incarnation)
 
     async def register(
-        self, *, queues: Sequence[str] = (), kinds: Sequence[str] = (), slots: int = 3, listening: bool = True,
+        self,
+        *,
+        queues: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        slots: int = 3,
+        listening: bool = True,
         heartbeat_seconds: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         await self.caller.call(
             "register_worker", self.incarnation, self.name, "host", 1, "0", list(queues), list(kinds), slots, listening,
             heartbeat_seconds=heartbeat_seconds,

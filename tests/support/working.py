@@ -30,9 +30,14 @@ FINISHED = ("completed", "failed", "cancelled")
 def quick_settings(**changes: Any) -> Settings:
     """Settings whose times suit a test."""
     given: dict[str, Any] = {
-        "lease_seconds": 3.0, "renew_seconds": 0.5, "poll_seconds": 0.5, "heartbeat_seconds": 1.0, "notify": True,
-        "memory_backoff": 1.0, "cpu_backoff": 1.0,  # tests keep a machine busy
-    }  # fmt: skip
+        "lease_seconds": 3.0,
+        "renew_seconds": 0.5,
+        "poll_seconds": 0.5,
+        "heartbeat_seconds": 1.0,
+        "notify": True,
+        "memory_backoff": 1.0,
+        "cpu_backoff": 1.0,  # tests keep a machine busy
+    }
     return Settings(**{**given, **changes})
 
 

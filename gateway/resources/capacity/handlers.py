@@ -43,9 +43,14 @@ async def show_desired_workers(call: Call[DesiredParameters, None]) -> DesiredBo
     if asked.max < asked.min:
         raise refuse_field("query.max", "It must not be less than min")
     desired = await call.services.client.capacity.desired_workers(
-        asked.queue, asked.target_wait, least=asked.min, most=asked.max,
-        current=asked.current, hysteresis=asked.hysteresis, slots=asked.slots,
-    )  # fmt: skip
+        asked.queue,
+        asked.target_wait,
+        least=asked.min,
+        most=asked.max,
+        current=asked.current,
+        hysteresis=asked.hysteresis,
+        slots=asked.slots,
+    )
     return DesiredBody(asked.queue, desired)
 
 

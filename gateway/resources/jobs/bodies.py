@@ -60,7 +60,7 @@ class JobsParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     cursor: Cursor | None = None
     limit: Annotated[
         Limit, Meta(description=f"Above {LARGE_LIMIT} only with `fields` that has none of {', '.join(LARGE_FIELDS)}.")
-    ] = 50  # fmt: skip
+    ] = 50
 
 
 class JobParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

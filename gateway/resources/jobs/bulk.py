@@ -25,10 +25,18 @@ async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
     body = call.body
     check_meant(body)
     changes = await call.services.client.jobs.cancel_all(
-        state=body.state, queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type,
-        created_after=body.created_after, created_before=body.created_before, job_ids=body.ids, reason=body.reason,
-        limit=body.limit, dry_run=body.dry_run,
-    )  # fmt: skip
+        state=body.state,
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        created_after=body.created_after,
+        created_before=body.created_before,
+        job_ids=body.ids,
+        reason=body.reason,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
     return _report(changes, body.limit, body.dry_run)
 
 
@@ -39,10 +47,17 @@ async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
     check_meant(body)
     state = "failed" if body.state is UNSET else body.state
     changes = await call.services.client.jobs.retry_all(
-        state=None if state == "any" else state, queue=body.queue, kind=body.kind, key=body.key,
-        error_type=body.error_type, finished_after=body.finished_after, finished_before=body.finished_before,
-        job_ids=body.ids, limit=body.limit, dry_run=body.dry_run,
-    )  # fmt: skip
+        state=None if state == "any" else state,
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        finished_after=body.finished_after,
+        finished_before=body.finished_before,
+        job_ids=body.ids,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
     return _report(changes, body.limit, body.dry_run)
 
 
@@ -52,9 +67,16 @@ async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
     body = call.body
     check_meant(body)
     changes = await call.services.client.jobs.trigger_all(
-        queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type, run_after=body.run_after,
-        run_before=body.run_before, job_ids=body.ids, limit=body.limit, dry_run=body.dry_run,
-    )  # fmt: skip
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        run_after=body.run_after,
+        run_before=body.run_before,
+        job_ids=body.ids,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
     return _report(changes, body.limit, body.dry_run)
 
 
@@ -63,10 +85,17 @@ async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
     body = call.body
     check_meant(body)
     changes = await call.services.client.jobs.delete_all(
-        state=body.state, queue=body.queue, kind=body.kind, key=body.key, error_type=body.error_type,
-        created_before=body.created_before, finished_before=body.finished_before, job_ids=body.ids, limit=body.limit,
+        state=body.state,
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        created_before=body.created_before,
+        finished_before=body.finished_before,
+        job_ids=body.ids,
+        limit=body.limit,
         dry_run=body.dry_run,
-    )  # fmt: skip
+    )
     return _report(changes, body.limit, body.dry_run)
 
 

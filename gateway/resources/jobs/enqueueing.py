@@ -76,9 +76,16 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
         if getattr(job, name) is not None:
             raise refuse_field(f"$.job.{name}", "Each of the jobs gets a key of its own")
     made = await call.services.client.enqueue_for_keys(
-        job, queue=body.filter.queue, kind=body.filter.kind, metadata=body.filter.metadata, state=body.filter.state,
-        keys=body.filter.keys, after_key=body.after_key, limit=body.limit, dry_run=body.dry_run,
-    )  # fmt: skip
+        job,
+        queue=body.filter.queue,
+        kind=body.filter.kind,
+        metadata=body.filter.metadata,
+        state=body.filter.state,
+        keys=body.filter.keys,
+        after_key=body.after_key,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
     return Page(made, made[-1].key if len(made) == body.limit else None)
 
 

@@ -43,11 +43,18 @@ async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
     if columns and asked.limit > LARGE_LIMIT:
         raise refuse_field("query.limit", f"Above {LARGE_LIMIT} name `fields` without {', '.join(columns)}")
     found = await call.services.client.jobs.search(
-        state=asked.state, queue=asked.queue, kind=asked.kind, key=asked.key, worker_id=asked.worker,
-        created_after=asked.created_after, created_before=asked.created_before,
+        state=asked.state,
+        queue=asked.queue,
+        kind=asked.kind,
+        key=asked.key,
+        worker_id=asked.worker,
+        created_after=asked.created_after,
+        created_before=asked.created_before,
         args=None if asked.args is None else read_part(asked.args, call.services.limits, "query.args"),
-        before_id=place_of(asked.cursor), page_size=asked.limit, columns=columns,
-    )  # fmt: skip
+        before_id=place_of(asked.cursor),
+        page_size=asked.limit,
+        columns=columns,
+    )
     items = [{name: getattr(job, name) for name in names} for job in found.jobs]
     return Page(items, None if found.next_before_id is None else cursor_at(found.next_before_id))
 
@@ -110,9 +117,16 @@ async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     args = None if given == b"null" else read_args(given, call.services.limits, "$.args")
     async with unchanged(call) as connection:
         state = await call.services.client.jobs.edit(
-            call.parameters.id, args=args, priority=body.priority, queue=body.queue, run_at=body.run_at,
-            max_attempts=body.max_attempts, metadata=body.metadata, reason=body.reason, connection=connection,
-        )  # fmt: skip
+            call.parameters.id,
+            args=args,
+            priority=body.priority,
+            queue=body.queue,
+            run_at=body.run_at,
+            max_attempts=body.max_attempts,
+            metadata=body.metadata,
+            reason=body.reason,
+            connection=connection,
+        )
     return StateBody(state)  # pyright: ignore[reportArgumentType]
 
 

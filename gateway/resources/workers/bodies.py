@@ -15,10 +15,11 @@ from leasehold.gateway.http.pages import Cursor, Limit
 WorkerName = Annotated[
     str,
     Meta(
-        min_length=1, max_length=200,
+        min_length=1,
+        max_length=200,
         description="Id, friendly name or incarnation of a worker, or the beginning of one that only it has.",
     ),
-]  # fmt: skip
+]
 CommandId = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 CommandName = Literal["decommission", "pause", "resume", "set_concurrency", "cancel_job", "dump_stacks"]
 Names = Annotated[list[Name], Meta(max_length=10_000)]

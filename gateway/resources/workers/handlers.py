@@ -56,10 +56,19 @@ async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatA
     if commands is not None:
         return HeartbeatAnswer(False, None, commands)
     name = await client.workers.register(
-        body.incarnation, call.parameters.id, host=body.host, pid=body.pid, version=body.version, queues=body.queues,
-        kinds=body.kinds, slots=body.slots, name=body.name, app_version=body.app_version,
-        memory_limit=body.memory_limit, cpu_limit=body.cpu_limit,
-    )  # fmt: skip
+        body.incarnation,
+        call.parameters.id,
+        host=body.host,
+        pid=body.pid,
+        version=body.version,
+        queues=body.queues,
+        kinds=body.kinds,
+        slots=body.slots,
+        name=body.name,
+        app_version=body.app_version,
+        memory_limit=body.memory_limit,
+        cpu_limit=body.cpu_limit,
+    )
     return HeartbeatAnswer(True, name, await _beat(call.services, body) or [])
 
 
@@ -96,9 +105,15 @@ async def command_worker(call: Call[WorkerParameters, CommandBody]) -> Reply:
 
 async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCommand] | None:
     heard = await services.client.workers.heartbeat(
-        body.incarnation, active_jobs=body.active_jobs, state=body.state, slots=body.slots, memory=body.memory,
-        cpu=body.cpu, backoff=body.backoff, backoff_for=body.backoff_for,
-    )  # fmt: skip
+        body.incarnation,
+        active_jobs=body.active_jobs,
+        state=body.state,
+        slots=body.slots,
+        memory=body.memory,
+        cpu=body.cpu,
+        backoff=body.backoff,
+        backoff_for=body.backoff_for,
+    )
     return None if heard is None else msgspec.convert(heard, list[GivenCommand])
 
 

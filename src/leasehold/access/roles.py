@@ -79,7 +79,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "scaler": names("""
         desired_workers get_capacity is_alive list_capacity list_queue_depths measure_hour workers_needed
     """),
-}  # fmt: skip
+}
 
 INTERNAL = names("""
     add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
@@ -93,7 +93,7 @@ INTERNAL = names("""
     refuse_finished_job refuse_job refuse_unique reopen_jobs retry_delay return_jobs return_tokens run_schedule
     set_schedule settle_buckets share_batch share_limit spend_tokens unblock_jobs wait_for_queue
     wake_limited_queues write_minutes
-""")  # fmt: skip
+""")
 
 SCALER_VIEWS = ("v_worker_capacity",)
 SECRET_COLUMNS: Mapping[str, tuple[str, ...]] = {"api_tokens": ("hash",)}

@@ -41,24 +41,41 @@ class AppSchedules:
     ) -> Definition: ...
     @overload
     def schedule(
-        self, job: Kind[..., Any], /, *, query: str, args: Mapping[str, Any] | None = None, name: str | None = None,
+        self,
+        job: Kind[..., Any],
+        /,
+        *,
+        query: str,
+        args: Mapping[str, Any] | None = None,
+        name: str | None = None,
         **options: Unpack[ScheduleOptions],
-    ) -> Definition: ...  # fmt: skip
+    ) -> Definition: ...
     @overload
     def schedule(self, /, *, name: str | None = None, **options: Unpack[ScheduleOptions]) -> Callable[[N], N]: ...
     @overload
     def schedule(
-        self, /, *, args: Mapping[str, Any], query: str | None = None, name: str | None = None,
+        self,
+        /,
+        *,
+        args: Mapping[str, Any],
+        query: str | None = None,
+        name: str | None = None,
         **options: Unpack[ScheduleOptions],
-    ) -> Callable[[K], K]: ...  # fmt: skip
+    ) -> Callable[[K], K]: ...
     @overload
     def schedule(
         self, /, *, query: str, name: str | None = None, **options: Unpack[ScheduleOptions]
     ) -> Callable[[K], K]: ...
     def schedule(
-        self, job: Any = None, /, *, args: Mapping[str, Any] | None = None, query: str | None = None,
-        name: str | None = None, **options: Unpack[ScheduleOptions],
-    ) -> Any:  # fmt: skip
+        self,
+        job: Any = None,
+        /,
+        *,
+        args: Mapping[str, Any] | None = None,
+        query: str | None = None,
+        name: str | None = None,
+        **options: Unpack[ScheduleOptions],
+    ) -> Any:
         """Declare a schedule, as a decorator above a handler or by a call.
 
         When a scheduler starts with this app (`leasehold run scheduler --app …`), it creates the schedule or updates it to

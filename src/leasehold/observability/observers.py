@@ -96,9 +96,12 @@ def _accuse(subscription: Subscription, what: str, event: Event) -> None:
     if what not in subscription.accusations:
         subscription.accusations.add(what)
         log.warning(
-            "a subscriber %s at %s; this is told once: %r", what, type(event).__name__, subscription.function,
+            "a subscriber %s at %s; this is told once: %r",
+            what,
+            type(event).__name__,
+            subscription.function,
             exc_info=what == "raised",
-        )  # fmt: skip
+        )
 
 
 def _family(event_type: type[Event]) -> Iterator[type[Event]]:

@@ -30,9 +30,11 @@ def count_events(app: App, meter: Meter) -> None:
         names.PROCESS_DURATION, names.SECONDS, "How long attempts took.", explicit_bucket_boundaries_advisory=buckets
     )
     waited = meter.create_histogram(
-        names.WAIT_DURATION, names.SECONDS, "How long jobs that could run waited.",
+        names.WAIT_DURATION,
+        names.SECONDS,
+        "How long jobs that could run waited.",
         explicit_bucket_boundaries_advisory=buckets,
-    )  # fmt: skip
+    )
 
     def created(event: events.JobCreated) -> None:
         sent.add(1, _where(event))
@@ -57,7 +59,7 @@ def count_events(app: App, meter: Meter) -> None:
         app.subscribe(ending, over)
     for return_ in (events.JobRescheduled, events.JobReleased):
         app.subscribe(return_, back)
-    app.subscribe(events.LeaseLost, lambda event: lost.add(1, _where(event) | {names.ERROR_TYPE: event.reason}))
+    app.subscribe(events.JobLeaseLost, lambda event: lost.add(1, _where(event) | {names.ERROR_TYPE: event.reason}))
 
 
 def _where(event: events.JobCreated | events.AttemptEvent) -> dict[str, str]:

@@ -29,6 +29,7 @@ from leasehold.events import (
     JobCreated,
     JobEvent,
     JobFailed,
+    JobLeaseLost,
     JobReaped,
     JobReleased,
     JobRequeued,
@@ -36,7 +37,6 @@ from leasehold.events import (
     JobRetried,
     JobStarted,
     JobUnblocked,
-    LeaseLost,
     LeaseRenewed,
     WorkerError,
     WorkerEvent,
@@ -232,8 +232,8 @@ async def test_leases_tell_their_renewal_and_their_loss(database_url: str) -> No
         await until(lambda: LeaseRenewed in heard.types())
         assert next(event for event in heard if isinstance(event, LeaseRenewed)).lease == pytest.approx(6.0)
         await running.client.cancel(job_id)
-        await until(lambda: LeaseLost in heard.types())
-        assert heard.one(LeaseLost).reason == "cancelled"
+        await until(lambda: JobLeaseLost in heard.types())
+        assert heard.one(JobLeaseLost).reason == "cancelled"
     assert JobCompleted not in heard.types()
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from leasehold.actors.attempts.held_job import Holdings, drop
+from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.shared.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 

@@ -118,8 +118,10 @@ class Unprintable(Exception):
 
 def test_an_exception_that_cannot_be_printed_is_told_by_its_type() -> None:
     assert describe(Unprintable()) == {
-        "type": "Unprintable", "message": "the exception cannot be printed", "traceback": "",
-    }  # fmt: skip
+        "type": "Unprintable",
+        "message": "the exception cannot be printed",
+        "traceback": "",
+    }
 
 
 def test_an_output_that_contradicts_the_annotation_fails_for_good() -> None:

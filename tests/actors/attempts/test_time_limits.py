@@ -201,10 +201,15 @@ async def test_a_deadline_may_be_a_time(running: Working) -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"deadline": timedelta(0)}, {"deadline": timedelta(seconds=-1)}, {"deadline": datetime(2026, 1, 1)},
-        {"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": 0.0}, {"timeout": -1.0},
+        {"deadline": timedelta(0)},
+        {"deadline": timedelta(seconds=-1)},
+        {"deadline": datetime(2026, 1, 1)},
+        {"timeout": float("nan")},
+        {"timeout": float("inf")},
+        {"timeout": 0.0},
+        {"timeout": -1.0},
     ],
-)  # fmt: skip
+)
 async def test_senseless_limits_are_refused(running: Working, fields: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         await running.client.enqueue("trio", **fields)

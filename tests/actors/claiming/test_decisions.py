@@ -23,9 +23,7 @@ def test_fast_jobs_are_fetched_ahead_in_batches_and_not_one_by_one() -> None:
     assert claim_size(slots=3, busy=3, backlog=200, rate=10_000) == 300
 
 
-@given(
-    slots=st.integers(1, 100), busy=st.integers(0, 100), backlog=st.integers(0, 2_000), rate=st.floats(0, 1e6)
-)  # fmt: skip
+@given(slots=st.integers(1, 100), busy=st.integers(0, 100), backlog=st.integers(0, 2_000), rate=st.floats(0, 1e6))
 def test_an_idle_slot_always_gets_a_claim_and_no_claim_exceeds_slots_and_prefetch(
     slots: int, busy: int, backlog: int, rate: float
 ) -> None:

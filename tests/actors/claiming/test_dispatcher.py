@@ -33,9 +33,14 @@ class Dispatching:
     """A dispatcher with nobody behind it: the test plays the slots."""
 
     def __init__(
-        self, database: Database, *, app: App | None = None, slots: int = 3, poll_seconds: float = 30.0,
+        self,
+        database: Database,
+        *,
+        app: App | None = None,
+        slots: int = 3,
+        poll_seconds: float = 30.0,
         hold_for: Callable[[], float] = float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.database = database
         self.client = Client(database)
         self.reserved = FragileCaller(database)
@@ -43,9 +48,16 @@ class Dispatching:
         self.backlog = Backlog()
         self.holdings: Holdings = {}
         self.dispatcher = Dispatcher(
-            self.reserved, self.identity, self.mode, app or builtin_app(), self.backlog, self.holdings, poll_seconds, lambda: True,
+            self.reserved,
+            self.identity,
+            self.mode,
+            app or builtin_app(),
+            self.backlog,
+            self.holdings,
+            poll_seconds,
+            lambda: True,
             hold_for=hold_for,
-        )  # fmt: skip
+        )
         self.started: list[HeldJob] = []
 
     async def slot(self) -> None:

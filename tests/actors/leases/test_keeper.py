@@ -41,8 +41,10 @@ class Keeping:
         now = monotonic()
         rows = await self.database.fetch(
             "select * from leasehold.claim_jobs($1, 'w1', batch => $2, lease => $3::text::interval)",
-            self.incarnation, count, lease,
-        )  # fmt: skip
+            self.incarnation,
+            count,
+            lease,
+        )
         claimed = [HeldJob(row, builtin_app().find("echo"), now, 0.0) for row in rows]
         for held in claimed:
             held.started = now if started else None
@@ -90,8 +92,9 @@ async def test_what_is_due_is_renewed_in_one_statement_and_shown_as_running(data
     assert bundle.keeper.statistics().statements == 1
     assert bundle.keeper.statistics().renewed == 6
     assert {job.id: job.state for job in await bundle.client.jobs.list()} == {
-        **{held.id: "running" for held in jobs}, unstarted.id: "claimed",
-    }  # fmt: skip
+        **{held.id: "running" for held in jobs},
+        unstarted.id: "claimed",
+    }
     for held in jobs:
         assert before <= held.renew_at - 20 <= after
         assert held.trusted_until - held.renew_at == pytest.approx(60 - 5 - 20)

@@ -76,9 +76,12 @@ async def paid(running: Working) -> list[int]:
 @DRIVERS
 @pytest.mark.parametrize("then", [None, NEXT])
 async def test_the_users_row_and_the_completion_are_one_commit_and_the_handler_just_returns(
-    database_url: str, driver: Callable[[str], tuple[Any, Completes]], then: Any, caplog: pytest.LogCaptureFixture,
+    database_url: str,
+    driver: Callable[[str], tuple[Any, Completes]],
+    then: Any,
+    caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     app = App()
     runs, pay = driver(database_url)
     app.kind("pay", runs=runs)(pay)

@@ -196,8 +196,12 @@ async def test_jobs_run_after_one_another_whatever_became_of_the_one_before(auto
     ]
     await running.slot.run_jobs(taking([held_job(number, kind=kind) for number, kind in enumerate(kinds)]))
     assert [(type(outcome), outcome.held.id) for outcome in running.settled] == [
-        (Released, 0), (Completed, 1), (Completed, 3), (Failed, 4), (Completed, 5),
-    ]  # fmt: skip
+        (Released, 0),
+        (Completed, 1),
+        (Completed, 3),
+        (Failed, 4),
+        (Completed, 5),
+    ]
 
 
 async def test_a_job_that_was_lost_in_the_backlog_is_passed_over() -> None:
@@ -271,8 +275,10 @@ async def test_what_a_child_task_says_is_said_however_deep_in_groups(error: Exce
     assert isinstance(outcome, expected)
     if isinstance(outcome, Failed):
         assert (outcome.error["type"], outcome.discard, outcome.retry_in) == (
-            type(error).__name__, isinstance(error, Discard), 5 if isinstance(error, Retry) else None,
-        )  # fmt: skip
+            type(error).__name__,
+            isinstance(error, Discard),
+            5 if isinstance(error, Retry) else None,
+        )
 
 
 @pytest.mark.parametrize("errors", [[ValueError("a")], [Discard("a"), ValueError("b")], [Discard("a"), Discard("b")]])

@@ -11,7 +11,7 @@ from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.jobs.handling.job import NewJob
-from leasehold.notify.channel import Tick, Wake
+from leasehold.notify.channel import TickNotice, Wake
 from leasehold.notify.switchboard import Switchboard
 from tests.support.callers import FragileCaller
 from tests.support.waiting import eventually, until
@@ -79,7 +79,7 @@ async def test_a_scheduled_job_becomes_claimable_at_its_time(database: Database)
 async def test_every_wake_up_may_mean_an_earlier_job(database: Database) -> None:
     async with scheduling(database) as bundle:
         wakes = (
-            lambda: bundle.switchboard.publish(Tick()),
+            lambda: bundle.switchboard.publish(TickNotice()),
             lambda: bundle.switchboard.publish(Wake("any")),
             bundle.switchboard.publish_reconnect,
         )

@@ -44,8 +44,10 @@ class Reaping:
         """Claim jobs under a lease of so many seconds that nobody renews."""
         await self.database.fetch(
             "select * from leasehold.claim_jobs($1, 'gone', batch => $2, lease => make_interval(secs => $3))",
-            uuid4(), count, seconds,
-        )  # fmt: skip
+            uuid4(),
+            count,
+            seconds,
+        )
 
     async def states(self) -> list[str]:
         return [job.state for job in await self.client.jobs.list()]

@@ -15,7 +15,7 @@ from leasehold.actors.upkeep.scheduler import Scheduler, portions
 from leasehold.actors.upkeep.start_up import declare_schedules
 from leasehold.actors.upkeep.ticks import Firing, Tick
 from leasehold.database import Database, ReservedConnection
-from leasehold.notify.channel import Tick as TickNotice
+from leasehold.notify.channel import TickNotice
 from leasehold.notify.switchboard import Switchboard
 from tests.support.callers import FragileCaller
 from tests.support.sql_schedules import create, history, jobs_made, schedule, set_plan

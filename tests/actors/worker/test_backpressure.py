@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from leasehold.actors.shared.mode import WorkerMode
-from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable, Verdict, decide
+from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Judgement, Readable, decide
 from leasehold.actors.worker.resources import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
@@ -242,7 +242,7 @@ def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided
     was: Literal["free", "held", "excused"], memory: float, cpu: float, is_idle: bool, mode: str
 ) -> None:
     load = Load(memory=memory, memory_limit=2**31, cpu=cpu, cpu_limit=2.0)
-    before = Verdict(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
+    before = Judgement(was, "CPU" if was == "held" else None, 80.0, 100.0 if was == "held" else 0.0)
     now = decide(before, load, LIMITS, 100.0, is_idle=is_idle)
     assert now.mode == mode
     assert (now.reason is not None, now.until) == ((True, 110.0) if mode == "held" else (False, 0.0))
@@ -250,4 +250,4 @@ def test_what_is_decided_follows_from_the_load_the_idleness_and_what_was_decided
 
 
 def test_a_reading_that_fails_lets_go_of_a_worker_that_is_held() -> None:
-    assert decide(Verdict("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Verdict()
+    assert decide(Judgement("held", "CPU", 80.0, 100.0), None, LIMITS, 100.0, is_idle=False) == Judgement()

@@ -17,8 +17,11 @@ def files(tmp_path: Path) -> FakeFiles:
 
 def memory_2(current: int, limit: str | int, inactive: int = 0) -> dict[str, str | int]:
     return {
-        "memory.max": limit, "memory.high": "max", "memory.current": current, "memory.stat": f"anon 5\ninactive_file {inactive}",
-    }  # fmt: skip
+        "memory.max": limit,
+        "memory.high": "max",
+        "memory.current": current,
+        "memory.stat": f"anon 5\ninactive_file {inactive}",
+    }
 
 
 def cpu_2(used: int, limit: str) -> dict[str, str | int]:
@@ -51,10 +54,14 @@ def test_the_lower_of_two_limits_counts(files: FakeFiles) -> None:
 
 def test_version_1_in_a_container_that_sees_the_path_of_the_host(files: FakeFiles) -> None:
     files.own_groups("4:memory:/docker/0123", "2:cpu,cpuacct:/docker/0123", "0::/")
-    files.group("memory", {
-        "memory.limit_in_bytes": 2 * GIBIBYTE, "memory.usage_in_bytes": GIBIBYTE,
-        "memory.stat": f"inactive_file 0\ntotal_inactive_file {GIBIBYTE // 2}",
-    })  # fmt: skip
+    files.group(
+        "memory",
+        {
+            "memory.limit_in_bytes": 2 * GIBIBYTE,
+            "memory.usage_in_bytes": GIBIBYTE,
+            "memory.stat": f"inactive_file 0\ntotal_inactive_file {GIBIBYTE // 2}",
+        },
+    )
     files.group("cpu", {"cpu.cfs_quota_us": 50_000, "cpu.cfs_period_us": 100_000})
     files.group("cpuacct", {"cpuacct.usage": 1_500_000_000})
     cgroup = Cgroup(files.root)

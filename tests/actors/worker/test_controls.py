@@ -179,8 +179,12 @@ async def test_stacks_tell_where_handlers_are_in_every_flavour(database_url: str
     async with working(database_url, app, slots=6, lease_seconds=60.0, renew_seconds=10.0) as running:
         places = {"place": str(tmp_path / "here"), "then": str(tmp_path / "never")}
         kinds: dict[str, dict[str, Any]] = {
-            "in_trio": {}, "in_asyncio": {}, "in_a_thread": {}, "wait_for": places, "beside": {},
-        }  # fmt: skip
+            "in_trio": {},
+            "in_asyncio": {},
+            "in_a_thread": {},
+            "wait_for": places,
+            "beside": {},
+        }
         jobs = {kind: await running.client.enqueue(kind, args) for kind, args in kinds.items()}
 
         async def seen() -> dict[str, str] | None:

@@ -251,8 +251,12 @@ async def test_a_handler_that_swallows_its_cancellation_harms_nobody(database_ur
 async def test_an_output_that_cannot_be_kept_fails_its_job_and_no_other(database_url: str) -> None:
     app = builtin_app()
     outputs: dict[str, Any] = {
-        "nan": float("nan"), "nul": "\x00", "surrogate": "\udfff", "object": object(), "large": "x" * 1_100_000,
-    }  # fmt: skip
+        "nan": float("nan"),
+        "nul": "\x00",
+        "surrogate": "\udfff",
+        "object": object(),
+        "large": "x" * 1_100_000,
+    }
 
     @app.kind()
     async def bad(which: str) -> Any:
@@ -300,10 +304,14 @@ async def test_args_that_somebody_wrote_by_sql_and_do_not_fit_fail_their_job_cle
 
             async def state(job_id: int = job_id) -> str | None:
                 return next(
-                    (r["state"] for r in await running.database.fetch(
-                        "select state from leasehold.finished_jobs where id = $1", job_id)),
+                    (
+                        r["state"]
+                        for r in await running.database.fetch(
+                            "select state from leasehold.finished_jobs where id = $1", job_id
+                        )
+                    ),
                     None,
-                )  # fmt: skip
+                )
 
             assert await eventually(state) == "failed", name
         assert (await running.run("counts", {"n": 1})).output == 1

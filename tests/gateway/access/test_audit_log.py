@@ -65,8 +65,11 @@ def test_what_is_done_is_written_down_before_with_name_place_and_request() -> No
         gateway.call("POST", "/api/chains/5/cancel?reason=mistake", headers=AS_OPS)
     [act] = log.acts
     assert (act.identity.name, act.action, act.address, act.request_id) == (
-        "ops", "POST /api/chains/{id}/cancel", "127.0.0.1", "request-1",
-    )  # fmt: skip
+        "ops",
+        "POST /api/chains/{id}/cancel",
+        "127.0.0.1",
+        "request-1",
+    )
     assert act.detail["parameters"]["id"] == 5
     assert len(log.closed) == 1
 

@@ -51,8 +51,13 @@ class Bundle:
 
     def add(self, **fields: object) -> str:
         row: dict[str, object] = {
-            "token_id": 1, "name": "ci", "scopes": ["read"], "rate": None, "burst": None, "expires_in": None,
-        }  # fmt: skip
+            "token_id": 1,
+            "name": "ci",
+            "scopes": ["read"],
+            "rate": None,
+            "burst": None,
+            "expires_in": None,
+        }
         self.database.rows = [row | fields]
         return make_token()
 

@@ -38,23 +38,38 @@ def test_a_schedule_of_a_handler_stands_above_it_and_leaves_it_as_it_is(app: App
     assert app.schedules == [
         {"name": "hourly", "kind": "clean_up", "args": {"days": 1}, "max_attempts": 3, "every": 3600.0},
         {
-            "name": "clean_up", "kind": "clean_up", "max_attempts": 3, "cron": "0 3 * * *", "zone": "Europe/Berlin",
+            "name": "clean_up",
+            "kind": "clean_up",
+            "max_attempts": 3,
+            "cron": "0 3 * * *",
+            "zone": "Europe/Berlin",
             "missed": "skip",
         },
-    ]  # fmt: skip
+    ]
 
 
 def test_a_schedule_may_be_declared_for_a_job_or_a_query(app: App, greet: Kind[..., Any]) -> None:
     job = greet.new(name="Ada").but(key="ada", timeout=5)
     made = app.schedule(
-        job, name="ada", at=datetime(2030, 1, 31, 9, tzinfo=UTC), queue="slow", metadata={"team": ["a"]},
+        job,
+        name="ada",
+        at=datetime(2030, 1, 31, 9, tzinfo=UTC),
+        queue="slow",
+        metadata={"team": ["a"]},
         blackouts=[Blackout("22:00", "06:00", days=["sat"])],
-    )  # fmt: skip
+    )
     assert made == {
-        "name": "ada", "kind": "greet", "args": {"name": "Ada"}, "queue": "slow", "priority": 2, "key": "ada", "timeout": 5.0,
-        "metadata": {"team": ["a"]}, "at": "2030-01-31T09:00:00Z",
+        "name": "ada",
+        "kind": "greet",
+        "args": {"name": "Ada"},
+        "queue": "slow",
+        "priority": 2,
+        "key": "ada",
+        "timeout": 5.0,
+        "metadata": {"team": ["a"]},
+        "at": "2030-01-31T09:00:00Z",
         "blackouts": [{"from": "22:00", "to": "06:00", "days": ["sat"]}],
-    }  # fmt: skip
+    }
     many = app.schedule(greet, query="select name from people", every=60, stagger=timedelta(minutes=5))
     assert (many["name"], many["query"], many["stagger"]) == ("greet", "select name from people", 300.0)
     assert app.schedules == [made, many]

@@ -54,9 +54,15 @@ def test_a_job_is_enqueued_looked_at_and_cancelled_in_either_flavour(database_ur
     async def work(client: Client) -> None:
         at = datetime.now(UTC) + timedelta(hours=1)
         job_id = await client.enqueue(
-            "greet", {"name": "Ada"}, queue="it's", priority=-2, run_at=at, key="ключ", max_attempts=3,
+            "greet",
+            {"name": "Ada"},
+            queue="it's",
+            priority=-2,
+            run_at=at,
+            key="ключ",
+            max_attempts=3,
             metadata={"by": "test"},
-        )  # fmt: skip
+        )
         job = await client.get(job_id)
         assert (job.state, job.kind, job.queue, job.priority, job.key) == ("scheduled", "greet", "it's", -2, "ключ")
         assert (job.args, job.metadata, job.run_at, job.max_attempts) == ({"name": "Ada"}, {"by": "test"}, at, 3)

@@ -19,10 +19,13 @@ from tools.client_reference import methods, nouns
 IDS = {"job_id", "chain_id", "before_id", "after_id", "job_ids", "token_id", "command_id"}
 TOO_LARGE = 2**70
 OTHERS: dict[str, dict[str, Any]] = {
-    "chains.blocked_jobs": {"chain_id": 1}, "commands.list": {"worker": "w1"}, "jobs.edit": {"priority": 1},
-    "metrics.throughput": {"since": datetime.now(UTC)}, "commands.acknowledge": {"incarnation": UUID(int=1)},
+    "chains.blocked_jobs": {"chain_id": 1},
+    "commands.list": {"worker": "w1"},
+    "jobs.edit": {"priority": 1},
+    "metrics.throughput": {"since": datetime.now(UTC)},
+    "commands.acknowledge": {"incarnation": UUID(int=1)},
     "jobs.lock": {"connection": None},
-}  # fmt: skip
+}
 """What else these calls need."""
 
 
@@ -48,9 +51,12 @@ def test_these_are_all_of_them() -> None:
 @pytest.mark.parametrize(("method", "parameter"), sorted(set(calls())))
 async def test_what_can_be_no_id_is_refused_in_words_of_ours(database: Database, method: str, parameter: str) -> None:
     client = Client(database)
-    for given, said in ((TOO_LARGE, f"an id is at most {2**63 - 1}, not {TOO_LARGE}"),
-                        ("7", "an id is a whole number, not '7'"), (True, "an id is a whole number, not True"),
-                        (10**5000, "not one of many more digits")):  # fmt: skip
+    for given, said in (
+        (TOO_LARGE, f"an id is at most {2**63 - 1}, not {TOO_LARGE}"),
+        ("7", "an id is a whole number, not '7'"),
+        (True, "an id is a whole number, not True"),
+        (10**5000, "not one of many more digits"),
+    ):
         with pytest.raises(BadInput) as refused:
             await call(client, method, parameter, given)
         assert said in str(refused.value)

@@ -17,9 +17,14 @@ def test_a_record_takes_its_fields_from_a_row_that_may_have_more() -> None:
 
 def test_json_columns_are_decoded_and_null_stays_none() -> None:
     row: Any = {
-        "at": LONG_AGO, "event": "failed", "attempt": 1, "worker_id": None, "message": "{}", "detail": '{"type": "E"}',
+        "at": LONG_AGO,
+        "event": "failed",
+        "attempt": 1,
+        "worker_id": None,
+        "message": "{}",
+        "detail": '{"type": "E"}',
         "actor": None,
-    }  # fmt: skip
+    }
     entry = from_row(TimelineEntry, row)
     assert (entry.detail, entry.message) == ({"type": "E"}, "{}")
     row["detail"] = None

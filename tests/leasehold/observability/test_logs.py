@@ -137,7 +137,10 @@ def test_the_level_is_kept_and_a_second_installation_replaces_the_first() -> Non
     [
         ("postgresql://ada:secret@host:5432/db", "postgresql://ada:***@host:5432/db"),
         ("postgresql://ada@host/db", "postgresql://ada@host/db"),
-        ("postgresql://host/db?user=ada&password=secret&sslmode=require", "postgresql://host/db?user=ada&password=***&sslmode=require"),
+        (
+            "postgresql://host/db?user=ada&password=secret&sslmode=require",
+            "postgresql://host/db?user=ada&password=***&sslmode=require",
+        ),
         ("postgresql://ada:p@ss@host/db", "postgresql://ada:***@host/db"),
         ("postgresql://ada:pa/ss@host/db", "postgresql://ada:***@host/db"),
         ("postgresql://postgres@/postgres?host=/run/pg", "postgresql://postgres@/postgres?host=/run/pg"),
@@ -145,7 +148,7 @@ def test_the_level_is_kept_and_a_second_installation_replaces_the_first() -> Non
         ("host=a password=secret", "host=a password=***"),
         ("", ""),
     ],
-)  # fmt: skip
+)
 def test_passwords_in_connection_strings_are_masked(dsn: str, shown: str) -> None:
     assert redact_dsn(dsn) == shown
 

@@ -55,8 +55,11 @@ def test_what_is_no_schedule_is_refused_by_name_with_the_value(name: str) -> Non
 
 def test_a_definition_has_json_values_and_nothing_that_was_not_given() -> None:
     assert checked_definition({**GOOD, "cron": None, "args": {}, "zone": "Europe/Berlin"}) == {
-        "name": "s", "kind": "echo", "every": 60.0, "zone": "Europe/Berlin",
-    }  # fmt: skip
+        "name": "s",
+        "kind": "echo",
+        "every": 60.0,
+        "zone": "Europe/Berlin",
+    }
 
 
 def test_changes_keep_none_which_brings_back_the_default() -> None:

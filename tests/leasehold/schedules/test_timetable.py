@@ -73,8 +73,11 @@ def test_a_preview_shows_blackouts_and_changes_of_the_clock() -> None:
     nightly = table(cron="30 2 * * *", zone="Europe/Berlin", blackouts=[{"from": "2026-03-30", "to": "2026-03-31"}])
     lines = nightly.preview(datetime(2026, 3, 27, 12, tzinfo=UTC), 4)
     assert [(f"{line.local:%d %H:%M}", line.is_blacked_out, line.clock_change) for line in lines] == [
-        ("28 02:30", False, 0), ("29 03:00", False, 3600), ("30 02:30", True, 0), ("31 02:30", False, 0),
-    ]  # fmt: skip
+        ("28 02:30", False, 0),
+        ("29 03:00", False, 3600),
+        ("30 02:30", True, 0),
+        ("31 02:30", False, 0),
+    ]
     assert all(line.at == line.local and line.at.tzinfo is UTC for line in lines)
 
 

@@ -136,7 +136,10 @@ def test_variables_of_the_tests_and_of_others_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("environ", "message"),
     [
-        ({"LEASEHOLD_SLOTS": "0"}, "slots = '0' (from environment LEASEHOLD_SLOTS) is refused: allowed is a whole number"),
+        (
+            {"LEASEHOLD_SLOTS": "0"},
+            "slots = '0' (from environment LEASEHOLD_SLOTS) is refused: allowed is a whole number",
+        ),
         ({"MAX_CONCURRENT_TASKS": "many"}, "slots = 'many' (from environment MAX_CONCURRENT_TASKS) is refused"),
         ({"POLL_INTERVAL_MS": "soon"}, "allowed is a number above 0 up to 3600"),
         ({"POLL_INTERVAL_MS": "-5"}, "poll_seconds = '-5'"),
@@ -148,7 +151,7 @@ def test_variables_of_the_tests_and_of_others_are_left_alone() -> None:
         ({"LEASEHOLD_APP": "shop"}, "allowed is text like module:attribute"),
         ({"LEASEHOLD_GATEWAY_PORT": "70000"}, "allowed is a whole number from 0 to 65535"),
     ],
-)  # fmt: skip
+)
 def test_a_refused_value_is_told_with_its_source_and_what_is_allowed(environ: dict[str, str], message: str) -> None:
     assert message in refused(environ=environ)
 

@@ -100,8 +100,10 @@ async def test_a_continuation_goes_on_with_the_chain_and_may_begin_others(
 ) -> None:
     chain_id = await enqueue(database, "approve", priority=3)
     part, after = await complete(
-        database, chain_id, continuation={"jobs": [{"kind": "part"}], "next": {"kind": "ship", "blockers": [{"position": 1}]}}
-    )  # fmt: skip
+        database,
+        chain_id,
+        continuation={"jobs": [{"kind": "part"}], "next": {"kind": "ship", "blockers": [{"position": 1}]}},
+    )
     row = await chain(database, chain_id)
     assert (row["state"], row["job_id"], row["job_state"], row["jobs"], row["open_blockers"]) == (
         "open",

@@ -25,9 +25,13 @@ async def rows_about(database: Database, *job_ids: int) -> dict[str, int]:
     """How many rows of each table know these jobs."""
     found: dict[str, int] = {}
     for table, column in (
-        ("jobs", "id"), ("finished_jobs", "id"), ("job_blockers", "job_id"), ("job_events", "job_id"),
-        ("job_logs", "job_id"), ("job_progress", "job_id"),
-    ):  # fmt: skip
+        ("jobs", "id"),
+        ("finished_jobs", "id"),
+        ("job_blockers", "job_id"),
+        ("job_events", "job_id"),
+        ("job_logs", "job_id"),
+        ("job_progress", "job_id"),
+    ):
         rows = await database.fetch(f"select count(*) from leasehold.{table} where {column} = any ($1)", list(job_ids))
         found |= {table: rows[0][0]} if rows[0][0] else {}
     return found

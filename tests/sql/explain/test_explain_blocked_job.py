@@ -18,9 +18,15 @@ async def test_an_open_chain_with_the_job_that_it_stands_at(database: Database, 
     row = await because(database, 2, "blocked")
     assert row["explanation"] == "it waits for chain 1 (slot 1), whose job 3 is pending"
     assert await facts(database, 2, "blocked") == {
-        "chain_id": 1, "slot": 1, "job_id": 3, "state": "pending", "is_open": True, "since": None, "open_blockers": 1,
+        "chain_id": 1,
+        "slot": 1,
+        "job_id": 3,
+        "state": "pending",
+        "is_open": True,
+        "since": None,
+        "open_blockers": 1,
         "is_circle": False,
-    }  # fmt: skip
+    }
 
 
 async def test_chains_that_wait_for_each_other(database: Database, worker: SqlWorker) -> None:

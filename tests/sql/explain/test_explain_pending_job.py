@@ -21,8 +21,13 @@ async def test_jobs_before_it_are_counted(database: Database, worker: SqlWorker)
     row = await because(database, 4, "behind")
     assert row["explanation"] == "3 job(s) of its queue and kind are before it"
     assert await facts(database, 4, "behind") == {
-        "jobs": 3, "other_jobs": 0, "per_second": None, "live_workers": 1, "slots": 3, "active_jobs": 0,
-    }  # fmt: skip
+        "jobs": 3,
+        "other_jobs": 0,
+        "per_second": None,
+        "live_workers": 1,
+        "slots": 3,
+        "active_jobs": 0,
+    }
     assert await reasons(database, 4) == ["behind"]
 
 

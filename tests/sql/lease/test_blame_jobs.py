@@ -80,8 +80,9 @@ async def test_after_three_it_is_in_quarantine_whatever_attempts_are_left(databa
     row = await job(database, 1)
     assert (row["state"], row["attempt"], row["crashes"]) == ("failed", 3, 3)
     assert json.loads(row["error"]) == {
-        "type": "Quarantined", "message": "3 processes died while they ran this job, the last one on worker w2",
-    }  # fmt: skip
+        "type": "Quarantined",
+        "message": "3 processes died while they ran this job, the last one on worker w2",
+    }
 
 
 async def test_a_retry_begins_anew(database: Database) -> None:

@@ -31,8 +31,9 @@ async def test_a_job_fails_at_its_deadline_and_not_before(database: Database) ->
         row = await job(connection, 1)
     assert row["state"] == "failed"
     assert json.loads(row["error"]) == {
-        "type": "DeadlineExceeded", "message": "the deadline was 2026-03-01 12:01:00+00; the job was pending",
-    }  # fmt: skip
+        "type": "DeadlineExceeded",
+        "message": "the deadline was 2026-03-01 12:01:00+00; the job was pending",
+    }
     assert [event for event, _ in await events(database, 1)] == ["created", "failed"]
 
 

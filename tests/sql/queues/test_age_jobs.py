@@ -83,10 +83,15 @@ async def test_only_pending_jobs_of_queues_that_say_so_age(aged: ReservedConnect
     await enqueue_many(
         aged,
         [
-            {"kind": "held"}, {"kind": "top", "priority": 5}, {"kind": "later", "delay": 3600}, {"kind": "k", "key": "k"},
-            {"kind": "k", "key": "k"}, {"kind": "elsewhere", "queue": "q"}, {"kind": "elsewhere", "queue": "q", "priority": 5},
+            {"kind": "held"},
+            {"kind": "top", "priority": 5},
+            {"kind": "later", "delay": 3600},
+            {"kind": "k", "key": "k"},
+            {"kind": "k", "key": "k"},
+            {"kind": "elsewhere", "queue": "q"},
+            {"kind": "elsewhere", "queue": "q", "priority": 5},
         ],
-    )  # fmt: skip
+    )
     await worker.claim(1, kinds=["held"])
     await at(aged, 1)
     assert await age(aged) == 1

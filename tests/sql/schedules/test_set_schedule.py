@@ -16,10 +16,16 @@ LATER = "2030-01-01 12:00:30Z"
 
 @pytest.mark.parametrize(
     "fields",
-    [{"every": 61}, {"every": None, "cron": "@daily"}, {"blackouts": [{"from": "00:00", "to": "01:00"}]}, {"zone": "Europe/Berlin"},
-     {"starts_at": "2030-01-02"}, {"ends_at": "2031-01-02"}],
+    [
+        {"every": 61},
+        {"every": None, "cron": "@daily"},
+        {"blackouts": [{"from": "00:00", "to": "01:00"}]},
+        {"zone": "Europe/Berlin"},
+        {"starts_at": "2030-01-02"},
+        {"ends_at": "2031-01-02"},
+    ],
     ids=["interval", "cron", "blackouts", "zone", "start", "end"],
-)  # fmt: skip
+)
 async def test_new_times_hold_from_now_on(database: Database, fields: dict[str, Any]) -> None:
     async with database.reserve("clocked") as connection:
         before = await planned(connection)
@@ -36,8 +42,10 @@ async def test_a_tick_that_is_due_fires_still_where_the_times_stay(database: Dat
         row = await change(connection, args={"a": 1}, missed="skip", queue="q")
         assert (row["revision"], row["planned_revision"]) == (2, 2)
         assert (row["next_run_at"], row["anchor"], row["planned_from"]) == (
-            before["next_run_at"], before["anchor"], before["planned_from"],
-        )  # fmt: skip
+            before["next_run_at"],
+            before["anchor"],
+            before["planned_from"],
+        )
         assert await fire(connection, fire_of(before, None)) == [], "prepared for the definition of before"
         assert await fire(connection, fire_of(row, None)) == [(1, 0, 0, 1)]
 

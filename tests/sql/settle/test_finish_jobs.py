@@ -80,8 +80,12 @@ async def test_a_start_that_nobody_saw_is_reckoned_from_how_long_it_ran(database
         await finish(connection, [1, 2, 3, 4, 5], ran_for=[30.0, None, 1e9, -5.0, 30.0])
     rows = await database.fetch("select started_at from leasehold.finished_jobs order by id")
     assert [row["started_at"] for row in rows] == [
-        END - timedelta(seconds=30), END, END - timedelta(hours=1), END, None,
-    ]  # fmt: skip
+        END - timedelta(seconds=30),
+        END,
+        END - timedelta(hours=1),
+        END,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("state", OPEN_STATES)

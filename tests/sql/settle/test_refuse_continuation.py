@@ -5,9 +5,15 @@ import pytest
 from leasehold.database import Database
 
 GOOD = [
-    None, "null", "{}", '{"jobs": []}', '{"jobs": null, "next": null}', '{"next": {"kind": "a"}}',
-    '{"next": {"kind": "a", "idempotency_key": null, "unique": null}}', '{"jobs": [{"kind": "a"}], "next": {"kind": "b"}}',
-]  # fmt: skip
+    None,
+    "null",
+    "{}",
+    '{"jobs": []}',
+    '{"jobs": null, "next": null}',
+    '{"next": {"kind": "a"}}',
+    '{"next": {"kind": "a", "idempotency_key": null, "unique": null}}',
+    '{"jobs": [{"kind": "a"}], "next": {"kind": "b"}}',
+]
 
 BAD = [
     ("[]", "a continuation must be a JSON object, not array"),
@@ -18,9 +24,12 @@ BAD = [
     ('{"jobs": "a"}', "jobs must be an array, not string"),
     ('{"next": []}', "next must be a job, not array"),
     ('{"next": "a"}', "next must be a job, not string"),
-    ('{"next": {"kind": "a", "idempotency_key": "k"}}', "next continues the chain and takes neither idempotency_key nor unique"),
+    (
+        '{"next": {"kind": "a", "idempotency_key": "k"}}',
+        "next continues the chain and takes neither idempotency_key nor unique",
+    ),
     ('{"next": {"kind": "a", "unique": {}}}', "next continues the chain and takes neither idempotency_key nor unique"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("continuation", GOOD)

@@ -12,9 +12,13 @@ async def write(caller: Caller, *lines: tuple[int, str], attempt: int = 1, start
     """Lines as (job, message), a millisecond apart."""
     ats = [NOON + timedelta(milliseconds=start + n) for n in range(len(lines))]
     return await caller.call_value(
-        "write_job_logs", [job for job, _ in lines], [attempt] * len(lines), ats, ["info"] * len(lines),
+        "write_job_logs",
+        [job for job, _ in lines],
+        [attempt] * len(lines),
+        ats,
+        ["info"] * len(lines),
         [message for _, message in lines],
-    )  # fmt: skip
+    )
 
 
 async def messages(caller: Caller, job_id: int = 1) -> Sequence[str]:

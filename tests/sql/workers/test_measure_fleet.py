@@ -31,5 +31,12 @@ async def test_workers_are_counted_by_state_and_jobs_by_lease(database: Database
     await SqlWorker(database).claim(3)
     await expire(database, 1)
     assert await fleet(database) == {
-        "ready": 1, "draining": 1, "stale": 1, "backing_off": 1, "deaf": 1, "slots": 4, "held_jobs": 3, "overdue_jobs": 1,
-    }  # fmt: skip
+        "ready": 1,
+        "draining": 1,
+        "stale": 1,
+        "backing_off": 1,
+        "deaf": 1,
+        "slots": 4,
+        "held_jobs": 3,
+        "overdue_jobs": 1,
+    }

@@ -92,12 +92,16 @@ def _head(look: Look, screen: Screen) -> list[Text]:
     fleet = look.fleet
     at = look.at.astimezone(UTC).strftime("%H:%M:%S UTC")
     first = Text.assemble(
-        ("leasehold ", "bold"), (at, "dim"), ("  PAUSED" if screen.is_paused else "", "reverse"),
+        ("leasehold ", "bold"),
+        (at, "dim"),
+        ("  PAUSED" if screen.is_paused else "", "reverse"),
         f"  ready {look.count('pending'):,}",
-        f"  later {look.count('scheduled', 'waiting', 'blocked'):,}", f"  held {fleet.held_jobs:,}",
+        f"  later {look.count('scheduled', 'waiting', 'blocked'):,}",
+        f"  held {fleet.held_jobs:,}",
         f"  in {_rate(look.arrived)}/s  out {_rate(look.ended)}/s",
-        no_wrap=True, overflow="ellipsis",
-    )  # fmt: skip
+        no_wrap=True,
+        overflow="ellipsis",
+    )
     if screen.trouble:
         first.append(f"  {screen.trouble}", "bold red")
     second = Text("workers ", no_wrap=True, overflow="ellipsis")
@@ -141,14 +145,23 @@ def _section(rows: _Rows, number: int, screen: Screen, lines: int) -> Table:
     if shown and len(rows.rows) > len(shown):
         title += f" ({offset + 1}-{offset + len(shown)})"
     table = Table(
-        box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True, header_style="bold", title_justify="left",
-        title=Text(title, "reverse" if number == screen.section else "dim"), title_style="",
-    )  # fmt: skip
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        expand=True,
+        header_style="bold",
+        title_justify="left",
+        title=Text(title, "reverse" if number == screen.section else "dim"),
+        title_style="",
+    )
     for head in rows.heads:
         table.add_column(
-            head, no_wrap=True, overflow="ellipsis", justify="right" if head in rows.right else "left",
+            head,
+            no_wrap=True,
+            overflow="ellipsis",
+            justify="right" if head in rows.right else "left",
             ratio=1 if head == rows.grows else None,
-        )  # fmt: skip
+        )
     for row in [*shown, *[[Text("")]] * (room - len(shown))]:
         table.add_row(*row)
     return table

@@ -93,9 +93,13 @@ class Chains(Part):
         return await self._core.ends.wait(chain_id, timeout)
 
     async def complete(
-        self, chain_id: int, output: Any = None, *, continue_with: NewJob[Any] | ContinueWith[Any] | None = None,
+        self,
+        chain_id: int,
+        output: Any = None,
+        *,
+        continue_with: NewJob[Any] | ContinueWith[Any] | None = None,
         connection: Any = None,
-    ) -> builtins.list[int]:  # fmt: skip
+    ) -> builtins.list[int]:
         """Complete the open job of a chain without a worker, in any state: somebody approved, a webhook came.
 
         A worker that runs the job cancels its handler; what the handler still writes is refused.

@@ -89,9 +89,7 @@ JOB_OPTIONS = tuple(JobOptions.__annotations__)
 """The names of the options of a job."""
 
 
-class NewJob(
-    msgspec.Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
-):  # fmt: skip
+class NewJob(msgspec.Struct, Generic[R_co], frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A job to enqueue.
 
     A `NewJob[R]` begins or continues a chain that ends with an `R`, as far as the type checker knows.

@@ -31,8 +31,11 @@ def test_capacity_is_answered_for_all_queues_and_planned_for_one(gateway: Runnin
     assert plan["workers_needed"] == [{"hours": 0.01, "workers": 4}, {"hours": 1.0, "workers": 1}]
     assert plan["desired_workers"] == 7
     assert [each["name"] for each in plan["scenarios"]] == [
-        "as it is", "one worker less", "+100% load", "as it ought to be",
-    ]  # fmt: skip
+        "as it is",
+        "one worker less",
+        "+100% load",
+        "as it ought to be",
+    ]
     assert plan["scenarios"][0]["forecast"]["drain_seconds"] == 120.0
 
 
@@ -48,8 +51,9 @@ def test_what_a_queue_did_last_and_a_key_has_in_hand_is_answered(gateway: Runnin
     recent = get(gateway, "/api/jobs/queues/crawl/recent?limit=3&state=completed")["items"]
     assert len(recent) == 3
     assert get(gateway, "/api/jobs/queues/crawl/last-completion") == {
-        "queue": "crawl", "last_completed_at": recent[0]["finished_at"],
-    }  # fmt: skip
+        "queue": "crawl",
+        "last_completed_at": recent[0]["finished_at"],
+    }
     assert get(gateway, "/api/jobs/queues/nobody/last-completion")["last_completed_at"] is None
     active = get(gateway, "/api/jobs/keys/shop%201/active")["items"]
     assert [job["state"] for job in active] == ["pending", "waiting"]

@@ -106,11 +106,17 @@ def test_a_chain_is_cancelled_once(gateway: RunningGateway) -> None:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/api/chains/99"), ("GET", "/api/chains/99/jobs"), ("GET", "/api/chains/99/wait"),
-        ("POST", "/api/chains/99/complete"), ("POST", "/api/chains/99/cancel"), ("DELETE", "/api/chains/99"),
-        ("GET", "/api/jobs/99/blockers"), ("GET", "/api/chains/none"), ("GET", "/api/chains/99999999999999999999"),
+        ("GET", "/api/chains/99"),
+        ("GET", "/api/chains/99/jobs"),
+        ("GET", "/api/chains/99/wait"),
+        ("POST", "/api/chains/99/complete"),
+        ("POST", "/api/chains/99/cancel"),
+        ("DELETE", "/api/chains/99"),
+        ("GET", "/api/jobs/99/blockers"),
+        ("GET", "/api/chains/none"),
+        ("GET", "/api/chains/99999999999999999999"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_there_is_not_found(gateway: RunningGateway, method: str, path: str) -> None:
     answer = gateway.call(method, path, {} if method == "POST" else None)
     assert (answer.status, answer.body["code"]) == (404, "unknown_job")

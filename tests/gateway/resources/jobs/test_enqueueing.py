@@ -33,8 +33,13 @@ def test_the_answer_comes_when_the_result_is_there(gateway: RunningGateway, data
         answer = asking.result()
     assert (answer.status, answer.headers["Preference-Applied"]) == (200, "wait=60")
     assert answer.body == {
-        "id": 1, "is_new": True, "outcome": "created", "state": "completed", "output": {"paid": True}, "error": None,
-    }  # fmt: skip
+        "id": 1,
+        "is_new": True,
+        "outcome": "created",
+        "state": "completed",
+        "output": {"paid": True},
+        "error": None,
+    }
 
 
 def test_a_job_that_failed_meanwhile_says_with_what(gateway: RunningGateway) -> None:

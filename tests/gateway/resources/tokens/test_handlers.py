@@ -21,8 +21,11 @@ def test_a_token_is_made_used_listed_revoked_and_all_of_it_can_be_read_afterward
         assert call(gateway, "GET", "/api/tokens", token=secret).status == 403
         [listed] = call(gateway, "GET", "/api/tokens").body["items"]
         assert (listed["name"], listed["created_by"], listed["rate"], listed["state"]) == (
-            "shop", "gateway_token", 5.0, "active",
-        )  # fmt: skip
+            "shop",
+            "gateway_token",
+            5.0,
+            "active",
+        )
         assert listed["last_used_at"] is not None
         assert secret not in str(listed)
         assert call(gateway, "DELETE", f"/api/tokens/{number}").body == {"changed": True}

@@ -48,9 +48,15 @@ def test_a_worker_in_another_language_registers_with_its_first_heartbeat_and_is_
         for name in ("worker_id", "queues", "kinds", "slots", "host", "pid", "version", "app_version")
     }
     assert shown == {
-        "worker_id": "go-1", "queues": ["mail"], "kinds": ["send"], "slots": 4, "host": "box", "pid": 7,
-        "version": "go 1", "app_version": "9",
-    }  # fmt: skip
+        "worker_id": "go-1",
+        "queues": ["mail"],
+        "kinds": ["send"],
+        "slots": 4,
+        "host": "box",
+        "pid": 7,
+        "version": "go 1",
+        "app_version": "9",
+    }
     assert (worker["state"], worker["memory"], worker["cpu"], worker["memory_limit"]) == ("ready", 0.25, 0.5, 2**30)
     for called in ("go-1", "go", first["name"], INCARNATION[:8]):
         assert gateway.call("GET", f"/api/workers/{called}").body["incarnation"] == INCARNATION

@@ -89,7 +89,7 @@ def test_a_newer_schema_that_breaks_nothing_can_be_worked_with() -> None:
         ("create index mine on leasehold.jobs (created_at)", "advice", "somebody added index jobs.mine"),
     ],
     ids=["nothing", "function", "index", "column", "trigger", "own index"],
-)  # fmt: skip
+)
 async def test_whoever_tampers_is_found_out(database: Database, change: str, verdict: str, detail: str) -> None:
     check = await drift_after(database, change)
     assert check.verdict == verdict

@@ -99,11 +99,18 @@ def test_a_blocker_that_does_not_fit_is_named(wanted: Any, output: Any, said: st
 @pytest.mark.parametrize(
     ("kind", "output", "is_broken"),
     [
-        (pay, Receipt(1), False), (pay, {"number": 1}, False), (pay, {"number": "one"}, True), (pay, None, True),
-        (order, {"number": 1}, False), (order, 5, True), (either, None, False), (either, "text", True),
-        (nothing, 5, False), (silent, 5, False),
+        (pay, Receipt(1), False),
+        (pay, {"number": 1}, False),
+        (pay, {"number": "one"}, True),
+        (pay, None, True),
+        (order, {"number": 1}, False),
+        (order, 5, True),
+        (either, None, False),
+        (either, "text", True),
+        (nothing, 5, False),
+        (silent, 5, False),
     ],
-)  # fmt: skip
+)
 def test_what_is_returned_is_held_against_what_was_promised(kind: Any, output: Any, is_broken: bool) -> None:
     assert (Promise(kind).broken_by(output, msgspec.json.encode(output)) is not None) is is_broken
 

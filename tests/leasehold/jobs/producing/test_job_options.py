@@ -129,7 +129,7 @@ PLACES = {
         lambda: inserted("reopen_jobs", "jobs"), STORED, {"deadline": "a job that is run once more has none"}
     ),
     "the view all_jobs": Place(view_columns, STORED),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("place", PLACES)

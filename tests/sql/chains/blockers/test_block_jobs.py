@@ -29,8 +29,12 @@ async def test_a_held_job_goes_back_until_its_new_blockers_are_done_and_the_atte
     (again,) = await claim_kind(worker, "echo")
     assert (again["attempt"], await edges(database, 1)) == (2, [(2, True, "found")])
     assert await events(database, 1) == [
-        ("created", 0), ("claimed", 1), ("blocked", 1), ("unblocked", 1), ("claimed", 2),
-    ]  # fmt: skip
+        ("created", 0),
+        ("claimed", 1),
+        ("blocked", 1),
+        ("unblocked", 1),
+        ("claimed", 2),
+    ]
     await worker.complete([again])
     assert await broken_chains(database, is_swept=True) == []
 
@@ -48,10 +52,17 @@ async def test_further_blockers_come_in_further_slots(database: Database, worker
 
 @pytest.mark.parametrize(
     ("wait", "after"),
-    [({}, "pending"), ({"blockers": []}, "pending"), ({"blockers": None, "jobs": None, "delay": None}, "pending"),
-     ({"delay": 60}, "scheduled"), ({"delay": -5}, "pending"), ({"delay": 1e300}, "scheduled"),
-     ({"blockers": [1]}, "pending"), ({"blockers": [1], "delay": 60}, "scheduled")],
-)  # fmt: skip
+    [
+        ({}, "pending"),
+        ({"blockers": []}, "pending"),
+        ({"blockers": None, "jobs": None, "delay": None}, "pending"),
+        ({"delay": 60}, "scheduled"),
+        ({"delay": -5}, "pending"),
+        ({"delay": 1e300}, "scheduled"),
+        ({"blockers": [1]}, "pending"),
+        ({"blockers": [1], "delay": 60}, "scheduled"),
+    ],
+)
 async def test_with_nothing_open_to_wait_for_only_the_delay_counts(
     database: Database, worker: SqlWorker, wait: dict[str, object], after: str
 ) -> None:
@@ -113,12 +124,18 @@ async def test_a_job_cannot_wait_for_its_own_chain(database: Database, worker: S
 
 
 BAD: list[tuple[object, str]] = [
-    ([], SHAPE), (None, SHAPE), ({"until": 1}, SHAPE), ({"delay": "soon"}, SHAPE), ({"delay": True}, SHAPE),
-    ({"jobs": {}}, "jobs must be a JSON array of objects"), ({"jobs": [{}]}, "kind is missing"),
-    ({"blockers": 5}, "blockers must be an array, not number"), ({"blockers": [404]}, "blocker 404 is no job"),
+    ([], SHAPE),
+    (None, SHAPE),
+    ({"until": 1}, SHAPE),
+    ({"delay": "soon"}, SHAPE),
+    ({"delay": True}, SHAPE),
+    ({"jobs": {}}, "jobs must be a JSON array of objects"),
+    ({"jobs": [{}]}, "kind is missing"),
+    ({"blockers": 5}, "blockers must be an array, not number"),
+    ({"blockers": [404]}, "blocker 404 is no job"),
     ({"blockers": [{"position": 1}]}, "a blocker must be the id of a job"),
     ({"jobs": [{"kind": "x"}], "blockers": [{"position": 2}]}, "job 2: a blocker must be the id of a job"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("wait", "complaint"), BAD)

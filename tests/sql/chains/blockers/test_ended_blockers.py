@@ -57,10 +57,13 @@ async def cancel_the_chain(database: Database, worker: SqlWorker) -> None:
 
 
 ENDS: dict[str, tuple[End, str]] = {
-    "fails": (fail, "failed"), "is reaped": (reap, "failed"), "misses its deadline": (miss_the_deadline, "failed"),
-    "is cancelled": (cancel, "cancelled"), "is cancelled with others": (cancel_all, "cancelled"),
+    "fails": (fail, "failed"),
+    "is reaped": (reap, "failed"),
+    "misses its deadline": (miss_the_deadline, "failed"),
+    "is cancelled": (cancel, "cancelled"),
+    "is cancelled with others": (cancel_all, "cancelled"),
     "is cancelled as a chain": (cancel_the_chain, "cancelled"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("way", ENDS)
@@ -109,8 +112,9 @@ async def test_both_kinds_of_waiting_go_together(database: Database, worker: Sql
     joined = await enqueue_blocked(database, [ANY_END, needed])
     await fail(database, worker)
     assert (await state(database, joined), await edges(database, joined)) == (
-        "blocked", [(True, None, "failed"), (False, None, "open")],
-    )  # fmt: skip
+        "blocked",
+        [(True, None, "failed"), (False, None, "open")],
+    )
     await complete_all(worker, "needed")
     assert await state(database, joined) == "pending"
 

@@ -62,8 +62,14 @@ async def test_a_failed_job_runs_with_its_new_args_after_a_retry(database: Datab
     claimed = await worker.claim_one()
     assert (claimed["args"], claimed["attempt"]) == ('{"a": 2}', 2)
     assert [event for event, _ in await events(database, 1)] == [
-        "created", "claimed", "started", "failed", "edited", "retried", "claimed",
-    ]  # fmt: skip
+        "created",
+        "claimed",
+        "started",
+        "failed",
+        "edited",
+        "retried",
+        "claimed",
+    ]
 
 
 async def test_a_job_can_be_put_off_and_brought_forward(database: Database, worker: SqlWorker) -> None:

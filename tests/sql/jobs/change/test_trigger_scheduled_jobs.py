@@ -46,11 +46,17 @@ NOON = datetime(2500, 1, 1, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("filters", "ids"),
     [
-        ({"queue": "q"}, [3, 4]), ({"key": "k"}, [3, 4]), ({"error_type": "TimeoutError"}, [1]), ({"run_before": NOON}, [1, 2]),
-        ({"run_after": NOON}, [3, 4]), ({"after_id": 2}, [3, 4]), ({"batch": 2}, [1, 2]), ({"queue": "nobody's"}, []),
+        ({"queue": "q"}, [3, 4]),
+        ({"key": "k"}, [3, 4]),
+        ({"error_type": "TimeoutError"}, [1]),
+        ({"run_before": NOON}, [1, 2]),
+        ({"run_after": NOON}, [3, 4]),
+        ({"after_id": 2}, [3, 4]),
+        ({"batch": 2}, [1, 2]),
+        ({"queue": "nobody's"}, []),
     ],
     ids=str,
-)  # fmt: skip
+)
 async def test_a_dry_run_tells_what_would_be_done_and_does_nothing(
     later: Database, filters: dict[str, object], ids: list[int]
 ) -> None:

@@ -121,8 +121,10 @@ async def test_ticks_that_are_caught_up_with_fire_each(database: Database) -> No
         assert await fire(connection, fire_of(row, NEXT, [skipped, tick(10), tick(11)])) == [(2, 1, 0, 2)]
         entries = await connection.call("list_schedule_ticks")
         assert [(entry["outcome"], entry["ticks"], entry["tick_at"].second) for entry in entries] == [
-            ("fired", None, 11), ("fired", None, 10), ("skipped", 10, 0),
-        ]  # fmt: skip
+            ("fired", None, 11),
+            ("fired", None, 10),
+            ("skipped", 10, 0),
+        ]
         assert (await schedule(connection))["last_tick_at"].second == 11
 
 

@@ -25,11 +25,18 @@ async def test_without_a_query_it_is_one_job(database: Database) -> None:
     )
     [job] = await made(database, None)
     assert job == {
-        "kind": "echo", "args": {"a": 1}, "queue": "q", "priority": 3, "key": "k", "key_group": None, "max_attempts": 4,
+        "kind": "echo",
+        "args": {"a": 1},
+        "queue": "q",
+        "priority": 3,
+        "key": "k",
+        "key_group": None,
+        "max_attempts": 4,
         "timeout": 9,
-        "delay": None, "run_at": "2030-01-01T12:00:05+00:00",
+        "delay": None,
+        "run_at": "2030-01-01T12:00:05+00:00",
         "metadata": {"team": "x", "schedule": "s", "tick": "2030-01-01T12:00:00+00:00"},
-    }  # fmt: skip
+    }
 
 
 async def test_columns_become_args_over_those_of_the_schedule(database: Database) -> None:

@@ -10,6 +10,10 @@ async def test_a_command_is_shown_with_its_worker(database: Database, worker: Sq
     number = await command(database, "w1", "cancel_job", job_id=7)
     (row,) = await database.call("get_command", number)
     assert (row["worker_id"], row["incarnation"], row["command"], row["args"], row["state"]) == (
-        "w1", worker.incarnation, "cancel_job", '{"job_id": 7}', "pending",
-    )  # fmt: skip
+        "w1",
+        worker.incarnation,
+        "cancel_job",
+        '{"job_id": 7}',
+        "pending",
+    )
     assert await database.call("get_command", number + 1) == []

@@ -18,7 +18,7 @@ from leasehold.records.jobs import JobPage, JobRecord
 LOOK = 20_000
 
 
-class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
+class JobSearch(msgspec.Struct, frozen=True, kw_only=True):
     """Which jobs a list is about; what is None does not matter."""
 
     state: str | None
@@ -69,10 +69,16 @@ class JobLists(Part):
         Raises:
             BadInput: an unknown state, or a page size out of range.
         """
-        wanted = JobFilter(
-            state=state, queue=queue, kind=kind, key=key, worker_id=worker_id, created_after=created_after,
-            created_before=created_before, args=args,
-        )  # fmt: skip
+        wanted = JobSearch(
+            state=state,
+            queue=queue,
+            kind=kind,
+            key=key,
+            worker_id=worker_id,
+            created_after=created_after,
+            created_before=created_before,
+            args=args,
+        )
         return await self._list(wanted, checked_before(before_id), page_size)
 
     async def search(
@@ -107,10 +113,16 @@ class JobLists(Part):
         Raises:
             BadInput: an unknown state, or a page size out of range.
         """
-        wanted = JobFilter(
-            state=state, queue=queue, kind=kind, key=key, worker_id=worker_id, created_after=created_after,
-            created_before=created_before, args=args,
-        )  # fmt: skip
+        wanted = JobSearch(
+            state=state,
+            queue=queue,
+            kind=kind,
+            key=key,
+            worker_id=worker_id,
+            created_after=created_after,
+            created_before=created_before,
+            args=args,
+        )
         before_id, end = checked_before(before_id), None
         if wanted.is_searched:
             end = await self._database.call_value("find_page_end", state, key, before_id, LOOK)
@@ -120,7 +132,7 @@ class JobLists(Part):
 
     async def _list(
         self,
-        wanted: JobFilter,
+        wanted: JobSearch,
         before_id: int | None,
         page_size: int,
         after_id: int | None = None,

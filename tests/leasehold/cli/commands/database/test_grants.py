@@ -45,8 +45,9 @@ def test_what_differs_is_a_finding(cli: Cli) -> None:
     shown = cli("grants", "--output", "text", services=Applied("shop_producer can call cancel_job"))
     assert shown.code == 7
     assert shown.out.splitlines()[-2:] == [
-        "shop_producer can call cancel_job", "`leasehold grants --apply` puts it right",
-    ]  # fmt: skip
+        "shop_producer can call cancel_job",
+        "`leasehold grants --apply` puts it right",
+    ]
 
 
 def test_applying_keeps_the_prefix_that_is_there(cli: Cli) -> None:

@@ -58,9 +58,15 @@ def test_all_that_match_are_retried_when_it_is_meant(dead: Cli) -> None:
     assert done.err == "1 retried\n"
     assert done.json() == [
         {
-            "job_id": 2, "kind": "b", "queue": "default", "changed": True, "was": "failed", "now": "pending", "reason": None,
+            "job_id": 2,
+            "kind": "b",
+            "queue": "default",
+            "changed": True,
+            "was": "failed",
+            "now": "pending",
+            "reason": None,
         }
-    ]  # fmt: skip
+    ]
     assert states(dead) == ["pending", "cancelled", "pending", "failed"]
 
 

@@ -17,8 +17,11 @@ def test_setting_and_dropping_tell_whether_they_changed_anything(cli: Cli) -> No
     drop = ("queues", "unlimit", "crawl", "--group", "tenant 7", "--output", "text")
     assert cli(*drop).out == "group tenant 7 of queue crawl was already without this limit\n"
     assert cli("queues", "unlimit", "crawl").json() == {
-        "queue": "crawl", "key_group": "", "limited": False, "changed": True,
-    }  # fmt: skip
+        "queue": "crawl",
+        "key_group": "",
+        "limited": False,
+        "changed": True,
+    }
 
 
 def test_the_limits_are_listed_with_their_use(cli: Cli) -> None:

@@ -93,8 +93,12 @@ def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
     cli("schedules", "create", "s", "clean_up", "--every", "5m", "--blackout", "22:00-06:00", "--queue", "slow")
     changed = record(cli("schedules", "update", "s", "--cron", "@daily", "--args", '{"days": 7}', "--kind", "sweep"))
     assert (changed["cron"], changed["every"], changed["args"], changed["kind"], changed["queue"]) == (
-        "@daily", None, {"days": 7}, "sweep", "slow",
-    )  # fmt: skip
+        "@daily",
+        None,
+        {"days": 7},
+        "sweep",
+        "slow",
+    )
     cleared = record(cli("schedules", "update", "s", "--clear", "blackouts", "--clear", "queue", "--revision", "2"))
     assert (cleared["blackouts"], cleared["queue"]) == ([], "default")
     late = cli("schedules", "update", "s", "--revision", "2", "--priority", "1")
@@ -136,8 +140,12 @@ def test_firing_by_hand_names_the_jobs(cli: Cli) -> None:
     assert cli(*day, "--output", "text").out == "schedule s made 1 job: 22\n"
     assert cli(*day, "--output", "text").out == "schedule s had made already 1 job: 22\n"
     assert record(cli(*day)) == {
-        "schedule": "s", "tick_at": "2030-01-31T00:00:00Z", "job_count": 1, "job_ids": [22], "is_new": False,
-    }  # fmt: skip
+        "schedule": "s",
+        "tick_at": "2030-01-31T00:00:00Z",
+        "job_count": 1,
+        "job_ids": [22],
+        "is_new": False,
+    }
     wrong = cli("schedules", "generate", "s", "--date", "31.1.2030")
     assert (wrong.code, "'31.1.2030' is no date; write for example 2030-01-31" in wrong.err) == (2, True)
 

@@ -141,8 +141,13 @@ def test_the_history_is_listed_newest_first_and_page_by_page(cli: Cli, psql: Psq
     psql(database_url, TICKS)
     cli("schedules", "trigger", "other")
     assert [line.split("  ")[0] for line in lines_of(cli("schedules", "history", "--output", "text"))] == [
-        "schedule", "other", "nightly", "nightly", "nightly", "nightly",
-    ]  # fmt: skip
+        "schedule",
+        "other",
+        "nightly",
+        "nightly",
+        "nightly",
+        "nightly",
+    ]
     page = cli("schedules", "history", "nightly", "--limit", "2")
     found = cast("list[dict[str, Any]]", page.json())
     assert [(each["outcome"], each["job_ids"]) for each in found] == [("fired", [7, 8]), ("failed", None)]

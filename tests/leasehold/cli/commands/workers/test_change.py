@@ -16,9 +16,14 @@ def process(start_process: StartProcess, database_url: str) -> LeaseholdProcess:
     """A worker called w1, alias ada, with two slots."""
     process = start_process(
         ["run", "worker", "--log-format", "text"],
-        {"LEASEHOLD_DATABASE_URL": database_url, "LEASEHOLD_WORKER_ID": "w1", "LEASEHOLD_WORKER_NAME": "ada",
-         "LEASEHOLD_APP": APP, "LEASEHOLD_SLOTS": "2"},
-    )  # fmt: skip
+        {
+            "LEASEHOLD_DATABASE_URL": database_url,
+            "LEASEHOLD_WORKER_ID": "w1",
+            "LEASEHOLD_WORKER_NAME": "ada",
+            "LEASEHOLD_APP": APP,
+            "LEASEHOLD_SLOTS": "2",
+        },
+    )
     process.wait_for_line("starting worker w1 (ada) for role (all) with 2 slots")
     return process
 
@@ -52,19 +57,32 @@ def test_a_worker_does_what_it_is_told_and_says_so(cli: Cli, process: LeaseholdP
         process.wait_for_line(line)
     commands = cli("workers", "show", "w1", "--output", "text").out
     assert [line.split()[1] for line in re.findall(r"^\d+ .*$", commands, re.MULTILINE)] == [
-        "decommission", "dump_stacks", "cancel_job", "dump_stacks", "set_concurrency", "resume", "pause",
-    ]  # fmt: skip
+        "decommission",
+        "dump_stacks",
+        "cancel_job",
+        "dump_stacks",
+        "set_concurrency",
+        "resume",
+        "pause",
+    ]
 
 
 def test_programs_get_the_answer_as_it_is(cli: Cli, process: LeaseholdProcess) -> None:
     assert cli("workers", "scale", "w1", "3").json() == {
-        "worker_id": "w1", "command": "set_concurrency", "command_id": 1, "state": "done", "result": {"was": 2, "slots": 3},
-    }  # fmt: skip
+        "worker_id": "w1",
+        "command": "set_concurrency",
+        "command_id": 1,
+        "state": "done",
+        "result": {"was": 2, "slots": 3},
+    }
     assert cli("workers", "stacks", "w1").json() == {"worker_id": "w1", "stacks": []}
     assert cli("workers", "decommission", "w1").json() == {
-        "worker_id": "w1", "command": "decommission", "command_id": 3, "state": "done",
+        "worker_id": "w1",
+        "command": "decommission",
+        "command_id": 3,
+        "state": "done",
         "result": {"state": "draining", "running": []},
-    }  # fmt: skip
+    }
     assert process.wait() == 0
 
 

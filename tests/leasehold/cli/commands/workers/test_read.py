@@ -54,8 +54,12 @@ def test_programs_get_everything(cli: Cli) -> None:
     [listed] = msgspec.json.decode(cli("workers", "list").out, type=list[dict[str, Any]])
     chosen = {name: listed[name] for name in ("worker_id", "name", "app_version", "active_job_ids", "missing_kinds")}
     assert chosen == {
-        "worker_id": "pod-1", "name": "brave-otter", "app_version": "7.1", "active_job_ids": [1], "missing_kinds": ["parse"],
-    }  # fmt: skip
+        "worker_id": "pod-1",
+        "name": "brave-otter",
+        "app_version": "7.1",
+        "active_job_ids": [1],
+        "missing_kinds": ["parse"],
+    }
 
 
 @pytest.mark.usefixtures("worker")

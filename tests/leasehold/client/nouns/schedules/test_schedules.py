@@ -24,12 +24,24 @@ async def crawl(shop: int, deep: bool = False) -> None: ...
 def test_a_schedule_is_made_of_a_job_and_read(under: Under) -> None:
     async def work(client: Client) -> None:
         made = await client.schedules.create(
-            clean_up.new(days=7), name="nightly", cron="0 3 * * *", zone="Europe/Berlin", stagger=timedelta(minutes=5),
-            blackouts=[Blackout("22:00", "02:00", days=["fri"])], starts_at=datetime(2030, 1, 1, tzinfo=UTC), by="Ada",
-        )  # fmt: skip
+            clean_up.new(days=7),
+            name="nightly",
+            cron="0 3 * * *",
+            zone="Europe/Berlin",
+            stagger=timedelta(minutes=5),
+            blackouts=[Blackout("22:00", "02:00", days=["fri"])],
+            starts_at=datetime(2030, 1, 1, tzinfo=UTC),
+            by="Ada",
+        )
         assert (made.kind, made.args, made.queue, made.priority, made.zone, made.stagger, made.updated_by) == (
-            "clean_up", {"days": 7}, "slow", 3, "Europe/Berlin", 300, "Ada",
-        )  # fmt: skip
+            "clean_up",
+            {"days": 7},
+            "slow",
+            3,
+            "Europe/Berlin",
+            300,
+            "Ada",
+        )
         assert made.blackouts == [{"from": "22:00", "to": "02:00", "days": ["fri"]}]
         assert (made.next_run_at, made.last_run_at, made.declared, list(made.overridden)) == (None, None, None, [])
         assert await client.schedules.get("nightly") == await client.schedules.get(str(made.id)) == made
@@ -44,8 +56,13 @@ def test_a_change_leaves_the_rest_and_none_brings_back_the_default(under: Under)
         await client.schedules.create(NewJob(kind="echo"), name="s", cron="@daily", zone="Asia/Tokyo", grace=5)
         changed = await client.schedules.update("s", every=timedelta(hours=1), queue="q", args={"a": [1]}, revision=1)
         assert (changed.every, changed.cron, changed.zone, changed.queue, changed.args, changed.grace) == (
-            3600, None, "Asia/Tokyo", "q", {"a": [1]}, 5,
-        )  # fmt: skip
+            3600,
+            None,
+            "Asia/Tokyo",
+            "q",
+            {"a": [1]},
+            5,
+        )
         assert (await client.schedules.update("s", grace=None)).grace == 60
         with pytest.raises(WrongState, match="has revision 3 by now, not 1"):
             await client.schedules.update("s", revision=1, grace=1)
@@ -105,9 +122,16 @@ def test_what_is_not_there_is_an_unknown_schedule(under: Under) -> None:
     async def work(client: Client) -> None:
         schedules = client.schedules
         for call in (
-            schedules.get, schedules.delete, schedules.enable, schedules.disable, schedules.trigger, schedules.generate,
-            schedules.preview, schedules.history, schedules.reset,
-        ):  # fmt: skip
+            schedules.get,
+            schedules.delete,
+            schedules.enable,
+            schedules.disable,
+            schedules.trigger,
+            schedules.generate,
+            schedules.preview,
+            schedules.history,
+            schedules.reset,
+        ):
             with pytest.raises(UnknownSchedule, match="there is no schedule 'none'"):
                 await call("none")
         with pytest.raises(UnknownSchedule):
