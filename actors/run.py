@@ -138,8 +138,8 @@ async def _make(
                 await declare_schedules(ticks, app.schedules, declared_by)
 
             return [
-                DueJobs(await reserve("due jobs"), switchboard, settings.poll_seconds),
                 Scheduler(ticks, database, switchboard, settings.poll_seconds, start_up),
+                DueJobs(await reserve("due jobs"), switchboard, settings.poll_seconds),
             ]
         case _:
             return [

@@ -28,7 +28,7 @@ select count(leasehold.create_schedule(jsonb_build_object(
                                                                else '{"cron": "* * * * * *", "zone": "Europe/Berlin"}' end))
   from generate_series(1, $1::int) n, (select date_trunc('second', clock_timestamp()) + make_interval(secs => $3) as at) b
 """
-READY = "select count(*) >= {0} from pg_stat_activity where datname = current_database() and application_name like '% ticker'"
+READY = "select count(*) >= {0} from pg_stat_activity where datname = current_database() and application_name like '% scheduler'"
 DONE = "select clock_timestamp() > max(ends_at) and bool_and(next_run_at is null) from leasehold.schedules"
 COMMITS = "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()"
 LATENESS = "select extract(epoch from fired_at - tick_at)::float8 from leasehold.schedule_ticks"

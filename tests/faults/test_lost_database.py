@@ -58,7 +58,7 @@ async def test_no_acknowledged_job_is_lost_when_postgres_restarts(
     fleet = durable_fleet
     worker = await fleet.worker("w1")
     others = fleet.run("scheduler", "reaper")
-    await others.until_line("running due jobs, scheduler, reaper")
+    await others.until_line("running scheduler, due jobs, reaper")
     load = Load(fleet)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(load.run)
@@ -75,7 +75,7 @@ async def test_no_acknowledged_job_is_lost_when_postgres_restarts(
 async def test_cut_connections_lose_nothing(fleet: Fleet) -> None:
     worker = await fleet.worker("w1")
     others = fleet.run("scheduler", "reaper")
-    await others.until_line("running due jobs, scheduler, reaper")
+    await others.until_line("running scheduler, due jobs, reaper")
     load = Load(fleet)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(load.run)
