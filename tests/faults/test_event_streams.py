@@ -8,9 +8,15 @@ import signal
 import pytest
 
 from tests.support.fleet import Fleet
-from tests.support.processes import StartProcess
+from tests.support.processes import LeaseholdProcess, StartProcess
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.acceptance
+
+
+def completed_jobs(process: LeaseholdProcess) -> list[int]:
+    """The completions that it has printed, in their order."""
+    return [json.loads(line)["job_id"] for line in process.stdout.splitlines() if '"job_completed"' in line]
 
 
 async def test_following_prints_what_happens_as_it_happens(fleet: Fleet, start_process: StartProcess) -> None:
@@ -20,10 +26,7 @@ async def test_following_prints_what_happens_as_it_happens(fleet: Fleet, start_p
     process = start_process(["events", "--follow", "--output", "jsonl"], {"LEASEHOLD_DATABASE_URL": fleet.database.dsn})
     await process.until_line(f'"job_id":{before}')
     job = await fleet.client.enqueue("quick")
-    line = await process.until_line('"event":"job_completed","at":', after=process.line_count - 1)
-    while json.loads(line)["job_id"] != job:
-        line = await process.until_line('"event":"job_completed"', after=process.line_count)
+    await until(lambda: completed_jobs(process) == [before, job])
     process.signal(signal.SIGINT)
     await process.until_exit()
-    ends = [json.loads(each) for each in process.stdout.splitlines() if '"job_completed"' in each]
-    assert [each["job_id"] for each in ends] == [before, job]
+    assert completed_jobs(process) == [before, job]
