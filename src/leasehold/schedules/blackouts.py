@@ -1,12 +1,12 @@
 """Windows in which a schedule does not fire: times of the day, on some days or all, and single stretches of time.
 
-A time of the day is what the clock on the wall shows: when clocks go back, a window may open a second time.
+A time of the day is what the clock on the wall shows: when clocks go back, a window may close early and open a second time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -28,17 +28,45 @@ class DailyBlackout(msgspec.Struct, frozen=True):
 
     def end_at(self, moment: datetime, zone: ZoneInfo) -> datetime | None:
         """When the window that `moment` lies in ends; None where it lies in none."""
+        begun = self._begun(moment, zone)
+        if begun is None:
+            return None
+        wall = datetime(begun.year, begun.month, begun.day) + timedelta(minutes=self._end)
+        ended = from_wall(wall.replace(tzinfo=zone))
+        if ended <= moment:  # the clock went back since that end, and the window is open once more
+            ended = from_wall(wall.replace(tzinfo=zone, fold=1))
+        back = _clock_goes_back(moment, ended, zone)
+        return ended if back is None or self._begun(back, zone) else back
+
+    @property
+    def _end(self) -> int:
+        """The minute of its end, counted from the midnight before its begin."""
+        return self.end if self.end > self.start else self.end + DAY_MINUTES
+
+    def _begun(self, moment: datetime, zone: ZoneInfo) -> date | None:
+        """The day on which the window that `moment` lies in began; None where it lies in none."""
         local = moment.astimezone(zone)
         minute = local.hour * 60 + local.minute
-        end = self.end if self.end > self.start else self.end + DAY_MINUTES
         for days_ago in (0, 1):
             begun = local.date() - timedelta(days=days_ago)
-            if begun.weekday() in self.days and self.start <= minute + days_ago * DAY_MINUTES < end:
-                wall = datetime(begun.year, begun.month, begun.day) + timedelta(minutes=end)
-                ended = from_wall(wall.replace(tzinfo=zone))
-                # The clock went back meanwhile: that end is over, and the window is open once more.
-                return ended if ended > moment else from_wall(wall.replace(tzinfo=zone, fold=1))
+            if begun.weekday() in self.days and self.start <= minute + days_ago * DAY_MINUTES < self._end:
+                return begun
         return None
+
+
+def _clock_goes_back(start: datetime, end: datetime, zone: ZoneInfo) -> datetime | None:
+    """When clocks of the zone go back between two moments, to the second; None where they do not."""
+    offset = start.astimezone(zone).utcoffset() or timedelta()
+    if (end.astimezone(zone).utcoffset() or timedelta()) >= offset:
+        return None
+    before, after = int(start.timestamp()), int(end.timestamp())
+    while after - before > 1:
+        middle = (before + after) // 2
+        if (datetime.fromtimestamp(middle, zone).utcoffset() or timedelta()) < offset:
+            after = middle
+        else:
+            before = middle
+    return datetime.fromtimestamp(after, UTC)
 
 
 class SingleBlackout(msgspec.Struct, frozen=True):

@@ -52,6 +52,13 @@ def test_when_clocks_go_back_into_it_a_window_opens_again() -> None:
     assert end(window, datetime(2026, 10, 25, 2, 10, fold=1)) == "25 02:30+01"
 
 
+def test_a_window_ends_where_clocks_go_back_to_a_time_before_it() -> None:
+    window = {"from": "02:30", "to": "03:30"}
+    assert end(window, datetime(2026, 10, 25, 2, 45)) == "25 02:00+01"
+    assert end(window, datetime(2026, 10, 25, 2, 15, fold=1)) is None
+    assert end(window, datetime(2026, 10, 25, 2, 45, fold=1)) == "25 03:30+01"
+
+
 def test_a_stretch_is_from_one_moment_until_another() -> None:
     christmas = {"from": "2026-12-24T12:00:00+01:00", "to": "2026-12-27"}
     assert end(christmas, datetime(2026, 12, 24, 11, 59)) is None

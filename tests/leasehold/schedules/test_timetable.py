@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from leasehold.errors import BadInput
@@ -150,6 +150,7 @@ def test_the_next_tick_is_the_same_from_wherever_one_asks(
 
 @settings(max_examples=60)
 @given(expression=EXPRESSIONS, zone=ZONES, moment=moments(), windows=WINDOWS)
+@example("*/15 * * * *", "America/New_York", datetime(2026, 11, 1, tzinfo=UTC), [{"from": "01:30", "to": "02:30"}])
 def test_walking_and_asking_one_by_one_give_the_same(
     expression: str, zone: str, moment: datetime, windows: list[Any]
 ) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ROOMS = [ROOT / name for name in ("actors", "gateway", "notify", "src/leasehold")]
 LONGEST_FILE = 290
 LONGEST_FUNCTION = 40

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 HOP = re.compile(r"`([\w./]+\.(?:py|sql)): ([\w.]+)`")
 FILE = re.compile(r"`((?:actors|gateway|notify|sql|src|tests|docs)/[\w./]+\.\w+)`")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(page for folder in ("docs", "deploy", "examples") for page in (ROOT / folder).rglob("*.md"))]
 )
