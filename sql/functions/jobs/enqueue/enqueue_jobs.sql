@@ -18,7 +18,7 @@
 -- Tables      jobs (insert; read for the keys of new jobs), workers (read); as add_jobs for jobs with other fields than c_simple
 create or replace function leasehold.enqueue_jobs(jobs jsonb, notify boolean default true)
 returns table (job_id bigint, is_new boolean, outcome text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     c_simple constant text[] := '{kind,args,queue,priority,run_at,delay,key,key_group,max_attempts,timeout,traceparent,metadata}';
