@@ -31,37 +31,36 @@ begin
         return query
         with job as materialized (
             select w.position, w.doc ->> 'kind' as kind, coalesce(w.doc ->> 'queue', 'default') as queue, w.doc ->> 'key' as key,
-                   coalesce(w.doc -> 'args', '{}') as args, w.doc -> 'metadata' as metadata, w.doc ->> 'key_group' as key_group,
-                   coalesce((w.doc -> 'priority')::integer, 0) as priority, coalesce((w.doc -> 'max_attempts')::integer, 20) as max_attempts,
-                   greatest(v_now, case when w.doc ? 'delay' then v_now + make_interval(secs => (w.doc -> 'delay')::double precision)
-                                        when w.doc ? 'run_at' then (w.doc ->> 'run_at')::timestamptz end) as run_at,
-                   (w.doc -> 'timeout')::double precision as timeout, w.doc ->> 'traceparent' as traceparent
+                   coalesce(nullif(w.doc -> 'args', 'null'), '{}') as args, nullif(w.doc -> 'metadata', 'null') as metadata,
+                   coalesce((w.doc ->> 'priority')::integer, 0) as priority, coalesce((w.doc ->> 'max_attempts')::integer, 20) as max_attempts,
+                   greatest(v_now, coalesce((w.doc ->> 'run_at')::timestamptz, v_now + make_interval(secs => (w.doc ->> 'delay')::double precision))) as run_at,
+                   w.doc ->> 'key_group' as key_group, (w.doc ->> 'timeout')::double precision as timeout, w.doc ->> 'traceparent' as traceparent
               from jsonb_array_elements(enqueue_jobs.jobs) with ordinality w(doc, position)
              where case when jsonb_typeof(w.doc) <> 'object' or w.doc - c_simple <> '{}' then false
                         else jsonb_typeof(w.doc -> 'kind') = 'string' and octet_length(w.doc ->> 'kind') between 1 and 200
                          and w.doc ->> 'kind' !~ '[[:cntrl:]]'
-                         and case when w.doc ? 'queue' then jsonb_typeof(w.doc -> 'queue') = 'string' and w.doc ->> 'queue' !~ '[[:cntrl:],]'
-                                       and octet_length(w.doc ->> 'queue') between 1 and 200 else true end
-                         and case when w.doc ? 'args' then jsonb_typeof(w.doc -> 'args') = 'object' and pg_column_size(w.doc -> 'args') <= 1048576
-                                  else true end
-                         and case when w.doc ? 'metadata' then jsonb_typeof(w.doc -> 'metadata') = 'object'
-                                       and pg_column_size(w.doc -> 'metadata') <= 65536 else true end
-                         and case when w.doc ? 'key' then jsonb_typeof(w.doc -> 'key') = 'string'
-                                       and octet_length(w.doc ->> 'key') between 1 and 500 else true end
-                         and case when w.doc ? 'priority' then jsonb_typeof(w.doc -> 'priority') = 'number'
-                                       and w.doc ->> 'priority' ~ '^-?\d{1,9}$' else true end
-                         and case when w.doc ? 'max_attempts' then jsonb_typeof(w.doc -> 'max_attempts') = 'number'
-                                       and w.doc ->> 'max_attempts' ~ '^[1-9]\d{0,5}$' else true end
-                         and case when w.doc ? 'delay' then jsonb_typeof(w.doc -> 'delay') = 'number' and not w.doc ? 'run_at'
-                                       and (w.doc -> 'delay')::numeric between 0 and leasehold.longest_time() else true end
-                         and case when w.doc ? 'run_at' then jsonb_typeof(w.doc -> 'run_at') = 'string' and w.doc ->> 'run_at' ~ c_moment
-                                       and (w.doc ->> 'run_at')::timestamptz < '9000-01-01Z' else true end
-                         and case when w.doc ? 'timeout' then jsonb_typeof(w.doc -> 'timeout') = 'number'
-                                       and (w.doc -> 'timeout')::numeric between 1e-9 and leasehold.longest_time() else true end
-                         and case when w.doc ? 'key_group' then jsonb_typeof(w.doc -> 'key_group') = 'string' and w.doc ->> 'key_group' <> '*'
-                                       and octet_length(w.doc ->> 'key_group') between 1 and 500 else true end
-                         and case when w.doc ? 'traceparent' then jsonb_typeof(w.doc -> 'traceparent') = 'string'
-                                       and octet_length(w.doc ->> 'traceparent') <= 200 else true end
+                         and case coalesce(jsonb_typeof(w.doc -> 'queue'), 'null') when 'null' then true
+                                  when 'string' then w.doc ->> 'queue' !~ '[[:cntrl:],]' and octet_length(w.doc ->> 'queue') between 1 and 200 end
+                         and case coalesce(jsonb_typeof(w.doc -> 'args'), 'null') when 'null' then true
+                                  when 'object' then pg_column_size(w.doc -> 'args') <= 1048576 end
+                         and case coalesce(jsonb_typeof(w.doc -> 'metadata'), 'null') when 'null' then true
+                                  when 'object' then pg_column_size(w.doc -> 'metadata') <= 65536 end
+                         and case coalesce(jsonb_typeof(w.doc -> 'key'), 'null') when 'null' then true
+                                  when 'string' then octet_length(w.doc ->> 'key') between 1 and 500 end
+                         and case coalesce(jsonb_typeof(w.doc -> 'priority'), 'null') when 'null' then true
+                                  when 'number' then w.doc ->> 'priority' ~ '^-?\d{1,9}$' end
+                         and case coalesce(jsonb_typeof(w.doc -> 'max_attempts'), 'null') when 'null' then true
+                                  when 'number' then w.doc ->> 'max_attempts' ~ '^[1-9]\d{0,5}$' end
+                         and case coalesce(jsonb_typeof(w.doc -> 'delay'), 'null') when 'null' then true
+                                  when 'number' then w.doc ->> 'run_at' is null and (w.doc ->> 'delay')::numeric between 0 and leasehold.longest_time() end
+                         and case coalesce(jsonb_typeof(w.doc -> 'run_at'), 'null') when 'null' then true
+                                  when 'string' then w.doc ->> 'run_at' ~ c_moment and (w.doc ->> 'run_at')::timestamptz < '9000-01-01Z' end
+                         and case coalesce(jsonb_typeof(w.doc -> 'timeout'), 'null') when 'null' then true
+                                  when 'number' then (w.doc ->> 'timeout')::numeric between 1e-9 and leasehold.longest_time() end
+                         and case coalesce(jsonb_typeof(w.doc -> 'key_group'), 'null') when 'null' then true
+                                  when 'string' then w.doc ->> 'key_group' <> '*' and octet_length(w.doc ->> 'key_group') between 1 and 500 end
+                         and case coalesce(jsonb_typeof(w.doc -> 'traceparent'), 'null') when 'null' then true
+                                  when 'string' then octet_length(w.doc ->> 'traceparent') <= 200 end
                    end
         ), follower as (
             select f.position
@@ -87,7 +86,7 @@ begin
             if enqueue_jobs.notify then
                 perform leasehold.wake_idle_workers(array(
                     select distinct coalesce(w.doc ->> 'queue', 'default') from jsonb_array_elements(enqueue_jobs.jobs) w(doc)
-                     where not coalesce((w.doc -> 'delay')::numeric >= 120 or (w.doc ->> 'run_at')::timestamptz >= v_now + interval '2 minutes', false)));
+                     where not coalesce((w.doc ->> 'delay')::numeric >= 120 or (w.doc ->> 'run_at')::timestamptz >= v_now + interval '2 minutes', false)));
             end if;
             return;
         end if;
