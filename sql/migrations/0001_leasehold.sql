@@ -169,6 +169,13 @@ create table leasehold.job_logs_default partition of leasehold.job_logs default;
 
 comment on table leasehold.job_logs is 'What handlers logged with job.log, capped per job, one partition a day.';
 
+create table leasehold.id_marks (
+    last_id  bigint primary key,
+    taken_at timestamptz not null
+);
+
+comment on table leasehold.id_marks is 'One moment of each day with the greatest id given out by then: says in which partitions a job can be.';
+
 create type leasehold.job_change as (
     job_id  bigint,
     kind    text,
@@ -191,6 +198,9 @@ create table leasehold.idempotency_keys (
     fingerprint     text collate "C",
     primary key (idempotency_key, part)
 );
+
+-- The janitor goes through them in the order of their jobs.
+create index idempotency_keys_job on leasehold.idempotency_keys (job_id);
 
 comment on table leasehold.idempotency_keys is 'Which job an enqueue with this key made; outlives the job, so that a repeated call finds it.';
 comment on column leasehold.idempotency_keys.part is

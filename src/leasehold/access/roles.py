@@ -52,8 +52,8 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         write_job_logs
     """),
     "maintainer": names("""
-        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups
-        drop_old_ticks ensure_partitions expire_jobs fire_schedules list_due_schedules lock_schedule_query
+        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_rows
+        drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs fire_schedules list_due_schedules lock_schedule_query
         make_jobs_due measure_depths next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules
         promote_stranded_jobs read_schedule_rows reap_jobs unblock_stranded_jobs
     """),
