@@ -47,7 +47,10 @@ create table leasehold.jobs (
 ) with (
     fillfactor = 70,
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
-    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000,
+    -- Giving pages back to the system takes an exclusive lock, and the table grows again at once.
+    vacuum_truncate = off, toast.vacuum_truncate = off,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000, toast.autovacuum_vacuum_cost_delay = 0
 );
 
 -- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. Where groups have limits, claims look apart

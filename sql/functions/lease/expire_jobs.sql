@@ -34,9 +34,10 @@ begin
                     from unnest(v_ids) with ordinality u(id, position) join leasehold.jobs j on j.id = u.id order by u.position),
             null, null, null, v_now) f
     ), told as (
-        select count(pg_notify('leasehold', format('lost:%s:%s:deadline', e.id, e.attempt))) as sent from ended e where e.incarnation is not null
+        select count(leasehold.send_notice(format('lost:%s:%s:deadline', e.id, e.attempt))) as sent from ended e where e.incarnation is not null
     )
-    select array_agg(e.key) filter (where e.state in ('pending', 'claimed', 'running') and e.key is not null) || leasehold.close_chains(array_agg(coalesce(e.chain_id, e.id)), false)
+    select array_agg(e.key) filter (where e.state in ('pending', 'claimed', 'running') and e.key is not null)
+           || leasehold.close_chains(array_agg(coalesce(e.chain_id, e.id)), false)
       into v_keys from ended e, told t;
     -- Ours by now, but for keys of jobs that were unblocked: where others are at one of these, the sweep promotes it.
     v_keys := array(select k.key from (select distinct u.key from unnest(v_keys) u(key)) k where pg_try_advisory_xact_lock(leasehold.key_lock(k.key)));

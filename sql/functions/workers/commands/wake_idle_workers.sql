@@ -11,7 +11,7 @@ declare
     v_now   timestamptz := leasehold.clock();
     v_woken integer;
 begin
-    select count(pg_notify('leasehold', 'wake:' || q.queue)) into v_woken
+    select count(leasehold.send_notice('wake:' || q.queue)) into v_woken
       from (select distinct u.queue from unnest(wake_idle_workers.queues) u(queue)) q
      where exists (select from leasehold.workers w
                     where w.idle and w.listening and w.state = 'ready' and w.heartbeat_at > v_now - interval '5 minutes'
