@@ -67,12 +67,14 @@ class AsyncioReservedConnection(Caller):
 class AsyncioDatabase(Caller):
     """A pool of connections, for asyncio. Open it with `open_asyncio_database`."""
 
-    def __init__(self, dsn: str, application_name: str, timeout: float, direct_dsn: str | None = None) -> None:
+    def __init__(
+        self, dsn: str, application_name: str, timeout: float, direct_dsn: str | None = None, *, keepalive: bool = False
+    ) -> None:
         self.dsn = dsn
         self.direct_dsn = direct_dsn
         self.application_name = application_name
         self.timeout = timeout
-        self._connector = Connector(dsn, timeout)
+        self._connector = Connector(dsn, timeout, keepalive=keepalive)
         self._direct_connector = Connector(direct_dsn, timeout) if direct_dsn else self._connector
         self._pool: Any = None
         self.closers: list[Callable[[], Awaitable[None]]] = []
