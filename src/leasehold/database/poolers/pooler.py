@@ -22,7 +22,8 @@ from typing import Any
 import asyncpg
 
 CLOSE_SECONDS = 2.0
-TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
+"""What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""
 
 KEEPALIVE = """
 set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000
