@@ -194,6 +194,8 @@ class Dispatcher:
             self._poll.reset()
             jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds) for row in rows]
             for held in jobs:
+                if (former := self._holdings.get(held.id)) is not None:
+                    former.lose("taken_by_another_worker")
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
             _log_claims(jobs, was_rung)

@@ -6,6 +6,7 @@
     │   ├── UnknownKind           no handler is registered for the kind
     │   ├── DuplicateKind         two handlers for one kind
     │   ├── DuplicateSchedule     two schedules of one name in the code
+    │   ├── NoTransaction         a connection of the caller's has begun no transaction
     │   └── SettingsError         a setting is unknown or out of range
     ├── NotFound
     │   ├── UnknownJob            no job has this id
@@ -79,6 +80,11 @@ class DuplicateKind(BadInput):
 
 class DuplicateSchedule(BadInput):
     """A schedule of this name is declared already."""
+
+
+class NoTransaction(BadInput):
+    """The connection is in no transaction, so a rollback would undo nothing; begin one first. SQLAlchemy begins one at its first
+    statement: execute one before."""
 
 
 class SettingsError(BadInput):

@@ -17,7 +17,7 @@ import asyncpg
 from leasehold.database.calls import Caller, Row
 from leasehold.database.poolers.hearing import prove_hearing
 from leasehold.database.poolers.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
-from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, release
+from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
 from leasehold.database.translation import translated
 from leasehold.observability.request_context import current_actor
 
@@ -160,7 +160,7 @@ class AsyncioDatabase(Caller):
             if (actor := current_actor()) is not None:
                 await connection.fetch(NAME_ACTOR, actor)
         except BaseException:
-            await release(self.pool, connection)
+            await discard(self.pool, connection)
             raise
         return PooledTransaction(connection, transaction, self.pool)
 
