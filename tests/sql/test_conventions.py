@@ -146,3 +146,12 @@ async def test_every_table_and_its_public_columns_are_explained(database: Databa
         "and not relispartition and obj_description(oid) is null and relname not like 'schema_%' order by 1"
     )
     assert [row[0] for row in rows] == []
+
+
+async def test_every_table_has_a_primary_key_and_every_partition(database: Database) -> None:
+    """Without one, logical replication refuses every update and delete in the table (SQLSTATE 55000)."""
+    rows = await database.fetch(
+        "select c.relname::text from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p') "
+        "and not exists (select from pg_index i where i.indrelid = c.oid and i.indisprimary) order by 1"
+    )
+    assert [row[0] for row in rows] == []
