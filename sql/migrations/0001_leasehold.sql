@@ -219,11 +219,13 @@ create table leasehold.unique_claims (
     job_id     bigint primary key,
     unique_key text collate "C" not null,
     of_chain   boolean not null,
-    created_at timestamptz not null
+    created_at timestamptz not null,
+    made_by    text collate "C" not null default session_user
 );
 
 comment on table leasehold.unique_claims is 'Under which unique key a job was made, for as long as the job is kept: a retry has to claim the key again.';
 comment on column leasehold.unique_claims.of_chain is 'Claimed for as long as the chain that the job began is open.';
+comment on column leasehold.unique_claims.made_by is 'The login that made the job; others may not change it by on_conflict.';
 
 -- Chains. There is no table of them: the last job of each tells how it stands.
 

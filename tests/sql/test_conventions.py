@@ -25,7 +25,7 @@ INLINED = {
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
-    "desired_workers", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_over", "is_schedule_busy", "is_small",
+    "desired_workers", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_over", "is_schedule_busy", "is_small", "is_stranger",
     "key_lock", "longest_time", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock",
     "workers_needed",
 }  # fmt: skip

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-RoleName = Literal["owner", "producer", "worker", "maintainer", "reader", "operator", "scaler", "query"]
+RoleName = Literal["owner", "producer", "waiter", "worker", "maintainer", "reader", "operator", "scaler", "query"]
 
 ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
 PURPOSES: Mapping[RoleName, str] = {
     "owner": "owns everything; `leasehold migrate` and `leasehold doctor` log in as a member",
-    "producer": "enqueues jobs and waits for their chains: web applications",
+    "producer": "enqueues jobs: web applications",
+    "waiter": "waits for chains and sees their outputs, whoever made them: applications that show results",
     "worker": "claims, renews and settles jobs, and enqueues what follows: `leasehold run worker`",
     "maintainer": "`leasehold run scheduler reaper`: due jobs, schedules, expired leases, partitions, rollups",
     "reader": "looks at everything but the hashes of tokens: dashboards, people",
@@ -24,10 +25,14 @@ PURPOSES: Mapping[RoleName, str] = {
 }
 INCLUDES: Mapping[RoleName, tuple[RoleName, ...]] = {
     "owner": ("query",),
-    "worker": ("producer",),
-    "operator": ("producer", "reader"),
+    "worker": ("producer", "waiter"),
+    "operator": ("producer", "waiter", "reader"),
 }
 """Which roles a role is a member of."""
+WRITING_NOTHING: tuple[RoleName, ...] = ("reader", "scaler")
+"""Whose functions change no row and lock none. A test holds it for each function and for all that it calls."""
+SEEING_NO_CONTENTS: tuple[RoleName, ...] = ("producer", "scaler")
+"""Whose functions and views answer with no args, outputs, errors or metadata of jobs."""
 
 
 def names(text: str) -> frozenset[str]:
@@ -43,7 +48,10 @@ QUERY_FUNCTIONS = frozenset({"read_schedule_rows"})
 
 FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "producer": names("""
-        enqueue_job enqueue_jobs wake_idle_workers watch_chains
+        enqueue_job enqueue_jobs wake_idle_workers
+    """),
+    "waiter": names("""
+        watch_chains
     """),
     "worker": names("""
         acknowledge_command assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs continue_jobs
@@ -72,7 +80,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         complete_schedule create_schedule create_token declare_schedule delete_chain delete_job delete_jobs
         delete_schedule disable_schedule drop_limit edit_job enable_schedule enqueue_for_keys find_token
         generate_jobs heartbeat_worker list_audit list_tokens lock_job pause_queue read_schedule_rows recover_stale_jobs
-        refuse_schedule register_worker repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token
+        refuse_schedule register_worker repair_fault repair_jobs reset_schedule resume_queue retry_job retry_jobs revoke_token
         set_ageing set_limit stop_worker trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs update_schedule
         wake write_audit
     """),
@@ -86,7 +94,7 @@ INTERNAL = names("""
     bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains count_jobs_ahead
     demote_keyed_jobs describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job explain_key
     explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers find_worker
-    finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small isolate_suspects key_lock
+    finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small is_stranger isolate_suspects key_lock
     limit_lanes list_open_groups list_ready_kinds longest_time lock_chains lock_queue make_histogram make_summaries make_tick_jobs
     measure_percentile measure_rate most_crashes name_job name_refusals name_unique_key promote_waiting_jobs
     queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain refuse_continuation
