@@ -4,8 +4,8 @@
     reap            the reaper looks for expired leases    tick         the scheduler looks for due jobs
     lost:ID:ATTEMPT:REASON   the owner of that attempt does not hold the job any more
     pause:QUEUE     nothing is claimed from the queue any more: hand back what has not begun
-    command:INCARNATION      that worker is told to do something
-    closed:CHAIN    a chain that somebody waits for has ended (or was deleted)
+    command:INCARNATION      a command for that worker
+    closed:CHAIN    a chain that is waited for has ended (or was deleted)
     ping:TOKEN      a listener asking itself whether it still hears
 
 A notification only makes things faster. Anybody with psql can send one, so nonsense is expected.
@@ -48,7 +48,7 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class CommandNotice(msgspec.Struct, frozen=True):
-    """A worker is told to do something; its next heartbeat brings what."""
+    """There is a command for a worker; its next heartbeat brings it."""
 
     incarnation: str
 

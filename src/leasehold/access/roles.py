@@ -44,7 +44,7 @@ EVERYBODY = frozenset({"clock"})
 """What every role may call; it runs with the caller's rights."""
 
 QUERY_FUNCTIONS = frozenset({"read_schedule_rows"})
-"""What the role `query` owns, so that it runs with that role's rights, whoever calls."""
+"""What the role `query` owns, so that it runs with that role's rights for every caller."""
 
 FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "producer": names("""
@@ -115,5 +115,5 @@ def functions_of(role: RoleName) -> frozenset[str]:
 
 
 def public_functions() -> frozenset[str]:
-    """Those that run with the rights of their owner, whoever calls."""
+    """Those that run with the rights of their owner for every caller."""
     return frozenset[str]().union(*FUNCTIONS.values())

@@ -107,7 +107,7 @@ class Enqueues(Part):
             state: only keys whose newest job among those is in this state: all shops whose last crawl failed.
             keys: only these.
             after_key: only those that follow it in byte order, to go on where the limit was reached.
-            limit: at most so many keys, in byte order; up to 10000.
+            limit: the most keys, in byte order; up to 10000.
             dry_run: only tell the keys.
 
         Returns:

@@ -114,7 +114,7 @@ class AsyncioDatabase(Caller):
         return self._pool
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
-        """Run one statement on a connection of the pool, in the name of whoever `acting_as` names.
+        """Run one statement on a connection of the pool, in the name that `acting_as` has set.
 
         `timeout` is for both, getting the connection and the statement; a server that stands still costs two seconds more.
         It must leave nothing in its session (SET, LISTEN, locks): nothing is undone after it, which would cost a round
@@ -179,7 +179,7 @@ class AsyncioDatabase(Caller):
 
         Args:
             hear: called at once with each payload; must not wait or raise.
-            lost: called when the connection has ended, whoever ended it.
+            lost: called when the connection has ended, for any reason.
 
         Raises:
             ListenerDeaf: a pooler stands before Postgres, and what others say does not come through it.

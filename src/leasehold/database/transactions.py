@@ -44,7 +44,7 @@ class AsyncioTransaction(OpenTransaction):
 class PooledTransaction(AsyncioTransaction):
     """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`.
 
-    Nobody else may end it: every statement raises TransactionEnded once somebody's SQL has.
+    Nobody else may end it: once SQL of the caller has ended it, every statement raises TransactionEnded.
     """
 
     flushes = True

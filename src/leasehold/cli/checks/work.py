@@ -44,7 +44,7 @@ def check_settings(settings: Settings, given: int) -> Check:
 def _contradictions(settings: Settings) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if not settings.notify and settings.poll_seconds > SLOW_POLL:
-        trouble = f"notify is off and poll_seconds = {settings.poll_seconds:g}, so a new job may wait for so long"
+        trouble = f"notify is off and poll_seconds = {settings.poll_seconds:g}, so a new job may wait that long"
         found.append((trouble, "lower LEASEHOLD_POLL_SECONDS, or set LEASEHOLD_NOTIFY=on"))
     if settings.lease_seconds < SHORT_LEASE:
         trouble = (
@@ -61,7 +61,7 @@ async def check_jobs(database: Database) -> Check:
 
 
 def judge_jobs(overdue: int, unclaimed: Sequence[Any]) -> Check:
-    """The worst that can be said of them: what somebody has paused is meant to wait."""
+    """The worst that can be said of them: paused work is meant to wait."""
     unserved = [each for each in unclaimed if each["reason"] == "unserved"]
     found = [f"{overdue} overdue, and no worker or reaper sees to it"] if overdue else []
     advice = ["look at `leasehold audit`"] if overdue else []
@@ -90,7 +90,7 @@ def _count(jobs: int) -> str:
 
 
 async def check_workers(database: Database, settings: Settings) -> Check:
-    """Those who registered are alive and hear notifications, and somebody is there when jobs wait."""
+    """Registered workers are alive and hear notifications, and there is a worker when jobs wait."""
     [row] = await database.fetch(IS_WAITED_FOR)
     return judge_workers(await database.fetch(WORKERS), row["is_waited_for"], settings.notify)
 

@@ -80,7 +80,7 @@ class Connector:
         self._untouched.add(connection.get_server_pid())
 
     async def reset(self, connection: Any) -> None:
-        """Undo what a user of a pooled connection has done to its session; behind a pooler there is none to undo."""
+        """Undo what a user of a pooled connection has done to its session; behind a pooler there is nothing to undo."""
         is_untouched = connection.get_server_pid() in self._untouched
         self._untouched.discard(connection.get_server_pid())
         if self.pooler is Pooler.NONE and not is_untouched:

@@ -33,7 +33,8 @@ def view_reap(report: ReapReport, _now: datetime) -> Sequence[RenderableType]:
 async def reap(
     *,
     minutes: Annotated[
-        float | None, Parameter(help="Also take jobs whose worker has not renewed them for so long, lease or not.")
+        float | None,
+        Parameter(help="Also take jobs whose worker has not renewed them for this many seconds, lease or not."),
     ] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> ReapReport:
