@@ -90,6 +90,11 @@ begin
                array_agg(case when s.is_free then pg_try_advisory_xact_lock_shared(leasehold.queue_lock(s.queue)) else false end), null
           into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_groups, v_lane_counts, v_are_many, v_lane_shared, v_busy_queue
           from served s;
+        if v_lane_queues is null then
+            exit when v_is_swept or leasehold.promote_stranded_jobs(200) = 0;
+            v_is_swept := true;
+            continue;
+        end if;
 
         -- Ask the limits. They are looked at again under the locks: set_limit commits before we have them, or waits until we end.
         v_are_limited := false = any (v_lane_shared) or exists (select from leasehold.limits m where m.queue = any (v_lane_queues));
@@ -193,7 +198,7 @@ begin
         end if;
     end loop;
 
-    update leasehold.workers w set idle = (v_claimed = 0)
+    update leasehold.workers w set idle = (v_claimed = 0), idle_since = case when v_claimed = 0 then v_now else w.idle_since end
      where w.incarnation = claim_jobs.incarnation and w.idle is distinct from (v_claimed = 0);
 end
 $$;
