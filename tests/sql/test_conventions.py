@@ -26,8 +26,8 @@ INLINED = {
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
     "desired_workers", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_over", "is_schedule_busy", "is_small",
-    "key_lock", "longest_time", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock",
-    "workers_needed",
+    "key_lock", "longest_time", "most_crashes", "next_claim_in", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in",
+    "queue_lock", "workers_needed",
 }  # fmt: skip
 VERBS = (
     "acknowledge|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|demote|describe|delete|drop|edit|"

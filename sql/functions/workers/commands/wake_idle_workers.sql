@@ -14,24 +14,39 @@ set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     c_most_queues constant integer := 20;
+    c_fleet       constant integer := 32;
     v_now       timestamptz := leasehold.clock();
     v_listeners bigint;
-    v_is_anyone boolean;
+    v_idle      bigint;
     v_awake     timestamptz;
     v_queue     text;
     v_notice    text;
     v_sent      integer := 0;
 begin
-    select count(*), bool_or(w.idle and w.state = 'ready' and (w.queues = '{}' or w.queues && wake_idle_workers.queues)) into v_listeners, v_is_anyone
+    select count(*), count(*) filter (where w.idle and w.state = 'ready' and (w.queues = '{}' or w.queues && wake_idle_workers.queues)) into v_listeners, v_idle
       from leasehold.workers w where w.stopped_at is null and w.listening and w.heartbeat_at > v_now - interval '5 minutes';
-    if v_is_anyone is not true then
+    if v_idle = 0 then
         return 0;
-    elsif cardinality(wake_idle_workers.queues) > c_most_queues then
+    elsif v_idle <= 2 and v_listeners < c_fleet and cardinality(wake_idle_workers.queues) = 1 then
+        -- The usual case in one statement: what it cannot tell at a glance is left to name_idle_workers.
+        perform pg_notify('leasehold', 'wake:' || q.queue)
+           from unnest(wake_idle_workers.queues) q(queue)
+          cross join lateral (select j.kind from leasehold.jobs j where j.state = 'pending' and j.queue = q.queue order by j.kind limit 1) f
+          where not exists (select from leasehold.limits l where l.queue = q.queue)
+            and not exists (select from leasehold.queues p where p.queue = q.queue and p.paused_at is not null)
+            and exists (select from leasehold.workers w
+                         where w.stopped_at is null and w.idle and w.listening and w.state = 'ready' and w.heartbeat_at > v_now - interval '5 minutes'
+                           and w.backoff is null and (w.queues = '{}' or q.queue = any (w.queues)) and (w.kinds = '{}' or f.kind = any (w.kinds)));
+        if found then
+            return 1;
+        end if;
+    end if;
+    if cardinality(wake_idle_workers.queues) > c_most_queues then
         perform leasehold.wake();
         return 1;
     end if;
     -- A NOTIFY costs some 40 µs of CPU for each listener. With this time between two of them they stay below a tenth of a core.
-    v_awake := case when v_listeners >= 32 then v_now - v_listeners * interval '0.25 ms' end;
+    v_awake := case when v_listeners >= c_fleet then v_now - v_listeners * interval '0.25 ms' end;
     for v_queue in select distinct u.queue from unnest(wake_idle_workers.queues) u(queue) order by 1 loop
         v_notice := leasehold.name_idle_workers(v_queue, v_now, v_awake);
         if v_notice is not null then
