@@ -319,6 +319,7 @@ create table leasehold.workers (
     stopped_at        timestamptz,
     lost_at           timestamptz,
     backoff_until     timestamptz,
+    idle_since        timestamptz,
     memory_limit      bigint,
     cpu_limit         double precision,
     blamed_job        bigint,
@@ -341,10 +342,14 @@ create table leasehold.workers (
     backoff           text,
     queues            text[] not null,
     kinds             text[] not null,
+    kinds_key         bigint not null generated always as (hash_array_extended(kinds, 0)) stored,
     constraint workers_state_is_known check (state in ('ready', 'paused', 'draining', 'stopped')),
     constraint workers_stopped_when check ((state = 'stopped') = (stopped_at is not null)),
     constraint workers_heartbeat_takes_time check (heartbeat_seconds > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, toast_tuple_target = 256);
+
+-- Those that have ended stay for people to see; claims, wake-ups and heartbeats pass them by.
+create index workers_alive on leasehold.workers (incarnation) where stopped_at is null;
 
 comment on table leasehold.workers is 'One row for each incarnation of a worker process.';
 comment on column leasehold.workers.lost_at is 'When the last of its lost jobs were taken back. What it claims afterwards it claims alive.';
@@ -362,6 +367,8 @@ comment on column leasehold.workers.version is 'Of leasehold.';
 comment on column leasehold.workers.app_version is 'Of the code that has the handlers.';
 comment on column leasehold.workers.backoff is 'Why it claims nothing for now; null: it does.';
 comment on column leasehold.workers.queues is 'Queues it serves; empty means all.';
+comment on column leasehold.workers.idle_since is 'When a claim of it last came back empty after one that did not; it counts while the worker is idle.';
+comment on column leasehold.workers.kinds_key is 'Stands for its kinds, so that workers of one sort are found without reading long lists.';
 comment on column leasehold.workers.kinds is 'Kinds it has handlers for; empty means all (it has a default handler).';
 
 create table leasehold.worker_commands (
