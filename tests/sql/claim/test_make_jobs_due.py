@@ -87,7 +87,9 @@ async def test_a_job_whose_key_somebody_settles_is_left_and_nobody_waits_for_it(
     assert await database.call_value("make_jobs_due") == 1
 
 
-async def test_many_jobs_of_a_key_that_somebody_settles_hide_none_behind_them(database: Database, worker: SqlWorker) -> None:
+async def test_many_jobs_of_a_key_that_somebody_settles_hide_none_behind_them(
+    database: Database, worker: SqlWorker
+) -> None:
     """All but one join the line of the key; that one brings the next call back to it."""
     await enqueue_many(database, [{**SOON, "key": "k"} for _ in range(1100)] + [SOON] * 3)
     await database.execute("update leasehold.jobs set run_at = now() - interval '1 h' + make_interval(secs => id)")

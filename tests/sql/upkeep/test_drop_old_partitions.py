@@ -8,7 +8,6 @@ from leasehold.errors import BadInput
 from tests.sql.upkeep.test_ensure_partitions import finish_one, partitions
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_waits import freeze, open_transaction
-from tests.support.sql_worker import SqlWorker
 
 
 async def live_a_week(caller: ReservedConnection) -> None:

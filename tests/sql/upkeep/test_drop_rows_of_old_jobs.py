@@ -110,7 +110,9 @@ async def test_jobs_of_later_days_are_not_looked_at(fresh_database: Database) ->
         await connection.call("ensure_partitions", 0)
         for n in range(5, 10):
             await enqueue(connection, idempotency_key=f"{n}")
-        await connection.execute("delete from leasehold.jobs; update leasehold.idempotency_keys set created_at = '2030-05-01'")
+        await connection.execute(
+            "delete from leasehold.jobs; update leasehold.idempotency_keys set created_at = '2030-05-01'"
+        )
         await freeze(connection, "2030-05-07 12:00Z")
         await forget(connection, 3)
         left = await connection.fetch("select idempotency_key from leasehold.idempotency_keys order by 1")
