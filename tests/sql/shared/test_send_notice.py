@@ -39,7 +39,8 @@ async def commits_with_a_full_queue(dsn: str) -> None:
                     await fill(database, payload)
             async with open_transaction(database, "producer") as producer:
                 job_id = await enqueue(producer)
-                assert await producer.call_value("wake_idle_workers", ["default"]) == 0
+                await producer.call("wake_idle_workers", ["default"])
+                await producer.call("wake_idle_workers", [f"q{n}" for n in range(30)])
                 await producer.execute("commit")
             await database.call("cancel_job", job_id)
             await stuck.execute("commit")
