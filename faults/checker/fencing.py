@@ -97,20 +97,16 @@ def judge_ends(history: History, job: int) -> Iterator[Violation]:
             yield Violation("I5", f"job {job}: {what}", [held, each] if held else [each])
         if each.owner is None or held is None or held.owner != each.owner:
             continue
-        if each.error in REAPED and not writes_as_owner(history, each.by, each.owner):
+        if writes_as_owner(history, each.by, each.owner) or each.error == "DeadlineExceeded":
+            continue
+        if each.error in REAPED:
             if held.lease is not None and held.lease > each.at:
                 yield Violation("I5", f"job {job} was failed before its lease had run out", [held, each])
-        elif is_worker(history, each.by) and each.error != "DeadlineExceeded":
-            if not writes_as_owner(history, each.by, each.owner):
-                yield Violation("I5", f"job {job} was ended by {each.by!r}, which does not hold it", [held, each])
+        elif process_of(each.by) in history.workers:
+            yield Violation("I5", f"job {job} was ended by {each.by!r}, which does not hold it", [held, each])
 
 
 def writes_as_owner(history: History, by: str, owner: str) -> bool:
     """Whether a session belongs to the process of an incarnation, as far as that is known."""
     process = history.processes.get(owner)
     return process is None or process_of(by) == process
-
-
-def is_worker(history: History, by: str) -> bool:
-    """Whether a session belongs to a worker."""
-    return process_of(by) in history.processes.values()

@@ -56,6 +56,11 @@ class History:
         return {worker.incarnation: worker.process for worker in self.of(records.Worker)}
 
     @cached_property
+    def workers(self) -> frozenset[str]:
+        """The processes that are workers."""
+        return frozenset(self.processes.values())
+
+    @cached_property
     def ends(self) -> dict[int, End]:
         """How each job ended last, whether or not it was retried later."""
         return {end.job: end for end in sorted(self.of(End), key=attrgetter("n"))}

@@ -106,7 +106,9 @@ class Run:
         wish = self._wish
         place = Place(self._server, self._folder, nursery)
         proxy = await place.proxy()
-        async with open_database(proxy.dsn(DATABASE, "client"), application_name="leasehold client", timeout=10.0) as database:
+        async with open_database(
+            proxy.dsn(DATABASE, "client"), application_name="leasehold client", timeout=10.0
+        ) as database:
             async with open_fleet(place, wish.shape) as fleet:
                 mix = Mix(wish.seed)
                 gateway = fleet.gateway.env["GATEWAY_URL"]
@@ -213,5 +215,5 @@ class Run:
 def health(member: Member, pid: int) -> Health:
     """Whether it went when it was asked to, and what its log says."""
     code = member.exit_code
-        went = (0, -SIGTERM)  # the second: it had only just begun, and did not listen yet
-    return Health(member.name, pid, None if code in went else code if code is not None else 0, member.complaints())
+    went = (0, -SIGTERM)  # the second: it had only just begun, and did not listen yet
+    return Health(member.name, pid, None if code in went else code or 0, member.complaints())
