@@ -19,7 +19,8 @@ def judge_effects(history: History) -> Iterator[Violation]:
         effects[effect.job].append(effect)
     ends: defaultdict[int, list[End]] = defaultdict(list)
     for end in history.of(End):
-        if end.state == "completed" and end.kind in PAYS:
+        is_own = end.said_attempt is not None or end.next is not None  # else a client completed it from outside
+        if end.state == "completed" and end.kind in PAYS and is_own:
             ends[end.job].append(end)
     for job in effects.keys() | ends.keys():
         if len(effects[job]) != len(ends[job]):

@@ -63,20 +63,20 @@ def open_spans(history: History) -> Iterator[Span]:
 
 
 def overlaps(spans: Iterable[Span], most: int) -> Iterator[Sequence[Change]]:
-    """Moments at which more than `most` of these spans are open; a span that ends at a moment is over before one begins."""
-    events: list[tuple[float, int, int, Change]] = []
+    """Moments at which more than `most` of these spans are open."""
+    events: list[tuple[float, int, bool, Change]] = []
     for span in spans:
         if span.ended is not None and span.ended.xid == span.began.xid:
             continue
-        events.append((span.began.committed, 1, span.began.n, span.began))
+        events.append((span.began.committed, span.began.n, True, span.began))
         if span.ended is not None:
-            events.append((span.ended.committed, 0, span.began.n, span.began))
+            events.append((span.ended.committed, span.ended.n, False, span.began))
     running: dict[int, Change] = {}
-    for _, is_begin, n, began in sorted(events, key=lambda event: event[:3]):
+    for _, _, is_begin, began in sorted(events, key=lambda event: event[:2]):
         if not is_begin:
-            running.pop(n, None)
+            running.pop(began.n, None)
             continue
-        running[n] = began
+        running[began.n] = began
         if len(running) > most:
             yield sorted(running.values(), key=attrgetter("n"))
 

@@ -8,19 +8,19 @@ select current_setting('application_name') || coalesce(' @' || nullif(current_se
 $$;
 create table watch.notes (
     n bigint not null default nextval('watch.numbers'), xid xid8 not null default pg_current_xact_id(),
-    at timestamptz not null default clock_timestamp(), by text not null default watch.session(),
+    at timestamptz not null default leasehold.clock(), by text not null default watch.session(),
     what text not null, doc jsonb not null
 );
 create table watch.changes (
     n bigint not null default nextval('watch.numbers'), xid xid8 not null default pg_current_xact_id(),
-    at timestamptz not null default clock_timestamp(), by text not null default watch.session(),
+    at timestamptz not null default leasehold.clock(), by text not null default watch.session(),
     job bigint not null, old_state text, state text, old_attempt int, attempt int, old_owner uuid, owner uuid,
     old_lease timestamptz, lease timestamptz, claimed_at timestamptz, kind text, queue text, key text, key_group text, chain bigint,
     run_at timestamptz, max_attempts int, spared int, crashes int, tag bigint, unique_key text, schedule text, tick text
 );
 create table watch.ends (
     n bigint primary key default nextval('watch.numbers'), xid xid8 not null default pg_current_xact_id(),
-    at timestamptz not null default clock_timestamp(), by text not null default watch.session(),
+    at timestamptz not null default leasehold.clock(), by text not null default watch.session(),
     job bigint not null, state text, attempt int, owner uuid, kind text, queue text, chain bigint, next bigint,
     error text, said_attempt int, said_owner text
 );

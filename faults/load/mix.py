@@ -54,6 +54,8 @@ class Mix:
         if how == "refused":
             jobs = [self._refused()]
         if how == "idempotent":
+            self._tags = []
+            jobs = [self._plain()]
             key = f"request {self._dice.getrandbits(40)}"
             jobs = [jobs[0].but(idempotency_key=key)]
             return Ask(how, jobs, tuple(self._tags), key)

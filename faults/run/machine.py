@@ -106,16 +106,16 @@ class Run:
         wish = self._wish
         place = Place(self._server, self._folder, nursery)
         proxy = await place.proxy()
-        async with open_database(
-            proxy.dsn(DATABASE, "client"), application_name="leasehold client", timeout=10.0
-        ) as database:
-            async with open_fleet(place, wish.shape) as fleet:
-                mix = Mix(wish.seed)
-                gateway = fleet.gateway.env["GATEWAY_URL"]
-                clients = Clients(database, gateway, mix, Pace(wish.rate, wish.most_waiting), wish.batch)
-                await self._until_ready(wish.shape.workers)
-                await clients.set_up()
-                yield Stage(fleet, self._server, clients, mix, proxy, Random(wish.seed), 0.0)
+        async with (
+            open_database(proxy.dsn(DATABASE, "client"), application_name="leasehold client", timeout=10.0) as database,
+            open_fleet(place, wish.shape) as fleet,
+        ):
+            mix = Mix(wish.seed)
+            gateway = fleet.gateway.env["GATEWAY_URL"]
+            clients = Clients(database, gateway, mix, Pace(wish.rate, wish.most_waiting), wish.batch)
+            await self._until_ready(wish.shape.workers)
+            await clients.set_up()
+            yield Stage(fleet, self._server, clients, mix, proxy, Random(wish.seed), 0.0)
 
     async def _load_and_faults(self, stage: Stage) -> None:
         """Until the time is over, or the jobs have been made."""
