@@ -37,7 +37,8 @@ class Hand:
 
     def ask(self, sql: LiteralString, *args: object) -> list[dict[str, Any]]:
         """One statement, at the time that it is in the scene."""
-        self.connection.execute("select set_config('leasehold.frozen_clock', %s, false)", [self.scene.now.isoformat()])
+        frozen = "" if self.scene.is_real_time else self.scene.now.isoformat()
+        self.connection.execute("select set_config('leasehold.frozen_clock', %s, false)", [frozen])
         cursor = self.connection.execute(sql, args or None)
         return cursor.fetchall() if cursor.description else []
 
@@ -95,6 +96,7 @@ class Scene:
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self.now = START
+        self.is_real_time = False  # once a process of its own takes part
         self.calls: list[Entry] = []
         self._hands: list[Hand] = []
         self._tag = 0
@@ -176,7 +178,8 @@ class Scene:
 
     def history(self) -> History:
         """Everything, when the script is over."""
-        over = Over(self.now.timestamp(), self.now.timestamp(), 0)
+        now = time.time() if self.is_real_time else self.now.timestamp()
+        over = Over(now, now, 0)
         begin = Begin(0, START.timestamp(), "a scene", LEASE, 1.0)
         return History([begin, *self.calls, *collect(self.dsn), over])
 
