@@ -9,7 +9,8 @@ returns table (finding text, job_id bigint, subject text, explanation text) lang
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off as $$
 with now as materialized (select leasehold.clock() as at)
 select 'held_by_nobody', j.id, 'job ' || j.id,
-       format('the lease of attempt %s on worker %s ran out at %s and no reaper has taken it back', j.attempt, j.worker_id, date_trunc('second', j.lease_expires_at))
+       format('the lease of attempt %s on worker %s ran out at %s and ', j.attempt, j.worker_id, date_trunc('second', j.lease_expires_at))
+       || coalesce('it cannot be taken back: ' || leasehold.describe_row_holders(j.id), 'no reaper has taken it back')
   from leasehold.jobs j, now where j.state in ('claimed', 'running') and j.lease_expires_at < now.at - find_faults.grace
 union all
 select 'overdue', j.id, 'job ' || j.id, format('it was due at %s and nobody has made it claimable', date_trunc('second', j.run_at))

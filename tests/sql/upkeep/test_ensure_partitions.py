@@ -89,7 +89,7 @@ async def test_a_day_without_a_partition_works_and_is_tidied_up_later(fresh_data
         ]
 
 
-async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) -> None:
+async def test_a_partition_has_the_indexes_of_its_table(fresh_database: Database) -> None:
     async with fresh_database.reserve("clocked") as connection:
         await freeze(connection, DAY)
         await connection.call("ensure_partitions", 0)
@@ -100,11 +100,11 @@ async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) 
     ]
     assert [text for text in found if text.startswith("btree")] == [
         "btree (chain_id, chain_position) WHERE (chain_id IS NOT NULL)",
-        "btree (id)",
         "btree (key, id) WHERE (key IS NOT NULL)",
         "btree (state, id) WHERE (state <> 'completed'::text)",
-        "btree (job_id)",
-        "btree (job_id, at)",
+        "btree (id, finished_at)",
+        "btree (job_id, at, number)",
+        "btree (job_id, at, number)",
     ]
 
 
