@@ -35,7 +35,8 @@ def explore(protocol: Protocol, size: Size) -> Explored:
     queue, transitions = deque([first]), 0
     while queue:
         state = queue.popleft()
-        for label, after in steps(state, protocol):
+        for label, following in steps(state, protocol):
+            after = canonical(following)
             transitions += 1
             if after not in came:
                 came[after] = (state, label)
@@ -60,6 +61,30 @@ def broken(state: State) -> str | None:
         if len(trusting) > 1 and is_current:
             return "I14: two workers that can look at their clocks run one job"
     return None
+
+
+def canonical(state: State) -> State:
+    """Jobs have no names: of all states that differ in their order alone, one. With one job it is the state itself."""
+    order = sorted(range(len(state.rows)), key=lambda job: column(state, job))
+    if order == [*range(len(order))]:
+        return state
+    standby = None if state.standby is None else tuple(state.standby[job] for job in order)
+    workers = tuple(
+        worker._replace(
+            handlers=tuple(worker.handlers[job] for job in order), old=tuple(worker.old[job] for job in order)
+        )
+        for worker in state.workers
+    )
+    looked = frozenset(place for place, job in enumerate(order) if job in state.looked)
+    rows = tuple(state.rows[job] for job in order)
+    return state._replace(rows=rows, workers=workers, standby=standby, looked=looked)
+
+
+def column(state: State, job: int) -> tuple[object, ...]:
+    """All that is known of one job, in an order that can be compared."""
+    handlers = [each or () for worker in state.workers for each in (worker.handlers[job], worker.old[job])]
+    standby = () if state.standby is None else state.standby[job]
+    return (state.rows[job], standby, job in state.looked, *handlers)
 
 
 def way_to(state: State, came: dict[State, tuple[State, str] | None]) -> list[str]:

@@ -20,11 +20,6 @@ class Variant(NamedTuple):
 VARIANTS: tuple[Variant, ...] = (
     Variant("renewals are not guarded", Protocol(guards_renewals=False), "I5"),
     Variant("completions forget the attempt", Protocol(compares_attempts=False), "I5", Size(1, 1, 1)),
-    Variant(
-        "completions forget the incarnation, and timelines are ignored",
-        Protocol(compares_incarnations=False, heeds_timelines=False),
-        "I5",
-    ),
     Variant("timelines are ignored", Protocol(heeds_timelines=False), "I3"),
     Variant("attempts are not counted at the claim", Protocol(counts_at_the_claim=False), "I3", Size(1, 1, 1)),
     Variant("attempts go back when a job is given up", Protocol(keeps_attempts=False), "I3", Size(1, 1, 1)),
