@@ -130,7 +130,9 @@ BUGS: tuple[Bug, ...] = (
         scenes.claimed_while_blocked,
         ("I10",),
         (
-            Patch("chains/blockers/unblock_jobs.sql", "and not leasehold.is_over(b.chain_id, b.until_ended)", "and false"),
+            Patch(
+                "chains/blockers/unblock_jobs.sql", "and not leasehold.is_over(b.chain_id, b.until_ended)", "and false"
+            ),
             Patch("chains/blockers/unblock_jobs.sql", "end_state = nullif(t.state, 'completed')", "end_state = null"),
             Patch(
                 "chains/blockers/unblock_stranded_jobs.sql",
@@ -228,7 +230,8 @@ BUGS: tuple[Bug, ...] = (
         scenes.asks_twice,
         ("I2",),
         (),
-        "create function watch.forget() returns trigger language plpgsql as $$ begin delete from leasehold.idempotency_keys; return null; end $$;"
+        "create function watch.forget() returns trigger language plpgsql as $$"
+        " begin delete from leasehold.idempotency_keys; return null; end $$;"
         "create trigger a_bug after insert on leasehold.idempotency_keys for each row execute function watch.forget()",
     ),
 )

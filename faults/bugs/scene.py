@@ -31,18 +31,19 @@ class Hand:
         self.scene = scene
         self.name = name
         self.incarnation = incarnation
-        self.connection: psycopg.Connection[dict[str, Any]] = psycopg.connect(
-            scene.dsn, autocommit=True, row_factory=dict_row, application_name=name, options=f"-c faults.process={name}"
+        self.connection = psycopg.connect(
+            scene.dsn, autocommit=True, application_name=name, options=f"-c faults.process={name}"
         )
 
     def ask(self, sql: LiteralString, *args: object) -> list[dict[str, Any]]:
         """One statement, at the time that it is in the scene."""
         frozen = "" if self.scene.is_real_time else self.scene.now.isoformat()
         self.connection.execute("select set_config('leasehold.frozen_clock', %s, false)", [frozen])
-        cursor = self.connection.execute(sql, args or None)
-        return cursor.fetchall() if cursor.description else []
+        with self.connection.cursor(row_factory=dict_row) as cursor:
+            cursor.execute(sql, args or None)
+            return cursor.fetchall() if cursor.description else []
 
-    def claim(self, batch: int = 1, queue: str = "default") -> list[Job]:
+    def claim(self, batch: int = 1, queue: str = "default") -> Sequence[Job]:
         """Claim for ten seconds."""
         return self.ask(
             "select * from leasehold.claim_jobs(%s, %s, array[%s], null, %s, make_interval(secs => %s))",

@@ -234,6 +234,7 @@ def retried(scene: Scene) -> None:
     worker = scene.worker("w")
     job = scene.enqueue(max_attempts=1)
     worker.fail(worker.claim_one())
+    scene.later(1)
     scene.stranger.ask("select leasehold.retry_job(%s)", job)
     worker.complete(worker.claim_one())
 

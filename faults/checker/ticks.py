@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from faults.checker.violation import Violation
 from faults.history.history import History
@@ -30,7 +31,7 @@ def judge_ticks(history: History) -> Iterator[Violation]:
 
 def judge_rhythm(schedule: str, fired: list[Tick]) -> Iterator[Violation]:
     """A schedule that catches up leaves no tick out."""
-    for before, after in zip(fired, fired[1:], strict=False):
+    for before, after in pairwise(fired):
         if before.every is None or before.missed != "catch_up":
             continue
         gap = round((after.tick_at - before.tick_at) / before.every)

@@ -16,7 +16,7 @@ from faults.fleet.server import DATABASE
 
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
 ROOT = Path(__file__).resolve().parents[2]
-COMPLAINTS = ("Traceback (most recent call last)", "was never retrieved", "was never awaited", "internal error")
+COMPLAINTS = ("was never retrieved", "was never awaited", "internal error")
 PAUSE = 0.2  # seconds before a process that has ended is started again
 
 
@@ -50,12 +50,12 @@ class Member:
             self.exits.append((process.pid, process.returncode, self._is_ours))
             await trio.sleep(PAUSE)
 
-    def signal(self, number: signal.Signals) -> int:
-        """Send a signal to the present process, if it lives; returns its pid."""
+    def signal(self, number: signal.Signals) -> str:
+        """Send a signal to the present process, if it lives; returns which it is."""
         if self._popen is not None and self._popen.poll() is None:
             self._is_ours = self._is_ours or number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
             self._popen.send_signal(number)
-        return self.pid
+        return self.process
 
     def retire(self) -> None:
         """It is not started again."""
@@ -67,6 +67,11 @@ class Member:
         if self._popen is not None and self._popen.poll() is None:
             os.killpg(self._popen.pid, signal.SIGKILL)
             self._popen.wait()
+
+    @property
+    def process(self) -> str:
+        """The present process, as its sessions name it."""
+        return f"{self.name}.{self._number}"
 
     @property
     def is_alive(self) -> bool:
@@ -87,7 +92,7 @@ class Member:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self._is_ours = False
         self._number += 1
-        dsn = self.proxy.dsn(DATABASE, f"{self.name}.{self._number}")
+        dsn = self.proxy.dsn(DATABASE, self.process)
         with self.log.open("ab") as log:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", "leasehold", *self.args],

@@ -107,7 +107,7 @@ class _Link:
         with suppress(*BROKEN):
             async for chunk in self._client:
                 if not self._name and b"application_name\x00" in chunk:
-                    self._name = chunk.split(b"application_name\x00", 1)[1].split(b"\x00", 1)[0]
+                    self._name = bytes(chunk).split(b"application_name\x00", 1)[1].split(b"\x00", 1)[0]
                 await self._proxy.hold(name=self._name, is_reply=False)
                 if self._name and self._proxy.takes_cut(self._name, "request"):
                     break

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
+import psutil
 import psycopg
 
 from leasehold.database.embedded import find_programs
 from leasehold.database.embedded.cluster import SOCKET_NAME, Cluster, StopMode
+from leasehold.errors import DatabaseError
 
 VERSION = 18
 CONF = {
@@ -25,6 +27,7 @@ CONF = {
     "max_wal_size": "8GB",
 }
 DATABASE = "postgres"
+TRIES = 100
 
 
 class Server:
@@ -54,8 +57,8 @@ class Server:
         pid = self.primary.postmaster_pid()
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
-        self._wait_for_backends()
-        self.primary.start()
+            self._until_dead(pid)
+        self._start_at_last()
 
     def kill_backend(self) -> None:
         """SIGKILL one backend: Postgres restarts all of them."""
@@ -67,7 +70,7 @@ class Server:
             if pids:
                 os.kill(pids[0], signal.SIGKILL)
 
-    def query(self, sql: LiteralString, *args: object) -> list[tuple[object, ...]]:
+    def query(self, sql: LiteralString, *args: object) -> list[tuple[Any, ...]]:
         """Ask the primary directly."""
         with psycopg.connect(self.dsn, autocommit=True, application_name="faults") as connection:
             return connection.execute(sql, args or None).fetchall()
@@ -77,13 +80,20 @@ class Server:
         with psycopg.connect(self.dsn, autocommit=True, application_name="faults") as connection:
             connection.execute(sql, args or None)
 
-    def _wait_for_backends(self) -> None:
-        """Orphaned backends hold the shared memory until they notice; pg_ctl waits for them by failing, so try."""
-        for _ in range(100):
-            with suppress(Exception):
+    def _until_dead(self, pid: int) -> None:
+        """A process that is about to die would still count as running."""
+        with suppress(psutil.Error):
+            while psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                time.sleep(0.02)
+
+    def _start_at_last(self) -> None:
+        """Orphaned backends hold the shared memory until they notice; until then it does not start."""
+        for _ in range(TRIES):
+            with suppress(DatabaseError):
                 self.primary.start()
                 return
-            subprocess.run(["sleep", "0.1"], check=False)
+            time.sleep(0.1)
+        self.primary.start()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -76,33 +76,44 @@ def _cursor(connection: psycopg.Connection) -> Generator[psycopg.ServerCursor[tu
 def note(n: int, xid: int, at: float, committed: float, by: str, what: str, text: str) -> Entry:
     """The record of one row of `watch.notes`."""
     doc = msgspec.json.decode(text)
-    match what:
-        case "forgotten":
-            return Forgotten(n, xid, committed, doc["job"], doc["state"])
-        case "edge":
-            closed = doc["closed_at"] is not None
-            any_end = bool(doc["until_ended"])
-            return Edge(
-                n, xid, committed, doc["job_id"], doc["slot"], doc["chain_id"], any_end, closed, doc["end_state"]
-            )
-        case "effect":
-            return Effect(n, xid, committed, doc["job_id"], doc["attempt"])
-        case "tick":
-            ids = tuple(doc["job_ids"] or ())
-            tick_at, fired_at = (_seconds(doc[name]) for name in ("tick_at", "fired_at"))
-            return Tick(
-                n, xid, committed, doc["schedule"], doc["origin"], tick_at, fired_at, doc["outcome"], ids, doc["every"],
-                doc["missed"],
-            )  # fmt: skip
-        case "pause":
-            return Pause(n, xid, committed, doc["queue"], doc["paused"])
-        case "limit":
-            return Limit(n, committed, doc["queue"], doc["key_group"], doc["max_running"], doc["rate"], doc["burst"])
-        case "worker":
-            return Worker(doc["incarnation"], doc["worker_id"], process_of(by), at)
-        case _:
-            raise ValueError(f"there is no note of this kind: {what}")
+    if what == "worker":
+        return Worker(doc["incarnation"], doc["worker_id"], process_of(by), at)
+    if what == "limit":
+        return Limit(n, committed, doc["queue"], doc["key_group"], doc["max_running"], doc["rate"], doc["burst"])
+    return NOTES_BY_NAME[what](n, xid, committed, doc)
+
+
+def _edge(n: int, xid: int, committed: float, doc: dict[str, Any]) -> Edge:
+    closed, any_end = doc["closed_at"] is not None, bool(doc["until_ended"])
+    return Edge(n, xid, committed, doc["job_id"], doc["slot"], doc["chain_id"], any_end, closed, doc["end_state"])
+
+
+def _tick(n: int, xid: int, committed: float, doc: dict[str, Any]) -> Tick:
+    ids = tuple(doc["job_ids"] or ())
+    tick_at, fired_at = _seconds(doc["tick_at"]), _seconds(doc["fired_at"])
+    return Tick(
+        n,
+        xid,
+        committed,
+        doc["schedule"],
+        doc["origin"],
+        tick_at,
+        fired_at,
+        doc["outcome"],
+        ids,
+        doc["every"],
+        doc["missed"],
+    )
 
 
 def _seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
+
+
+NOTES_BY_NAME: dict[str, Callable[[int, int, float, dict[str, Any]], Entry]] = {
+    "forgotten": lambda n, xid, committed, doc: Forgotten(n, xid, committed, doc["job"], doc["state"]),
+    "edge": _edge,
+    "effect": lambda n, xid, committed, doc: Effect(n, xid, committed, doc["job_id"], doc["attempt"]),
+    "tick": _tick,
+    "pause": lambda n, xid, committed, doc: Pause(n, xid, committed, doc["queue"], doc["paused"]),
+}

@@ -16,12 +16,12 @@ LINE = msgspec.json.Decoder(Entry)
 def write_history(path: Path, entries: Iterable[Entry]) -> int:
     """Write these records; returns how many."""
     encoder = msgspec.json.Encoder()
-    count = 0
+    written = 0
     with path.open("wb", buffering=1 << 20) as file:
-        for count, entry in enumerate(entries, 1):
-            file.write(encoder.encode(entry))
-            file.write(b"\n")
-    return count
+        for entry in entries:
+            file.write(encoder.encode(entry) + b"\n")
+            written += 1
+    return written
 
 
 def read_entries(path: Path) -> Iterable[Entry]:

@@ -190,13 +190,13 @@ class Ran(Record, frozen=True, tag="ran"):
 
 
 class Fault(Record, frozen=True, tag="fault"):
-    """Something that was done to the fleet. `targets` are process ids; none means the database, so everybody."""
+    """Something that was done to the fleet. `targets` are processes; none means the database, so everybody."""
 
     name: str
     number: str
     started: float
     ended: float
-    targets: tuple[int, ...] = ()
+    targets: tuple[str, ...] = ()
     detail: str | None = None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from faults.inject import database, network, signals, work
 from faults.inject.stage import Stage
 
-Injection = Callable[[Stage], Awaitable[tuple[int, ...]]]
+Injection = Callable[[Stage], Awaitable[tuple[str, ...]]]
 
 INJECTIONS: Mapping[str, Injection] = {
     "kill worker": signals.kill_worker,

@@ -10,8 +10,13 @@ import trio
 
 from faults.inject.stage import Stage, blocking
 
-Targets = tuple[int, ...]
+Targets = tuple[str, ...]
 OURS: LiteralString = "application_name like 'leasehold%' and pid <> pg_backend_pid()"
+SOME: LiteralString = f"select pid from pg_stat_activity where {OURS} order by random() limit 1"
+ONE_OF_OURS: LiteralString = f"select pg_terminate_backend(pid) from ({SOME}) s"
+FLOOD: LiteralString = (
+    "select pg_notify('leasehold', 'wake:default'), pg_notify('leasehold', 'junk ' || n) from generate_series(1, 500) n"
+)
 TROUBLE: LiteralString = """
 create or replace function watch.trouble() returns trigger language plpgsql as $$
 begin
@@ -74,8 +79,7 @@ async def terminate_all(stage: Stage) -> Targets:
 async def terminate_some(stage: Stage) -> Targets:
     with trio.move_on_after(stage.hold):
         while True:
-            one: LiteralString = f"select pg_terminate_backend(pid) from (select pid from pg_stat_activity where {OURS} order by random() limit 1) s"
-            await quietly(stage, one)
+            await quietly(stage, ONE_OF_OURS)
             await trio.sleep(0.1)
     return ()
 
@@ -163,10 +167,7 @@ async def vacuum(stage: Stage) -> Targets:
 async def flood(stage: Stage) -> Targets:
     with trio.move_on_after(stage.hold):
         while True:
-            await quietly(
-                stage,
-                "select pg_notify('leasehold', 'wake:default') , pg_notify('leasehold', 'junk ' || n) from generate_series(1, 500) n",
-            )
+            await quietly(stage, FLOOD)
     return ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from faults.fleet.proxy import Cut, Proxy, Weather
 from faults.inject.stage import Stage
 
-Targets = tuple[int, ...]
+Targets = tuple[str, ...]
 CONNECTIONS = ("dispatcher", "settler", "handlers", None)
 
 
@@ -20,23 +20,23 @@ async def under(stage: Stage, proxy: Proxy, weather: Weather) -> None:
 
 async def half_open(stage: Stage) -> Targets:
     member = stage.member
-    pid = member.pid
+    process = member.process
     await under(stage, member.proxy, Weather(silent=True))
-    return (pid,)
+    return (process,)
 
 
 async def half_open_replies(stage: Stage) -> Targets:
     member = stage.member
-    pid = member.pid
+    process = member.process
     await under(stage, member.proxy, Weather(silent_replies=True))
-    return (pid,)
+    return (process,)
 
 
 async def deaf_listener(stage: Stage) -> Targets:
     worker = stage.worker
-    pid = worker.pid
+    process = worker.process
     await under(stage, worker.proxy, Weather(silent=True, only="listener"))
-    return (pid,)
+    return (process,)
 
 
 async def lost_notices(stage: Stage) -> Targets:
@@ -47,33 +47,33 @@ async def lost_notices(stage: Stage) -> Targets:
     finally:
         for worker in stage.fleet.workers:
             worker.proxy.change(Weather())
-    return tuple(worker.pid for worker in stage.fleet.workers)
+    return tuple(worker.process for worker in stage.fleet.workers)
 
 
 async def partition(stage: Stage) -> Targets:
     member = stage.member
-    pid = member.pid
+    process = member.process
     member.proxy.change(Weather(refuses=True))
     member.proxy.break_all()
     try:
         await stage.wait()
     finally:
         member.proxy.change(Weather())
-    return (pid,)
+    return (process,)
 
 
 async def latency(stage: Stage) -> Targets:
     member = stage.member
-    pid = member.pid
+    process = member.process
     await under(stage, member.proxy, Weather(latency=stage.dice.uniform(0.001, 0.1)))
-    return (pid,)
+    return (process,)
 
 
 async def narrow_line(stage: Stage) -> Targets:
     member = stage.member
-    pid = member.pid
+    process = member.process
     await under(stage, member.proxy, Weather(bytes_a_second=32_000))
-    return (pid,)
+    return (process,)
 
 
 def cut(stage: Stage, proxy: Proxy, how: Cut, only: str | None) -> None:
@@ -85,13 +85,13 @@ def cut(stage: Stage, proxy: Proxy, how: Cut, only: str | None) -> None:
 async def cut_requests(stage: Stage) -> Targets:
     member = stage.member
     cut(stage, member.proxy, "request", stage.dice.choice(CONNECTIONS))
-    return (member.pid,)
+    return (member.process,)
 
 
 async def cut_replies(stage: Stage) -> Targets:
     member = stage.member
     cut(stage, member.proxy, "reply", stage.dice.choice(CONNECTIONS))
-    return (member.pid,)
+    return (member.process,)
 
 
 async def cut_client(stage: Stage) -> Targets:

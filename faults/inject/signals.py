@@ -10,7 +10,7 @@ from faults.fleet.member import Member
 from faults.inject.stage import Stage
 from faults.load.diary import CLOCK_AHEAD
 
-Targets = tuple[int, ...]
+Targets = tuple[str, ...]
 SOME_HOURS = 7200.0
 
 
@@ -40,21 +40,21 @@ async def term_worker(stage: Stage) -> Targets:
 
 async def term_worker_twice(stage: Stage) -> Targets:
     worker = stage.worker
-    pid = worker.signal(SIGTERM)
+    process = worker.signal(SIGTERM)
     await trio.sleep(stage.dice.random())
-    if worker.pid == pid:
+    if worker.process == process:
         worker.signal(SIGTERM)
-    return (pid,)
+    return (process,)
 
 
 async def stop(stage: Stage, member: Member) -> Targets:
-    pid = member.signal(SIGSTOP)
+    process = member.signal(SIGSTOP)
     try:
         await stage.wait()
     finally:
-        if member.pid == pid:
+        if member.process == process:
             member.signal(SIGCONT)
-    return (pid,)
+    return (process,)
 
 
 async def stop_worker(stage: Stage) -> Targets:

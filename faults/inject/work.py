@@ -6,7 +6,7 @@ import trio
 
 from faults.inject.stage import Stage
 
-Targets = tuple[int, ...]
+Targets = tuple[str, ...]
 
 
 async def block_loop(stage: Stage) -> Targets:
@@ -45,4 +45,4 @@ async def slowloris(stage: Stage) -> Targets:
     finally:
         for stream in streams:
             await trio.aclose_forcefully(stream)
-    return (gateway.pid,)
+    return (gateway.process,)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import time
+from contextlib import suppress
 from typing import Any
 
 import trio
@@ -78,10 +79,8 @@ async def hopeless(job: Job) -> None:
 @app.kind(retry=SOON)
 async def swallow(job: Job) -> dict[str, Any]:
     """Take a while, and take no notice of a cancellation."""
-    try:
+    with suppress(trio.Cancelled):
         await trio.sleep(0.3)
-    except trio.Cancelled:
-        pass
     return said(job)
 
 

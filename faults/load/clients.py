@@ -113,7 +113,7 @@ class Clients:
     async def _post(self, ask: Ask, client: str) -> None:
         body = [{"kind": job.kind, "args": job.args, "metadata": job.metadata} for job in ask.jobs]
         async with self._call("http_enqueue", client, tags=ask.tags) as ids:
-            ids += await trio.to_thread.run_sync(post, self._gateway, body, abandon_on_cancel=True)
+            ids.extend(await trio.to_thread.run_sync(post, self._gateway, body, abandon_on_cancel=True))
             self._learn(ids)
 
     async def _until_known(self, ask: Ask, client: str) -> None:
@@ -130,8 +130,7 @@ class Clients:
             try:
                 async with self._client.transaction() as transaction:
                     made = await self._client.enqueue_many(ask.jobs, connection=transaction)
-                    if ask.how == "rolled_back":
-                        raise RolledBack
+                    undo_if(ask.how == "rolled_back")
                 ids += [each.job_id for each in made]
             except RolledBack:
                 pass
@@ -207,6 +206,12 @@ class Clients:
             self.calls.append(
                 Call(operation, client, started, time.time(), outcome, tags, tuple(ids), subject, error)
             )  # fmt: skip
+
+
+def undo_if(wanted: bool) -> None:
+    """Leave the transaction, which is then rolled back."""
+    if wanted:
+        raise RolledBack
 
 
 class Refused(Exception):

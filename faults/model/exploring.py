@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from faults.model.protocol import ENDED, Protocol, State, first_state, steps
+from faults.model.protocol import Protocol, steps
+from faults.model.state import ENDED, State, first_state
 
 
 class Size(NamedTuple):

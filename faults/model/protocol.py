@@ -7,53 +7,21 @@ at its clock has cancelled its handler before. So the model covers every length 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-RowState = Literal["pending", "held", "expired", "completed", "failed"]
-HELD = ("held", "expired")
-ENDED = ("completed", "failed")
-
-
-class Row(NamedTuple):
-    """A job as the database has it."""
-
-    state: RowState = "pending"
-    attempt: int = 0
-    owner: int = -1  # the worker
-    incarnation: int = -1
-
-
-class Handler(NamedTuple):
-    """An attempt as its worker sees it. `valid` is known to nobody: whether it is the attempt that the row was given to last."""
-
-    attempt: int
-    incarnation: int
-    trusts: bool = True
-    valid: bool = True
-
-
-class Worker(NamedTuple):
-    """A process. `timeline` is that of the database when it connected last; `old` are handlers of jobs that it has claimed again
-    since, and which may still report."""
-
-    status: Literal["up", "stopped", "dead"]
-    incarnation: int
-    timeline: int
-    handlers: tuple[Handler | None, ...]
-    old: tuple[Handler | None, ...]
-
-
-class State(NamedTuple):
-    """Everything. `lost` are the rows that a standby has which is behind; `looked`: jobs that the reaper has found expired."""
-
-    rows: tuple[Row, ...]
-    workers: tuple[Worker, ...]
-    faults: int
-    is_away: bool = False
-    timeline: int = 0
-    standby: tuple[Row, ...] | None = None
-    looked: frozenset[int] = frozenset()
-    broken: str | None = None
+from faults.model.state import (
+    HELD,
+    Handler,
+    Row,
+    State,
+    Worker,
+    empty_worker,
+    forget_validity,
+    put_handler,
+    put_row,
+    put_worker,
+    swap,
+)
 
 
 class Protocol(NamedTuple):
@@ -74,16 +42,6 @@ class Protocol(NamedTuple):
 Step: TypeAlias = tuple[str, State]
 MOST_ATTEMPTS = 3
 COMPLETED_BY_A_STRANGER = "I5: a former owner has completed the attempt of another one"
-
-
-def first_state(workers: int, jobs: int, faults: int) -> State:
-    """Nothing has happened; so many faults may."""
-    return State((Row(),) * jobs, (empty_worker(0, 0, jobs),) * workers, faults)
-
-
-def empty_worker(incarnation: int, timeline: int, jobs: int) -> Worker:
-    """A process that has nothing."""
-    return Worker("up", incarnation, timeline, (None,) * jobs, (None,) * jobs)
 
 
 def steps(state: State, protocol: Protocol) -> Iterator[Step]:
@@ -145,7 +103,9 @@ def claim_steps(state: State, protocol: Protocol, number: int, job: int) -> Iter
     after = put_row(forget_validity(state, job), job, taken)
     had = worker.handlers[job]
     if had is not None:
-        after = put_worker(after, number, after.workers[number]._replace(old=swap(worker.old, job, had._replace(valid=False))))
+        after = put_worker(
+            after, number, after.workers[number]._replace(old=swap(worker.old, job, had._replace(valid=False)))
+        )
     if had is not None and (had.attempt, had.incarnation) == (attempt, worker.incarnation):
         after = after._replace(broken="I3: a token was given out that a handler has already")
     yield f"w{number} claims j{job}", put_handler(after, number, job, Handler(attempt, worker.incarnation))
@@ -194,7 +154,10 @@ def settle_steps(state: State, protocol: Protocol, number: int, job: int, handle
 def row_steps(state: State, protocol: Protocol, job: int, row: Row) -> Iterator[Step]:
     """The lease of a row runs out; a reaper finds it, and takes it back later."""
     if row.state == "held" and may_expire(state, protocol, job):
-        yield f"the lease of j{job} runs out", put_row(end_trust(state, protocol, job), job, row._replace(state="expired"))
+        yield (
+            f"the lease of j{job} runs out",
+            put_row(end_trust(state, protocol, job), job, row._replace(state="expired")),
+        )
     if state.is_away or not protocol.reaps:
         return
     if protocol.reaper_looks_again:  # so what it saw before does not matter
@@ -275,35 +238,3 @@ def give_up(state: State, protocol: Protocol, job: int) -> State:
     if attempt >= MOST_ATTEMPTS:
         return put_row(after, job, Row("failed", attempt))
     return put_row(after, job, Row("pending", attempt if protocol.keeps_attempts else attempt - 1))
-
-
-def forget_validity(state: State, job: int) -> State:
-    """Whoever has a handler of this job is no longer its owner."""
-    workers = tuple(
-        worker._replace(handlers=swap(worker.handlers, job, handler._replace(valid=False)))
-        if (handler := worker.handlers[job]) is not None
-        else worker
-        for worker in state.workers
-    )
-    return state._replace(workers=workers)
-
-
-def put_row(state: State, job: int, row: Row) -> State:
-    """The same with another row."""
-    return state._replace(rows=(*state.rows[:job], row, *state.rows[job + 1 :]))
-
-
-def put_worker(state: State, number: int, worker: Worker) -> State:
-    """The same with another worker."""
-    return state._replace(workers=(*state.workers[:number], worker, *state.workers[number + 1 :]))
-
-
-def put_handler(state: State, number: int, job: int, handler: Handler | None) -> State:
-    """The same with another handler."""
-    worker = state.workers[number]
-    return put_worker(state, number, worker._replace(handlers=swap(worker.handlers, job, handler)))
-
-
-def swap(handlers: tuple[Handler | None, ...], job: int, handler: Handler | None) -> tuple[Handler | None, ...]:
-    """The same with another one in this place."""
-    return (*handlers[:job], handler, *handlers[job + 1 :])

@@ -10,14 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import SystemRandom
 
+import msgspec
+
 from faults.checker.judge import judge
 from faults.history.file import read_history
 from faults.history.history import History
 from faults.history.records import Begin, Fault, Over
 from faults.run.machine import Wish, run_machine
+from faults.run.recovery import table
 from faults.schedule.kinds import KINDS
 
-LONG = {"seconds": 1900.0, "every": 3.0, "rate": 700.0, "most_waiting": 8000, "batch": 60, "drain": 300.0}
+SHORT = Wish(seed=0, command="")
+LONG = msgspec.structs.replace(SHORT, seconds=1900.0, every=3.0, rate=700.0, most_waiting=8000, batch=60, drain=300.0)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -25,7 +29,14 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     if options.command == "run":
         return run(options)
-    return verdict(read_history(options.file), options.file, None)
+    if options.command == "table":
+        tables = table([read_history(file) for file in options.files])
+        if options.into is None:
+            print(tables)
+        else:
+            options.into.write_text(with_results(options.into.read_text(), tables))
+        return 0
+    return verdict(read_history(options.file), options.file)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -44,6 +55,9 @@ def parser() -> argparse.ArgumentParser:
     run_.add_argument("--folder", type=Path, help="where history and logs go; a temporary one if not given")
     judge_ = commands.add_parser("judge", help="judge the history of an earlier run")
     judge_.add_argument("file", type=Path)
+    table_ = commands.add_parser("table", help="how often each fault came, and how long until work went on (Markdown)")
+    table_.add_argument("files", type=Path, nargs="+")
+    table_.add_argument("--into", type=Path, metavar="PAGE", help="put it under the heading Results of this page")
     return made
 
 
@@ -56,12 +70,13 @@ def run(options: argparse.Namespace) -> int:
     names = tuple(options.faults.split(",")) if options.faults else None
     folder = options.folder or Path(tempfile.mkdtemp(prefix="leasehold-faults-run-"))
     again = ["make faults", f"SEED={seed}", *(["LONG=1"] if options.long else [])]
-    wish = Wish(seed=seed, command=" ".join(again), faults=names, **{**(LONG if options.long else {}), **given})
+    size = LONG if options.long else SHORT
+    wish = msgspec.structs.replace(size, seed=seed, command=" ".join(again), faults=names, **given)
     path = run_machine(wish, folder, say)
-    return verdict(read_history(path), path, wish)
+    return verdict(read_history(path), path)
 
 
-def verdict(history: History, path: Path, wish: Wish | None) -> int:
+def verdict(history: History, path: Path) -> int:
     """What the checker finds, for people."""
     started = time.monotonic()
     found = judge(history)
@@ -78,6 +93,13 @@ def verdict(history: History, path: Path, wish: Wish | None) -> int:
     if found:
         print(f"run it again: {begin.command}\njudge it again: python -m faults judge {path}")
     return 1 if found else 0
+
+
+def with_results(page: str, tables: str) -> str:
+    """The page with these tables in place of what stands under its heading Results."""
+    before, _, rest = page.partition("## Results\n")
+    _, heading, after = rest.partition("\n## ")
+    return f"{before}## Results\n{tables}\n{heading}{after}"
 
 
 def say(text: str) -> None:

@@ -160,8 +160,6 @@ class Run:
         [(count, last)] = self._server.query(
             "select count(*), coalesce(max(n), %s) from watch.ends where n > %s", self._seen, self._seen
         )
-        assert isinstance(count, int)
-        assert isinstance(last, int)
         self._seen = last
         return count
 
@@ -190,7 +188,7 @@ class Run:
     async def _part(self, fleet: Fleet) -> list[Entry]:
         """How the sessions and the processes look at the end; then they are asked to go."""
         await trio.sleep(1.5)  # connections that broke are noticed by then
-        sessions: list[Entry] = [Session(*row) for row in await blocking(lambda: self._server.query(SESSIONS))]  # type: ignore[arg-type]
+        sessions: list[Entry] = [Session(*row) for row in await blocking(lambda: self._server.query(SESSIONS))]
         pids = {member.name: member.pid for member in fleet.members}
         for member in fleet.members:
             member.retire()
