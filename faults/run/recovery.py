@@ -15,7 +15,6 @@ from faults.history.history import History
 from faults.history.records import Begin, Fault, Over
 from faults.schedule.kinds import ALWAYS, ELSEWHERE, KINDS, NOT_POSSIBLE
 
-
 HEAD = "| fault | | count | a job went through: median, longest | its own jobs went on: median, longest |"
 
 
