@@ -21,7 +21,7 @@ HEADER = ["Purpose", "Parameters", "Returns", "Errors", "Tables"]
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
 INLINED = {
     "bucket_level", "bucket_of", "clock", "is_blocker", "key_lock", "longest_time", "most_crashes", "name_job", "open_lock",
-    "queue_lock", "refuse_continuation", "refuse_job", "retry_delay",
+    "queue_lock", "refuse_continuation", "refuse_job", "retry_delay", "send_notice",
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
@@ -34,7 +34,7 @@ VERBS = (
     "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
     "create|declare|disable|enable|fire|generate|orphan|plan|read|reset|run|update|"
-    "resume|retry|return|revoke|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
+    "resume|retry|return|revoke|send|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
 MOST_IN_A_FOLDER = 20

@@ -182,7 +182,7 @@ begin
         exit when v_left <= 0;
         if not v_again then
             continue when v_claimed = 0 and v_busy_queue is not null and leasehold.wait_for_queue(v_busy_queue);
-            exit when v_is_swept or leasehold.promote_stranded_jobs(200) = 0;
+            exit when v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0;
             v_is_swept := true;
         end if;
     end loop;

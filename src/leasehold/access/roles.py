@@ -60,10 +60,11 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         write_job_logs
     """),
     "maintainer": names("""
-        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_ticks
-        ensure_partitions expire_jobs fire_schedules list_due_schedules list_stuck_leases lock_schedule_query make_jobs_due
-        measure_depths next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules promote_stranded_jobs
-        read_schedule_rows reap_jobs stop_lost_sessions unblock_stranded_jobs
+        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_rows
+        drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs fire_schedules list_due_schedules
+        list_stuck_leases lock_schedule_query make_jobs_due measure_depths next_due_in next_expiry_in next_tick_in
+        orphan_schedules plan_schedules promote_stranded_jobs read_schedule_rows reap_jobs stop_lost_sessions
+        unblock_stranded_jobs
     """),
     "reader": names("""
         audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job find_page_end
@@ -93,12 +94,12 @@ INTERNAL = names("""
     describe_error describe_row_holders desired_slots explain_blocked_job explain_finished_job explain_held_job explain_key
     explain_limits explain_pending_job explain_waiting_job find_faults find_lanes find_schedule find_servers find_worker
     finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small is_stranger isolate_suspects key_lock
-    limit_lanes list_open_groups list_ready_kinds lock_chains lock_queue longest_time make_histogram make_summaries
-    make_tick_jobs measure_percentile measure_rate most_crashes name_idle_workers name_job name_refusals name_unique_key
-    open_lock promote_waiting_jobs queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain
-    refuse_continuation refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs retry_delay return_jobs
-    return_tokens run_schedule set_schedule settle_buckets share_batch share_limit spend_tokens unblock_jobs wait_for_queue
-    wake_limited_queues write_minutes
+    limit_lanes list_open_groups list_partitions list_ready_kinds lock_chains lock_queue longest_time make_histogram
+    make_summaries make_tick_jobs measure_percentile measure_rate most_crashes name_idle_workers name_job name_refusals
+    name_unique_key open_lock promote_waiting_jobs queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker
+    refuse_chain refuse_continuation refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs retry_delay
+    return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets share_batch share_limit spend_tokens
+    unblock_jobs wait_for_queue wake_limited_queues write_minutes
 """)
 
 SCALER_VIEWS = ("v_worker_capacity",)
