@@ -121,7 +121,7 @@ BUGS: tuple[Bug, ...] = (
         ("I8",),
         (
             Patch("chains/close_chains.sql", "else leasehold.unblock_jobs(v_blocked) end", "else '{}' end"),
-            Patch("chains/blockers/unblock_stranded_jobs.sql", "if v_stranded <> '{}' then", "if false then"),
+            Patch("chains/blockers/unblock_stranded_jobs.sql", "where j.state = 'blocked' and", "where false and"),
         ),
     ),
     Bug(
@@ -134,6 +134,11 @@ BUGS: tuple[Bug, ...] = (
                 "chains/blockers/unblock_jobs.sql", "and not leasehold.is_over(b.chain_id, b.until_ended)", "and false"
             ),
             Patch("chains/blockers/unblock_jobs.sql", "end_state = nullif(t.state, 'completed')", "end_state = null"),
+            Patch(
+                "chains/blockers/unblock_stranded_jobs.sql",
+                "(select o.id from leasehold.jobs o where o.id = e.chain_id and o.chain_id is null limit 1) is null",
+                "true",
+            ),
             Patch(
                 "chains/blockers/unblock_stranded_jobs.sql",
                 "and not leasehold.is_over(b.chain_id, b.until_ended)",
