@@ -10,11 +10,15 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+from leasehold.cli.runtime.interruption import Interruption
+
 EXTRA = frozenset({"cyclopts", "rich"})
 
 
 def main() -> NoReturn:
     """Run the command in `sys.argv` and exit with its code (`leasehold.cli.runtime.exit_codes`)."""
+    interruption = Interruption()
+    interruption.install()
     try:
         from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -22,4 +26,6 @@ def main() -> NoReturn:
             raise
         sys.stderr.write("error: the command line is not installed; run: pip install 'leasehold[cli]'\n")
         sys.exit(2)
-    sys.exit(run(sys.argv[1:]))
+    code = interruption.exit_code(run(sys.argv[1:], interruption=interruption))
+    interruption.uninstall()
+    sys.exit(code)

@@ -1,0 +1,120 @@
+"""Ctrl-C and SIGTERM, from the first line of a command to its last: it ends with 130 or 143.
+
+No exception is ever raised by a signal: raised between any two lines, it would leave what they are about half done (a database
+driver in the middle of a message crashes the process). The first signal is noted, and whoever listens begins to end in good
+order. The process ends without more ado where nothing is open yet (imports), upon a second signal, and where the good
+order takes too long; but not while something has to be put away first that would outlive the process.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# What a command takes to end by itself is a small part of this; a database that does not answer is not waited for.
+GRACE_SECONDS = 2.5
+WORDS = "error: interrupted\n"
+
+
+class Interruption:
+    """What the signals of this process do. All but `exit_code` belongs to the main thread.
+
+    States: *open*, nothing is open: a signal ends the process; *heeded*, the first signal is noted and listeners are called,
+    the second ends the process; *owing*, like heeded, but only the third ends it, and no time does.
+
+    Attributes:
+        number: of the first signal; None as long as there was none.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._count = 0
+        self._heeds = False
+        self._owes = 0
+        self._listeners: list[Callable[[], object]] = []
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether a signal has come."""
+        return self.number is not None
+
+    def install(self) -> None:
+        """Begin to hear signals. They may be left to others for a while, who put back what they found."""
+        for each in SIGNALS:
+            signal.signal(each, self._hear)
+
+    def uninstall(self) -> None:
+        """From now on a signal kills: all is done but the end of the interpreter."""
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+
+    def exit_code(self, code: int) -> int:
+        """That of an interrupted command, else `code`."""
+        return code if self.number is None else 128 + self.number
+
+    @contextmanager
+    def heeded(self) -> Generator[None]:
+        """Inside, signals are noted, and something has to be ended in good order."""
+        self._heeds = True
+        try:
+            yield
+        finally:
+            self._heeds = False
+
+    @contextmanager
+    def at_once(self) -> Generator[None]:
+        """Inside, where foreign code is imported that may take long, a signal ends the process, unless it owes something."""
+        was, self._heeds = self._heeds, bool(self._owes)
+        if self.is_heard and not self._owes:
+            self._end()
+        try:
+            yield
+        finally:
+            self._heeds = was
+
+    @contextmanager
+    def owing(self) -> Generator[None]:
+        """Inside there is something that would outlive the process, such as a server, and it is put away on the way out."""
+        self._owes += 1
+        try:
+            yield
+        finally:
+            self._owes -= 1
+
+    @contextmanager
+    def heard_by(self, listener: Callable[[], object]) -> Generator[None]:
+        """Inside, the first signal calls this, at once if it has come already."""
+        self._listeners.append(listener)
+        if self.is_heard:
+            listener()
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
+
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
+        self._count += 1
+        if self.number is None:
+            self.number = number
+        if not self._heeds or self._count > (2 if self._owes else 1):
+            self._end()
+        # No Thread: it takes locks, and the code that we interrupt may hold them.
+        _thread.start_new_thread(self._end_in_time, ())
+        for each in self._listeners:
+            each()
+
+    def _end_in_time(self) -> None:
+        time.sleep(GRACE_SECONDS)
+        if not self._owes:
+            self._end()
+
+    def _end(self) -> None:
+        # Not through sys.stderr, which may be in the middle of a line, and locked.
+        os.write(2, WORDS.encode())
+        os._exit(self.exit_code(1))
