@@ -155,16 +155,25 @@ def describe(error: BaseException) -> dict[str, Any]:
     told = told_of(error)
     if told is not None:
         return told
-    try:
-        message = str(error)
-        lines = traceback.format_exception(error)
-    except BaseException:
-        message, lines = "the exception cannot be printed", []
     return {
         "type": sanitized(type(error).__qualname__),
-        "message": sanitized(message[:MOST_MESSAGE]),
-        "traceback": sanitized("".join(lines)[-MOST_TRACEBACK:]),
+        "message": sanitized(_message(error)[:MOST_MESSAGE]),
+        "traceback": sanitized(_traceback(error)[-MOST_TRACEBACK:]),
     }
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:
+        return "the exception cannot be printed"
+
+
+def _traceback(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))
+    except BaseException:  # somebody's class of exceptions may break anything but this
+        return "".join(traceback.format_tb(error.__traceback__))
 
 
 def told_beside(told: dict[str, Any], raised: BaseException) -> dict[str, Any]:

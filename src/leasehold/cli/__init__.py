@@ -20,6 +20,7 @@ def main() -> NoReturn:
     interruption = Interruption()
     interruption.install()
     try:
+        from leasehold.cli.runtime.leftovers import wait_no_longer  # noqa: PLC0415
         from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in EXTRA:
@@ -27,5 +28,6 @@ def main() -> NoReturn:
         sys.stderr.write("error: the command line is not installed; run: pip install 'leasehold[cli]'\n")
         sys.exit(2)
     code = interruption.exit_code(run(sys.argv[1:], interruption=interruption))
+    wait_no_longer(code)
     interruption.uninstall()
     sys.exit(code)

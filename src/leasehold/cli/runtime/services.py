@@ -104,12 +104,12 @@ class Services:
 
         return await run_actors(names, settings, app=app)
 
-    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+    def run_gateway(self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool) -> int:
         """Run the gateway until it is told to stop. It checks the schema itself, under asyncio: what runs under trio before
         would load trio-asyncio, which makes each of asyncio's own calls dearer (a tenth of a request)."""
         from leasehold.gateway.serving.serve import run_gateway
 
-        return run_gateway(settings, app=app, must_fit=True)
+        return run_gateway(settings, app=app, must_fit=True, is_told=is_told)
 
     async def run_demo(
         self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]

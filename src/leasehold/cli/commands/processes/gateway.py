@@ -36,8 +36,10 @@ async def gateway(
       leasehold gateway --app shop.jobs:app
     """
     settings = context.settings_with({"gateway_host": host, "gateway_port": port, "gateway_cors_origins": cors_origins})
-    handlers = load_app(app) if app else None
+    with context.interruption.at_once():
+        handlers = load_app(app) if app else None
     if with_parent:
         stop_with_parent()
     resolved = context.resolved(settings)
-    return Finally(lambda: context.services.run_gateway(resolved, handlers))
+    interruption = context.interruption
+    return Finally(lambda: context.services.run_gateway(resolved, handlers, lambda: interruption.is_heard))
