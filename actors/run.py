@@ -92,30 +92,35 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
 
 async def _run_together(names: Sequence[str], settings: Settings, app: App) -> int:
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
-    async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(
-            open_database(settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url)
-        )
-        switchboard, outage = Switchboard(), Outage()
-        actors: list[Drainable] = []
-        for name in names:
-            actors += await _make(name, stack, database, settings, app, switchboard, outage)
+    actors: list[Drainable] = []
 
-        def drain() -> None:
-            for actor in actors:
-                actor.drain()
+    def drain() -> None:
+        for actor in actors:
+            actor.drain()
 
-        def interrupt() -> None:
-            for actor in actors:
-                if isinstance(actor, Worker):
-                    actor.interrupt()
+    def interrupt() -> None:
+        for actor in actors:
+            if isinstance(actor, Worker):
+                actor.interrupt()
 
-        ending = Ending(drain, interrupt, settings.drain_seconds)
-        probes: list[Actor] = []
-        if settings.probe_port is not None:
-            probe_connection = await stack.enter_async_context(database.reserve("probes"))
-            probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
-        return await _run(actors, ending, probes, database, settings, switchboard, outage)
+    ending = Ending(drain, interrupt, settings.drain_seconds)
+    try:
+        async with AsyncExitStack() as stack:
+            database = await stack.enter_async_context(
+                open_database(
+                    settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url
+                )
+            )
+            switchboard, outage = Switchboard(), Outage()
+            for name in names:
+                actors += await _make(name, stack, database, settings, app, switchboard, outage)
+            probes: list[Actor] = []
+            if settings.probe_port is not None:
+                probe_connection = await stack.enter_async_context(database.reserve("probes"))
+                probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
+            return await _run(actors, ending, probes, database, settings, switchboard, outage)
+    finally:
+        ending.leave()
 
 
 async def _make(

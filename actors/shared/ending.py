@@ -15,7 +15,7 @@ import socket
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from time import monotonic
+from time import monotonic, sleep
 from typing import Literal
 
 import trio
@@ -24,8 +24,9 @@ log = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 FORCE_SECONDS = 5.0
-FAILED = 0  # no signal has this number
+LEAVE_SECONDS = 15.0  # connections to a database that is away take a while to close
 TELL_SECONDS = 0.5
+AGAIN_SECONDS = 0.1
 
 Phase = Literal["running", "draining", "interrupted", "over"]
 
@@ -51,8 +52,7 @@ class Ending:
         self._drain_seconds = drain_seconds
         self._phase: Phase = "running"
         self._until = float("inf")
-        self._reader, self._writer = socket.socketpair()
-        self._writer.setblocking(False)
+        self._has_left = threading.Event()
         self.exit_code = 0
 
     @property
@@ -61,42 +61,48 @@ class Ending:
         return self._phase != "running"
 
     async def listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Obey signals until cancelled. Belongs to the main thread."""
+        """Obey signals until cancelled. Belongs to the main thread. After that the process is to call `leave` within
+        fifteen seconds, else it is ended: whoever has failed may not manage to."""
         portal = trio.lowlevel.current_trio_token()
-        threading.Thread(target=self._count, args=(portal,), name="leasehold ending", daemon=True).start()
-        try:
-            with _signals_to(self._writer.fileno()):
-                task_status.started()
-                await trio.sleep_forever()
-        finally:
-            self._writer.close()
+        reader, writer = socket.socketpair()
+        writer.setblocking(False)
+        threading.Thread(target=self._count, args=(reader, portal), name="leasehold ending", daemon=True).start()
+        with writer, _signals_to(writer.fileno()):
+            task_status.started()
+            await trio.sleep_forever()
 
-    def fail(self) -> None:
-        """The process is about to end with an error; if it does not manage to, it is ended. From any thread."""
-        with suppress(OSError):
-            self._writer.send(bytes([FAILED]))
+    def leave(self) -> None:
+        """All that ran in this process has ended."""
+        self._has_left.set()
 
-    def _count(self, portal: trio.lowlevel.TrioToken) -> None:
-        with self._reader:
+    def _count(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> None:
+        with reader:
             while True:
-                wait = None if self._until == float("inf") else max(0.0, self._until - monotonic())
-                if not select.select([self._reader], [], [], wait)[0]:
-                    self._advance(portal)
-                    continue
-                numbers = self._reader.recv(16)
-                if not numbers:
-                    return
-                for number in numbers:
-                    if number in {FAILED, *SIGNALS}:
-                        self._take(number, portal)
+                try:
+                    if not self._turn(reader, portal):
+                        break
+                except Exception:
+                    # Without memory anything may fail, and a signal must be heard all the same.
+                    if self._phase == "over":
+                        os._exit(1)
+                    sleep(AGAIN_SECONDS)
+        if not self._has_left.wait(LEAVE_SECONDS):
+            _tell("ending a process that does not end by itself; the leases will run out", level=logging.ERROR)
+            os._exit(self.exit_code or 1)
 
-    def _take(self, number: int, portal: trio.lowlevel.TrioToken) -> None:
-        if number == FAILED:
-            self._phase, self._until = "interrupted", monotonic() + FORCE_SECONDS
-            return
-        if number == signal.SIGINT and self._phase == "running":
-            self.exit_code = 128 + number
-        self._advance(portal)
+    def _turn(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> bool:
+        """Wait for a signal or for the time; False: nobody listens any more."""
+        wait = None if self._until == float("inf") else max(0.0, self._until - monotonic())
+        if not select.select([reader], [], [], wait)[0]:
+            self._advance(portal)
+            return True
+        numbers = reader.recv(16)
+        for number in numbers:
+            if number == signal.SIGINT and self._phase == "running":
+                self.exit_code = 128 + number
+            if number in SIGNALS:
+                self._advance(portal)
+        return bool(numbers)
 
     def _advance(self, portal: trio.lowlevel.TrioToken) -> None:
         match self._phase:
