@@ -2,8 +2,9 @@
 
 No exception is ever raised by a signal: raised between any two lines, it would leave what they are about half done (a database
 driver in the middle of a message crashes the process). The first signal is noted, and whoever listens begins to end in good
-order. The process ends without more ado where nothing is open yet (imports), upon a second signal, and where the good
-order takes too long; but not while something has to be put away first that would outlive the process.
+order. The process ends without more ado before a command begins and while modules are imported, which may take long; upon a
+second signal; and where the good order takes too long. But never while something has to be put away first that would outlive
+the process. What a database makes of a process that is suddenly gone is the same as ever: it rolls back.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What a command takes to end by itself is a small part of this; a database that does not answer is not waited for.
-GRACE_SECONDS = 2.5
+GRACE_SECONDS = 2.0
 WORDS = "error: interrupted\n"
+IMPORTER = "<frozen importlib._bootstrap>"
 
 
 class Interruption:
     """What the signals of this process do. All but `exit_code` belongs to the main thread.
 
-    States: *open*, nothing is open: a signal ends the process; *heeded*, the first signal is noted and listeners are called,
-    the second ends the process; *owing*, like heeded, but only the third ends it, and no time does.
+    States: *at once*: a signal ends the process; *heeded*: the first signal is noted and listeners are called, and the second,
+    or the first during an import, ends the process; *owing*: like heeded, but only the third ends it, and no time does.
 
     Attributes:
         number: of the first signal; None as long as there was none.
@@ -68,17 +70,6 @@ class Interruption:
             self._heeds = False
 
     @contextmanager
-    def at_once(self) -> Generator[None]:
-        """Inside, where foreign code is imported that may take long, a signal ends the process, unless it owes something."""
-        was, self._heeds = self._heeds, bool(self._owes)
-        if self.is_heard and not self._owes:
-            self._end()
-        try:
-            yield
-        finally:
-            self._heeds = was
-
-    @contextmanager
     def owing(self) -> Generator[None]:
         """Inside there is something that would outlive the process, such as a server, and it is put away on the way out."""
         self._owes += 1
@@ -98,11 +89,12 @@ class Interruption:
         finally:
             self._listeners.remove(listener)
 
-    def _hear(self, number: int, _frame: FrameType | None) -> None:
+    def _hear(self, number: int, frame: FrameType | None) -> None:
         self._count += 1
         if self.number is None:
             self.number = number
-        if not self._heeds or self._count > (2 if self._owes else 1):
+        most = 2 if self._owes else 0 if _is_importing(frame) else 1
+        if not self._heeds or self._count > most:
             self._end()
         # No Thread: it takes locks, and the code that we interrupt may hold them.
         _thread.start_new_thread(self._end_in_time, ())
@@ -118,3 +110,12 @@ class Interruption:
         # Not through sys.stderr, which may be in the middle of a line, and locked.
         os.write(2, WORDS.encode())
         os._exit(self.exit_code(1))
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether the code that was interrupted runs because somebody imports it."""
+    while frame is not None:
+        if frame.f_code.co_filename == IMPORTER:
+            return True
+        frame = frame.f_back
+    return False

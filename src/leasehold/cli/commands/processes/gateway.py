@@ -36,8 +36,7 @@ async def gateway(
       leasehold gateway --app shop.jobs:app
     """
     settings = context.settings_with({"gateway_host": host, "gateway_port": port, "gateway_cors_origins": cors_origins})
-    with context.interruption.at_once():
-        handlers = load_app(app) if app else None
+    handlers = load_app(app) if app else None
     if with_parent:
         stop_with_parent()
     resolved = context.resolved(settings)

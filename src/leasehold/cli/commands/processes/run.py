@@ -35,8 +35,7 @@ async def run(
     """
     own = {"worker_id": worker_id, "probe_port": probe_port, "probe_host": probe_host}
     settings = context.settings_with({**options.flags(), **own})
-    with context.interruption.at_once():
-        app = load_app(settings.app) if settings.app else None
+    app = load_app(settings.app) if settings.app else None
     await context.check_schema()
     if with_parent:
         stop_with_parent()
