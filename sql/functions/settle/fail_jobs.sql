@@ -1,8 +1,8 @@
 -- Purpose     Settle attempts that failed. A job is scheduled for its next attempt after a back-off; if its attempts
 --             are used up, or it is to be discarded, it is finished as failed. No other function decides this.
--- Parameters  incarnation, job_ids, attempts: the identities · errors: JSON objects with type, message, traceback, and
---             crash: true where a process of its own died under the handler: after most_crashes of those in a row the
---             job is put in quarantine, whatever attempts are left (type Quarantined)
+-- Parameters  incarnation, job_ids, attempts: the identities · errors: JSON objects with type, message, traceback, place
+--             (file, line and function, for people), and crash: true where a process of its own died under the handler:
+--             after most_crashes of those in a row the job is put in quarantine, whatever attempts are left (type Quarantined)
 --             ran_for: seconds since the handler started · discard: no further attempt
 --             retry_in: seconds, instead of the back-off · initial, multiplier, cap: the back-off of the kind;
 --             each an array as long as job_ids, elements null for the default
@@ -51,7 +51,7 @@ begin
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
         select j.id, v_now, 'attempt_failed', j.attempt, j.claimed_at,
                coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, v.ran_for), leasehold.longest_time())))),
-               j.worker_id, v.error ->> 'message', v.error
+               j.worker_id, leasehold.describe_error(v.error), v.error
           from verdict v join leasehold.jobs j on j.id = v.id and j.id = any (fail_jobs.job_ids)
          where not v.is_last
     ), again as (
