@@ -85,7 +85,8 @@ INTERNAL = names("""
     add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
     bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains count_jobs_ahead
     demote_keyed_jobs describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job explain_key
-    explain_limits explain_pending_job explain_waiting_job find_faults find_lanes find_schedule find_servers find_worker
+    explain_limits explain_pending_job explain_waiting_job find_faults find_lanes find_schedule find_servers find_some_lanes
+    find_worker
     finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small isolate_suspects key_lock
     limit_lanes list_open_groups list_ready_kinds longest_time lock_chains lock_queue make_histogram make_summaries make_tick_jobs
     measure_percentile measure_rate most_crashes name_idle_workers name_job name_refusals name_unique_key open_lock
