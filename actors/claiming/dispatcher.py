@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
+BUSY_SECONDS = 1.0
+"""Until a job whose row another session holds is handed back again."""
 MOST_CLAIMED = 10_000
 MOST_ENDINGS = 2
 SWEEP_SECONDS = 30.0
@@ -217,6 +219,8 @@ class Dispatcher:
             self._poll.reset()
             jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds) for row in rows]
             for held in jobs:
+                if (former := self._holdings.get(held.id)) is not None:
+                    former.lose("taken_by_another_worker")
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
             log_claims(jobs, was_rung)
@@ -257,7 +261,9 @@ class Dispatcher:
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()
         ids, attempts = [i for i, _ in identities], [a for _, a in identities]
-        await self._connection.call("release_jobs", self._identity.incarnation, ids, attempts)
+        rows = await self._connection.call("release_jobs", self._identity.incarnation, ids, attempts)
+        if any(row["reason"] == "busy" for row in rows):
+            self._reconcile_at = min(self._reconcile_at, monotonic() + BUSY_SECONDS)
 
     async def _reconcile(self) -> None:
         """Compare what the database says we hold with what we run.
@@ -267,6 +273,7 @@ class Dispatcher:
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
         rows = await self._connection.call("held_jobs", self._identity.incarnation)
+        self._reconcile_at = monotonic() + RECONCILE_SECONDS
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
         if leaked:
@@ -277,7 +284,6 @@ class Dispatcher:
             held = self._holdings.get(job_id)
             if held is not None and held.attempt == attempt:
                 held.lose("taken_by_another_worker")
-        self._reconcile_at = monotonic() + RECONCILE_SECONDS
 
     def statistics(self) -> DispatcherStatistics:
         """Counts since the start."""

@@ -184,7 +184,7 @@ begin
         if not v_again then
             continue when v_claimed = 0 and v_are_more and round < 5;
             continue when v_claimed = 0 and v_busy_queue is not null and leasehold.wait_for_queue(v_busy_queue);
-            exit when v_is_swept or leasehold.promote_stranded_jobs(200) = 0;
+            exit when v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0;
             v_is_swept := true;
         end if;
     end loop;

@@ -11,7 +11,7 @@
 create or replace function leasehold.find_lanes(
     queues text[], kinds text[], dry_queues text[], dry_kinds text[],
     out lane_queues text[], out lane_kinds text[], out lane_grouped boolean[], out lane_opened boolean[], out are_more boolean
-) language plpgsql
+) returns record language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column

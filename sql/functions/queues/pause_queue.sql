@@ -24,7 +24,7 @@ begin
     if not found then
         return false;
     end if;
-    perform pg_notify('leasehold', 'pause:' || pause_queue.queue);
+    perform leasehold.send_notice('pause:' || pause_queue.queue);
     return true;
 end
 $$;

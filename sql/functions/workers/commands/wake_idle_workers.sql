@@ -29,7 +29,7 @@ begin
         return 0;
     elsif v_idle <= 2 and v_listeners < c_fleet and cardinality(wake_idle_workers.queues) = 1 then
         -- The usual case in one statement: what it cannot tell at a glance is left to name_idle_workers.
-        perform pg_notify('leasehold', 'wake:' || q.queue)
+        perform leasehold.send_notice('wake:' || q.queue)
            from unnest(wake_idle_workers.queues) q(queue)
           cross join lateral (select j.kind from leasehold.jobs j where j.state = 'pending' and j.queue = q.queue order by j.kind limit 1) f
           where not exists (select from leasehold.limits l where l.queue = q.queue)
@@ -50,7 +50,7 @@ begin
     for v_queue in select distinct u.queue from unnest(wake_idle_workers.queues) u(queue) order by 1 loop
         v_notice := leasehold.name_idle_workers(v_queue, v_now, v_awake);
         if v_notice is not null then
-            perform pg_notify('leasehold', v_notice);
+            perform leasehold.send_notice(v_notice);
             v_sent := v_sent + 1;
         end if;
     end loop;
