@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
+from leasehold.actors.upkeep.sweep import Sweep
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.events import JobReaped
@@ -59,6 +60,8 @@ class Reaper:
         self._poll_seconds = poll_seconds
         self._signal = Signal()
         self._draining = False
+        self._waiting = Sweep(connection, "promote_stranded_jobs", lambda: self._draining)
+        self._blocked = Sweep(connection, "unblock_stranded_jobs", lambda: self._draining)
         self._counts = dict.fromkeys(ReaperStatistics.__struct_fields__, 0)
         switchboard.subscribe(Reap, lambda _: self._signal.set())
         switchboard.subscribe_reconnect(self._signal.set)
@@ -103,9 +106,11 @@ class Reaper:
             if len(rows) < BATCH:
                 break
         await self._count("expired", "expire_jobs")
-        await self._count("promoted", "promote_stranded_jobs")
         await self._count("aged", "age_jobs")
-        await self._unblock()
+        now = await self._connection.call_value("clock")
+        assert isinstance(now, datetime)
+        self._counts["promoted"] += await self._waiting.round(now)
+        self._counts["unblocked"] += await self._blocked.round(now)
 
     async def free_rows(self) -> bool:
         """Tell of the sessions that hold rows of jobs whose lease has run out, and end those that do so for too long; whether
@@ -126,14 +131,6 @@ class Reaper:
     async def _count(self, what: str, function: str) -> None:
         number = await self._connection.call_value(function)
         self._counts[what] += number if isinstance(number, int) else 0
-
-    async def _unblock(self) -> None:
-        """Go round all blocked jobs, some at a time."""
-        last_id: int | None = 0
-        while last_id is not None and not self._draining:
-            (row,) = await self._connection.call("unblock_stranded_jobs", last_id, BATCH)
-            self._counts["unblocked"] += row["found"]
-            last_id = row["last_id"]
 
     def statistics(self) -> ReaperStatistics:
         """Counts since the start."""

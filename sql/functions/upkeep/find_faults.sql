@@ -91,7 +91,8 @@ union all
 select 'partition_missing', null, d.name, format('table %s, the partition for %s, does not exist', d.name, d.day)
   from (select p.parent || '_' || to_char(p.day, 'YYYYMMDD') as name, p.day
           from (select parent, (now.at + make_interval(days => ahead))::date as day
-                  from now, unnest('{finished_jobs,job_events,job_logs}'::text[]) parent, generate_series(0, 1) ahead) p) d
+                  from now, unnest('{finished_jobs,job_events,job_logs}'::text[]) parent, generate_series(0, 1) ahead) p
+         where not exists (select from leasehold.list_partitions() l where l.parent = p.parent and l.since <= p.day and l.until > p.day)) d
  where to_regclass('leasehold.' || d.name) is null
 union all
 select 'partition_orphaned', null, c.relname::text, format('table %s has the name of a partition and belongs to none', c.relname)

@@ -25,7 +25,7 @@ begin
         perform leasehold.promote_waiting_jobs(v_keys);
     end if;
     if v_job.incarnation is not null then
-        perform pg_notify('leasehold', format('lost:%s:%s:cancelled', v_job.id, v_job.attempt));
+        perform leasehold.send_notice(format('lost:%s:%s:cancelled', v_job.id, v_job.attempt));
     end if;
     return v_job.state;
 exception when lock_not_available then

@@ -58,7 +58,7 @@ begin
         end loop;
         select array_agg(f.id) as ids, array_agg(f.state) as states, array_agg(coalesce(f.chain_id, f.id)) as chains,
                array_agg(f.key) filter (where f.key is not null and f.state not in ('waiting', 'scheduled', 'blocked')) as keys,
-               count(pg_notify('leasehold', format('lost:%s:%s:cancelled', f.id, f.attempt))) filter (where f.incarnation is not null) as told
+               count(leasehold.send_notice(format('lost:%s:%s:cancelled', f.id, f.attempt))) filter (where f.incarnation is not null) as told
           into v_done
           from leasehold.finish_jobs(
                    v_ids, 'cancelled',
