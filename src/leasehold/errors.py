@@ -27,7 +27,8 @@
     │   └── MemoryLimitExceeded   its process had more memory than its kind allows, and was killed
     ├── DatabaseError
     │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
-    │   │   └── ListenerDeaf      a pooler keeps notifications from us
+    │   │   ├── ListenerDeaf      a pooler keeps notifications from us
+    │   │   └── EpochOver         the database has failed over or was restored; its workers begin anew
     │   ├── TransactionEnded      SQL of the caller's ended a transaction that leasehold commits
     │   └── QueryRefused          Postgres refused the statement; carries the SQLSTATE
     │       └── ValueRefused      for a value in it (classes 22 and 54); also a BadInput
@@ -191,6 +192,12 @@ class DatabaseUnavailable(DatabaseError):
 
 class ListenerDeaf(DatabaseUnavailable):
     """Notifications do not come through the pooler before Postgres: name a direct connection, or set LEASEHOLD_NOTIFY=off."""
+
+
+class EpochOver(DatabaseUnavailable):
+    """The database has failed over or was restored; what this process held before is looked at first."""
+
+    sqlstate = "LH008"
 
 
 class TransactionEnded(DatabaseError):

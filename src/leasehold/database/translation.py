@@ -20,6 +20,7 @@ OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
     "LH004": errors.WrongState,
     "LH005": errors.SchemaMismatch,
     "LH007": errors.IdempotencyMismatch,
+    "LH008": errors.EpochOver,
 }
 
 # LH002 with the name of a table says what is missing; without, it is a job or a chain.
