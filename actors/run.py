@@ -15,6 +15,7 @@ import trio
 
 from leasehold.actors.probes.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
+from leasehold.actors.shared.epochs import EpochLooker, EpochWatch
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
 from leasehold.actors.upkeep.accountant import Accountant
@@ -94,19 +95,24 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
 async def _run_together(names: Sequence[str], settings: Settings, app: App) -> int:
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
     async with AsyncExitStack() as stack:
+        switchboard, outage, epochs = Switchboard(), Outage(), EpochWatch()
         database = await stack.enter_async_context(
-            open_database(settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url)
+            open_database(
+                settings.database_url or "",
+                application_name=label,
+                direct_dsn=settings.direct_database_url,
+                greeter=epochs,
+            )
         )
-        switchboard, outage = Switchboard(), Outage()
         actors: list[Drainable] = []
         for name in names:
-            actors += await _make(name, stack, database, settings, app, switchboard, outage)
+            actors += await _make(name, stack, database, settings, app, switchboard, outage, epochs)
         ending = Ending(actors, settings.drain_seconds)
-        probes: list[Actor] = []
+        beside: list[Actor] = [EpochLooker(epochs, database)]
         if settings.probe_port is not None:
             probe_connection = await stack.enter_async_context(database.reserve("probes"))
-            probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
-        return await _run(actors, ending, probes, database, settings, switchboard, outage)
+            beside.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
+        return await _run(actors, ending, beside, database, settings, switchboard, outage)
 
 
 async def _make(
@@ -117,6 +123,7 @@ async def _make(
     app: App,
     switchboard: Switchboard,
     outage: Outage,
+    epochs: EpochWatch,
 ) -> list[Drainable]:
     async def reserve(purpose: str) -> ReservedConnection:
         return await stack.enter_async_context(database.reserve(purpose))
@@ -124,11 +131,8 @@ async def _make(
     match name:
         case "worker":
             connections = (await reserve("dispatcher"), await reserve("settler"))
-            return [
-                Worker(
-                    database, connections, settings, app, switchboard, settings.worker_id or made_up_id(), outage=outage
-                )
-            ]
+            me = settings.worker_id or made_up_id()
+            return [Worker(database, connections, settings, app, switchboard, me, outage=outage, epochs=epochs)]
         case "scheduler":
             ticks = await reserve("scheduler")
             declared_by = settings.app or ("app" if app.schedules else None)
@@ -152,7 +156,7 @@ async def _make(
 async def _run(
     actors: Sequence[Drainable],
     ending: Ending,
-    probes: Sequence[Actor],
+    beside: Sequence[Actor],
     database: Database,
     settings: Settings,
     switchboard: Switchboard,
@@ -163,8 +167,8 @@ async def _run(
         if settings.notify:
             helpers.start_soon(supervise, Listener(database, switchboard), nobody, outage)
         helpers.start_soon(_end_with_the_loop)
-        for probe in probes:
-            helpers.start_soon(supervise, probe, nobody, outage)
+        for actor in beside:
+            helpers.start_soon(supervise, actor, nobody, outage)
         await helpers.start(ending.listen)
         log.info("running %s", ", ".join(actor.name for actor in actors))
         async with trio.open_nursery() as nursery:

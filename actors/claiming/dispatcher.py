@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from time import monotonic
+from uuid import UUID
 
 import msgspec
 
@@ -13,13 +14,14 @@ from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.decisions import Rate, claim_size
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.waiting import PollDecay, wait_until_due
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
-from leasehold.database import Caller
-from leasehold.errors import DatabaseUnavailable
+from leasehold.database import Caller, Row
+from leasehold.errors import DatabaseUnavailable, EpochOver
 from leasehold.events import JobUnblocked
 
 log = logging.getLogger(__name__)
@@ -76,8 +78,11 @@ class Dispatcher:
         is_listening: Callable[[], bool],
         announcer: Announcer = SILENT,
         hold_for: Callable[[], float] = float,
+        epochs: EpochWatch | None = None,
     ) -> None:
         self._mode = mode
+        self._epochs = epochs or EpochWatch()
+        self._opened = 0
         self._hold_for = hold_for
         self._paused: set[str] = set()
         self._connection = connection
@@ -128,7 +133,7 @@ class Dispatcher:
         self._reconcile_at = 0.0
         while not self._mode.is_draining:
             self.turned_at = monotonic()
-            if monotonic() >= self._reconcile_at:
+            if monotonic() >= self._reconcile_at or self._is_new_connection():
                 await self._reconcile()
             await self._look()
         await self._end()
@@ -161,8 +166,12 @@ class Dispatcher:
         if size == 0:
             await self._signal.wait(HAND_BACK_AFTER)
             await self._hand_back_stuck()
-        elif await self._claim(size) < size and not self._mode.is_draining:
+        elif await self._claim(size) < size and not self._mode.is_draining and not self._is_new_connection():
             await self._wait()
+
+    def _is_new_connection(self) -> bool:
+        """Whether the connection was lost and opened again since the last reconciliation: a claim may have been lost with it."""
+        return self._connection.opened != self._opened
 
     def _claim_size(self) -> int:
         slots = self._mode.slots
@@ -174,24 +183,21 @@ class Dispatcher:
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
         identity = self._identity
-        rows = await self._connection.call(
-            "claim_jobs",
-            incarnation=identity.incarnation,
-            worker_id=identity.worker_id,
-            queues=list(identity.queues),
-            kinds=self._app.served_kinds,
-            batch=size,
-            lease=timedelta(seconds=identity.lease_seconds),
-            kind_leases=self._kind_leases,
-        )
+        incarnation = identity.incarnation
+        rows = await self._call_claim(size, incarnation)
+        self._check_turn(incarnation)
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
         self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
             self._poll.reset()
-            jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds) for row in rows]
+            jobs = [
+                HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds, incarnation) for row in rows
+            ]
             for held in jobs:
+                if (former := self._holdings.get(held.id)) is not None:
+                    former.lose("taken_by_another_worker")
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
             _log_claims(jobs, was_rung)
@@ -199,6 +205,29 @@ class Dispatcher:
             if JobUnblocked in self._announcer.heard:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
+
+    def _check_turn(self, incarnation: UUID) -> None:
+        """Raise EpochOver for an answer to what we asked as another incarnation than we are by now."""
+        if incarnation is not self._identity.incarnation:
+            raise EpochOver
+
+    async def _call_claim(self, size: int, incarnation: UUID) -> list[Row]:
+        identity = self._identity
+        try:
+            return await self._connection.call(
+                "claim_jobs",
+                incarnation=incarnation,
+                worker_id=identity.worker_id,
+                queues=list(identity.queues),
+                kinds=self._app.served_kinds,
+                batch=size,
+                lease=timedelta(seconds=identity.lease_seconds),
+                kind_leases=self._kind_leases,
+                epoch=self._epochs.epoch,
+            )
+        except EpochOver:
+            self._epochs.suspect()
+            raise
 
     async def _wait(self) -> None:
         """Until there is a reason to look again."""
@@ -240,7 +269,10 @@ class Dispatcher:
         it is handed back. A job that we run and the database does not know is lost.
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
-        rows = await self._connection.call("held_jobs", self._identity.incarnation)
+        incarnation = self._identity.incarnation
+        rows = await self._connection.call("held_jobs", incarnation)
+        self._check_turn(incarnation)
+        self._opened = self._connection.opened
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
         if leaked:

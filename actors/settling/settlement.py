@@ -27,7 +27,7 @@ from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.progress.writer import report_progress
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Row
-from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, NotFound, QueryRefused
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, EpochOver, NotFound, QueryRefused
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Settlement:
         self, connection: Caller, identity: WorkerIdentity, announcer: Announcer, buffer: ProgressBuffer
     ) -> None:
         self._connection = connection
-        self._incarnation = identity.incarnation
+        self._identity = identity
         self._announcer = announcer
         self._buffer = buffer
         self._unanswered: set[int] = set()
@@ -60,27 +60,41 @@ class Settlement:
 
     async def warm_up(self) -> None:
         """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
-        await self._connection.call("complete_jobs", self._incarnation, [], [], [], [])
+        await self._connection.call("complete_jobs", self._identity.incarnation, [], [], [], [])
 
     async def write(self, batch: list[Outcome]) -> None:
         """Write outcomes, in order of the jobs' ids. Raises DatabaseUnavailable: some may be written; write them all again."""
-        batch.sort(key=BY_ID)
+        batch = sorted(self._without_former(batch), key=BY_ID)
+        incarnation = self._identity.incarnation
         try:
             if self._buffer.has_progress:
                 await self._write_last_words(batch)
             await self._write(batch)
+            if incarnation is not self._identity.incarnation:
+                raise EpochOver
         except DatabaseUnavailable:
             self._unanswered.update(outcome.held.id for outcome in batch)
             raise
         self._unanswered.clear()
         self._announcer.batch_written()
 
+    def _without_former(self, batch: Sequence[Outcome]) -> list[Outcome]:
+        """Without those of attempts that a former incarnation had and that the database forgot: their tokens may be others'."""
+        present = self._identity.incarnation
+        former = [o for o in batch if o.held.incarnation is not present and o.held.incarnation is not None]
+        for outcome in former:
+            self.counts["refused"] += 1
+            text = "job %s: outcome dropped, the database has forgotten attempt %s in a failover or a restore"
+            log.warning(text, outcome.held.id, outcome.held.attempt, extra={"job_id": outcome.held.id})
+        dropped = {id(outcome) for outcome in former}
+        return [outcome for outcome in batch if id(outcome) not in dropped] if dropped else list(batch)
+
     async def _write_last_words(self, batch: list[Outcome]) -> None:
         """How far these jobs have come, while they are still ours to speak for."""
         async with self._buffer.write_lock:
             if said := self._buffer.latest({outcome.held.id for outcome in batch}):
                 self.counts["statements"] += 1
-                await report_progress(self._connection, self._incarnation, said)
+                await report_progress(self._connection, self._identity.incarnation, said)
                 self._buffer.written(said)
 
     async def _write(self, batch: list[Outcome]) -> None:
@@ -188,7 +202,7 @@ class Settlement:
         self.counts["statements"] += 1
         ids = [outcome.held.id for outcome in outcomes]
         attempts = [outcome.held.attempt for outcome in outcomes]
-        return await self._connection.call(function, self._incarnation, ids, attempts, *more)
+        return await self._connection.call(function, self._identity.incarnation, ids, attempts, *more)
 
     async def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
         self.counts[what] += len(outcomes) - len(refusals)

@@ -7,12 +7,13 @@ from uuid import UUID, uuid4
 import msgspec
 
 
-class WorkerIdentity(msgspec.Struct, frozen=True):
-    """Who a worker is, and on which terms it holds jobs. All its actors share one.
+class WorkerIdentity(msgspec.Struct):
+    """Who a worker is, and on which terms it holds jobs. All its actors share one, which never changes but for one thing:
+    `worker/rebirth.py` gives it a new incarnation when the database begins a new epoch. So nobody keeps a copy of that.
 
     Attributes:
         worker_id: as configured, or made up; for people and for the rows of its jobs.
-        incarnation: of this process. With a job's id and attempt it is the fencing token.
+        incarnation: of this process in this epoch. With a job's id and attempt it is the fencing token.
         queues: from which it claims; none: from all.
         lease_seconds: for which a claim or a renewal holds, where the kind does not say.
         renew_seconds: between two renewals of a job.

@@ -20,12 +20,14 @@ BODIES = {name: re.sub(r"--[^\n]*", "", text) for name, text in FUNCTIONS.items(
 HEADER = ["Purpose", "Parameters", "Returns", "Errors", "Tables"]
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
 INLINED = {
-    "bucket_level", "bucket_of", "clock", "epoch_mark", "is_blocker", "is_epoch_over", "key_lock", "longest_time", "most_crashes", "name_job", "queue_lock",
+    "bucket_level", "bucket_of", "clock", "epoch_mark", "is_blocker", "is_epoch_over",
+    "key_lock", "longest_time", "most_crashes", "name_job", "queue_lock",
     "refuse_continuation", "refuse_job", "retry_delay",
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
-    "desired_workers", "epoch_mark", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over", "is_over", "is_schedule_busy", "is_small",
+    "desired_workers", "epoch_mark", "held_jobs", "is_alive", "is_blocker",
+    "is_bound", "is_epoch_over", "is_over", "is_schedule_busy", "is_small",
     "key_lock", "longest_time", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock",
     "workers_needed",
 }  # fmt: skip

@@ -21,6 +21,8 @@ from typing import Any
 
 import asyncpg
 
+from leasehold.database.greeting import Greeter, NewConnection
+
 CLOSE_SECONDS = 2.0
 TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 
@@ -42,16 +44,33 @@ class Connector:
 
     Attributes:
         pooler: what was found there; None before the first connection.
+        greeter: looks at each new connection; None: nobody does.
     """
 
-    def __init__(self, dsn: str, timeout: float) -> None:
+    def __init__(self, dsn: str, timeout: float, greeter: Greeter | None = None) -> None:
         self.dsn = dsn
+        self.greeter = greeter
         self.pooler: Pooler | None = None
         self._timeout = timeout
         self._untouched: set[int] = set()
 
+    @property
+    def generation(self) -> int:
+        """Changes when connections made before must not be used any more."""
+        return 0 if self.greeter is None else self.greeter.generation
+
     async def connect(self, application_name: str) -> Any:
-        """One new connection that suits the place."""
+        """One new connection that suits the place, and that the greeter has nothing against."""
+        connection = await self._connect(application_name)
+        if self.greeter is not None:
+            try:
+                await self.greeter.greet(NewConnection(connection))
+            except BaseException:
+                await close_connection(connection)
+                raise
+        return connection
+
+    async def _connect(self, application_name: str) -> Any:
         connection = await self._open(application_name)
         if self.pooler is None:
             try:
