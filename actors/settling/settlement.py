@@ -64,6 +64,8 @@ class Settlement:
 
     async def write(self, batch: list[Outcome]) -> None:
         """Write outcomes, in order of the jobs' ids. Raises DatabaseUnavailable: some may be written; write them all again."""
+        if self._identity.is_turning:
+            raise EpochOver
         batch = sorted(self._without_former(batch), key=BY_ID)
         incarnation = self._identity.incarnation
         try:

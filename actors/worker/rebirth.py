@@ -60,8 +60,8 @@ class Rebirth:
         # The same ones when it is tried again. Nobody else can say anything to the database before the end, and answers to
         # what was asked as the former incarnation are dropped from here on.
         former = self._former = self._former or identity.incarnation
-        if former is identity.incarnation:
-            identity.incarnation = uuid4()
+        if not identity.is_turning:
+            identity.is_turning, identity.incarnation = True, uuid4()
         new = identity.incarnation
         await self._presence.register(connection)
         held = [each for each in holdings.values() if each.lost is None]
@@ -74,7 +74,7 @@ class Rebirth:
                 each.incarnation = new
             else:
                 each.lose(REASONS.get(outcomes.get(each.id, "lost"), "not_found"))
-        self._former = None
+        self._former, identity.is_turning = None, False
         self._epochs.turned(epoch)
         lost = sorted(job for job, outcome in outcomes.items() if outcome == "lost")
         self._tell(epoch, timeline, lost, outcomes)

@@ -184,5 +184,5 @@ def _until(question: str) -> None:
                 while not connection.execute(f"select 1 where {question}".encode()).fetchone():
                     time.sleep(0.05)
                 return
-        except psycopg.OperationalError:
+        except psycopg.Error:  # whatever a server says that is about to go or to come
             time.sleep(0.05)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import trio
@@ -34,33 +34,31 @@ class Pair:
     def await_replication(self) -> None:
         """Until the standby has replayed what the primary has committed."""
         here = self.on_primary("select pg_current_wal_lsn()")
-        self.on_standby(
-            f"do $$ begin while pg_last_wal_replay_lsn() < '{here}' loop perform pg_sleep(0.01); end loop; end $$"
-        )
+        _until(lambda: self.on_standby(f"select pg_last_wal_replay_lsn() >= '{here}'"))
 
     def cut(self) -> None:
         """What is committed from now on does not reach the standby."""
         self.await_replication()
         self.on_standby("alter system set primary_conninfo = ''")
         self.on_standby("select pg_reload_conf()")
-        self.on_standby(
-            "do $$ begin while exists (select from pg_stat_wal_receiver) loop perform pg_sleep(0.01); "
-            "perform pg_stat_clear_snapshot(); end loop; end $$"
-        )
+        _until(lambda: self.on_standby("select not exists (select from pg_stat_wal_receiver)"))
 
     def synchronous(self) -> None:
         """Commits wait for the standby from now on."""
         self.on_primary(f"alter system set synchronous_standby_names = '{NAME}'")
         self.on_primary("select pg_reload_conf()")
-        self.on_primary(
-            "do $$ begin while not exists (select from pg_stat_replication where sync_state = 'sync') loop "
-            "perform pg_sleep(0.01); perform pg_stat_clear_snapshot(); end loop; end $$"
-        )
+        _until(lambda: self.on_primary("select exists (select from pg_stat_replication where sync_state = 'sync')"))
 
     def promote(self) -> None:
         """The primary is gone, and the standby takes its place."""
         self.primary.stop("immediate")
         self.on_standby("select pg_promote()")
+
+
+def _until(ask: Callable[[], str]) -> None:
+    """Ask until the answer is yes; each question is a psql of its own, which takes as long as a pause would."""
+    while ask() != "t":
+        pass
 
 
 @contextmanager
