@@ -147,7 +147,13 @@ async def _make(
             ]
         case _:
             return [
-                Reaper(await reserve("reaper"), switchboard, settings.poll_seconds, app.observers),
+                Reaper(
+                    await reserve("reaper"),
+                    switchboard,
+                    settings.poll_seconds,
+                    app.observers,
+                    settings.session_grace_seconds,
+                ),
                 Janitor(await reserve("janitor"), settings.retention_days),
                 Accountant(await reserve("accountant"), settings.retention_days),
             ]

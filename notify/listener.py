@@ -1,7 +1,7 @@
 """The LISTEN connection.
 
-It awaits nothing but the socket and its own check, listens anew with back-off after a loss, and then has everybody look
-for themselves, since whatever was sent in between is gone.
+It awaits nothing but the socket and its own check, listens anew with back-off after a loss, and then has all subscribers look
+for themselves, since notices sent in between are gone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEAF_SECONDS = 300.0
 
 
 class Listener:
-    """Hears the channel and tells the switchboard."""
+    """Hears the channel and hands each notice to the switchboard."""
 
     name = "listener"
 

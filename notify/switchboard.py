@@ -1,4 +1,4 @@
-"""Who wants to hear which notice."""
+"""Which subscriber hears which notice."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ process without a worker holds nothing, and turns at once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 import trio
 
@@ -83,6 +84,15 @@ class EpochWatch:
         elif found != self._next:
             self._next = found
             self.suspect()
+
+    @contextmanager
+    def suspecting(self) -> Generator[None]:
+        """Around a statement that names our epoch: look for another one where it is refused."""
+        try:
+            yield
+        except EpochOver:
+            self.suspect()
+            raise
 
     def suspect(self) -> None:
         """The database has refused a statement of ours for the sake of its epoch."""

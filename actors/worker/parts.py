@@ -100,7 +100,7 @@ def assemble(
     backpressure = Backpressure(resources or Resources(), limits, mode, roster, news.set)
     dispatcher = Dispatcher(
         claims, identity, mode, app, backlog, holdings, settings.poll_seconds, lambda: switchboard.listening,
-        announcer, backpressure.hold_for, epochs,
+        announcer, lambda: backpressure.hold_for() or settler.hold_for(mode.slots), epochs,
     )  # fmt: skip
     host = WorkerJobHost(holdings, app)
     progress = ProgressWriter(database, identity, host.progress_sink, holdings.get)

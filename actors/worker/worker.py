@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 5.0
 HAND_BACK_SECONDS = 2.0
+LEAVE_SECONDS = 2.0
 HANDLER_CONNECTIONS = 50
 """For transactions of handlers, at the least; opened when needed. With more slots than that, they wait for one another."""
 
@@ -140,15 +141,18 @@ class Worker:
 
     async def _finish(self) -> None:
         """Write the last outcomes and say good-bye; give up after a while, the leases run out by themselves."""
-        with trio.move_on_after(FLUSH_SECONDS) as scope:
-            try:
+        try:
+            patience = FLUSH_SECONDS / 2 if self.parts.mode.is_interrupted else FLUSH_SECONDS
+            with trio.move_on_after(patience) as scope:
                 await self.parts.settler.written()
+            with trio.fail_after(LEAVE_SECONDS):
+                if scope.cancelled_caught:
+                    lost = await self.parts.settler.describe_unwritten()
+                    log.warning("not written within %s s, their leases run out: %s", patience, lost)
                 await self.parts.progress.write()
                 await self.presence.leave()
-            except DatabaseError as error:
-                log.warning("the last outcomes could not be written: %s", error)
-        if scope.cancelled_caught:
-            log.warning("the last outcomes could not be written within %s s", FLUSH_SECONDS)
+        except (DatabaseError, trio.TooSlowError) as error:
+            log.warning("the last outcomes could not be written: %s", str(error) or "the database did not answer")
         self.parts.announcer.worker(WorkerStopped)
         worker_id = self.parts.identity.worker_id
         log.info("worker %s stopped", worker_id, extra={"worker_id": worker_id})

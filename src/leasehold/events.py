@@ -1,6 +1,6 @@
 """What happens to jobs, chains, leases and workers, as values. Subscribe with `app.subscribe(JobCompleted, function)`.
 
-An event is told after the commit that made it true, in the process that did it, and only made where somebody listens. The
+An event is told after the commit that made it true, in the process that did it, and only made where there is a listener. The
 names are those of the classes; as JSON an event has its name in the field `event`: `{"event": "job_completed", …}`.
 
 Event

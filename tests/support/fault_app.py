@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 import time
+from contextlib import AsyncExitStack
 
 import psycopg
 import trio
@@ -106,6 +107,29 @@ async def pay(job: Job, amount: int) -> ContinueWith[str]:
         await tx.execute("insert into public.payments values ($1, $2, 'paid')", job.id, amount)
         job.start(receipt.new(payment=-job.id))
     return job.continue_with(receipt.new(payment=job.id))
+
+
+@app.kind(mode="atomic")
+async def book(job: Job, seconds: float) -> int:
+    """Write to `public.booked` in the job's own transaction; the first attempt takes `seconds` before it ends."""
+    await job.transaction.execute("insert into public.booked values ($1, $2)", job.id, job.attempt)
+    if job.attempt == 1:
+        await trio.sleep(seconds)
+    return job.attempt
+
+
+FORGOTTEN = AsyncExitStack()
+"""Connections that handlers open and never close."""
+
+
+@app.kind()
+async def forget_a_transaction(job: Job) -> str:
+    """Return while a transaction that has asserted the lease stays open on a connection of the handler's own."""
+    database = await FORGOTTEN.enter_async_context(open_database(os.environ["LEASEHOLD_DATABASE_URL"]))
+    connection = await FORGOTTEN.enter_async_context(database.reserve("forgotten"))
+    await connection.execute("begin")
+    await connection.call("assert_lease", job.id, job.attempt, job.incarnation)
+    return "left open"
 
 
 @app.kind()

@@ -7,8 +7,7 @@
 create or replace function leasehold.is_epoch_over(known bigint) returns boolean
 language sql volatile parallel safe as $$
 select case when pg_catalog.pg_is_in_recovery() then false
-            when coalesce(pg_catalog.pg_sequence_last_value('leasehold.epochs_id_seq') <> $1, false) then true
+            when $1 is not null and coalesce(pg_catalog.pg_sequence_last_value('leasehold.epochs_id_seq') <> $1, false) then true
             else case coalesce(pg_catalog.pg_sequence_last_value('leasehold.epochs_mark_seq'), 0)
-                      when 0 then true when 1 then false
-                      else pg_catalog.pg_sequence_last_value('leasehold.epochs_mark_seq') <> leasehold.epoch_mark() end end
+                      when 0 then true when 1 then false when leasehold.epoch_mark() then false else true end end
 $$;

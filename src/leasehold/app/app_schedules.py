@@ -80,7 +80,7 @@ class AppSchedules:
 
         When a scheduler starts with this app (`leasehold run scheduler --app …`), it creates the schedule or updates it to
         what the code says, field by field. A field that an operator has changed keeps the operator's value. A schedule that
-        the code no longer declares goes on, marked as orphaned, until somebody deletes it.
+        the code no longer declares goes on, marked as orphaned, until it is deleted.
 
         Args:
             job: `greet.new(name="Ada")`, or a kind that needs no args or gets them from `query`. Without it, `schedule` is a

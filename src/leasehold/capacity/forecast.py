@@ -1,4 +1,4 @@
-"""What a queue will be like: how long jobs wait with so many slots, and when a backlog is gone. Pure arithmetic.
+"""What a queue will be like: how long jobs wait with a number of slots, and when a backlog is gone. Pure arithmetic.
 
 The model is M/G/c: jobs come at random, `slots` of them run at once, first come first served. How many have to wait is Erlang's C
 formula; how much longer they wait when run times vary more or less than exponential ones is the factor of Allen and Cunneen
@@ -40,7 +40,7 @@ class QueueLoad(msgspec.Struct, frozen=True, kw_only=True):
         return self.arrivals_per_second * self.run_seconds
 
     def times(self, factor: float) -> QueueLoad:
-        """The same with so many times the arrivals."""
+        """The same with this many times the arrivals."""
         return msgspec.structs.replace(self, arrivals_per_second=self.arrivals_per_second * factor)
 
 

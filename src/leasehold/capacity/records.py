@@ -63,7 +63,7 @@ class CapacityRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkersNeeded(msgspec.Struct, frozen=True, kw_only=True):
-    """How many workers it takes to be through in so many hours while jobs go on coming; None where nobody knows."""
+    """How many workers it takes to be through in this number of hours while jobs go on coming; None where it is not known."""
 
     hours: float
     workers: int | None
@@ -83,7 +83,7 @@ class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         capacity: as it is.
-        workers_needed: for so many hours.
+        workers_needed: by number of hours.
         target_wait: seconds; `desired_workers` start 95 of 100 jobs within it.
         desired_workers: how many there ought to be now.
         scenarios: what may become of it; none where nobody knows how long a job takes.

@@ -44,6 +44,7 @@ class Enqueues(Part):
             InvalidArgs: args do not fit the kind or are no JSON that Postgres keeps.
             UnknownKind: the client has an app that does not know the kind.
             BadInput: another field is refused.
+            NoTransaction: `connection` has not begun one. A lazy driver (SQLAlchemy) begins at its first statement.
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
         if isinstance(job, str):
@@ -107,7 +108,7 @@ class Enqueues(Part):
             state: only keys whose newest job among those is in this state: all shops whose last crawl failed.
             keys: only these.
             after_key: only those that follow it in byte order, to go on where the limit was reached.
-            limit: at most so many keys, in byte order; up to 10000.
+            limit: the most keys, in byte order; up to 10000.
             dry_run: only tell the keys.
 
         Returns:

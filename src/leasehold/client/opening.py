@@ -22,13 +22,13 @@ async def open_client(
     listens: bool = True,
     direct_dsn: str | None = None,
 ) -> AsyncGenerator[Client]:
-    """A client with a pool of its own, under trio or under asyncio, whichever runs.
+    """A client with a pool of its own, under trio or asyncio.
 
     Args:
         dsn: a Postgres URL; empty: the PG… environment variables decide. None: what `leasehold run` would use, from
             LEASEHOLD_DATABASE_URL (with LEASEHOLD_DIRECT_DATABASE_URL), DATABASE_URL or leasehold.toml, else PG….
         app: check args against these kinds.
-        pool_size: connections at the most, the one that listens not counted.
+        pool_size: the most connections, without the one that listens.
         listens: as in `Client`.
         direct_dsn: where to listen, when `dsn` leads through a pooler.
 

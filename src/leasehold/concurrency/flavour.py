@@ -10,7 +10,7 @@ Flavour = Literal["trio", "asyncio"]
 
 
 def running_flavour() -> Flavour:
-    """`trio` or `asyncio`, whichever runs the caller.
+    """`trio` or `asyncio`: the one that runs the caller.
 
     Raises RuntimeError outside both.
     """

@@ -1,4 +1,4 @@
-"""Something that happens once, for whichever event loop runs the code that waits for it."""
+"""Something that happens once, for either event loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Moment(Protocol):
         ...
 
     async def within(self, seconds: float | None) -> bool:
-        """Wait for it, `seconds` at the most; returns whether it has come. A checkpoint."""
+        """Wait for it, at most `seconds`; returns whether it has come. A checkpoint."""
         ...
 
 
@@ -28,7 +28,7 @@ def new_moment() -> Moment:
 
 
 async def pause(seconds: float) -> None:
-    """Wait so long, in the running flavour."""
+    """Wait this many seconds, in the running flavour."""
     if running_flavour() == "trio":
         await trio.sleep(seconds)
     else:

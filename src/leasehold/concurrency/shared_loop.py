@@ -1,6 +1,6 @@
 """One asyncio loop for everybody: what a handler does to it must not end it for the others.
 
-trio-asyncio ends its loop, and with it the whole program, at the first error that nobody caught: a task that somebody
+trio-asyncio ends its loop, and with it the whole program, at the first error that nobody caught: a task that was
 forgot, a callback that raised. Here such errors are logged, as asyncio itself would.
 """
 

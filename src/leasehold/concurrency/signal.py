@@ -16,7 +16,7 @@ class Signal:
         self._event.set()
 
     async def wait(self, timeout: float = float("inf")) -> bool:
-        """Wait until set, `timeout` seconds at the most; returns whether it was set. A checkpoint."""
+        """Wait until set, at most `timeout` seconds; returns whether it was set. A checkpoint."""
         with trio.move_on_after(timeout):
             await self._event.wait()
         was_set = self._event.is_set()

@@ -56,7 +56,7 @@ class Transaction(OpenTransaction):
         await cross(self._inner.commit)
 
     async def roll_back(self) -> None:
-        """Undo everything. Cannot be cancelled, and takes some seconds at the most."""
+        """Undo everything. Cannot be cancelled, and takes a few seconds at most."""
         await self._shielded(lambda: cross(self._inner.roll_back))
 
     async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
@@ -113,7 +113,7 @@ class Listening:
 
 
 class Database(Caller):
-    """A pool of connections and reserved reserved, for trio. Open it with `open_database`."""
+    """A pool of connections, and reserved ones, for trio. Open it with `open_database`."""
 
     def __init__(self, inner: AsyncioDatabase) -> None:
         self._inner = inner
@@ -159,14 +159,16 @@ class Database(Caller):
 
     @asynccontextmanager
     async def pool(self, name: str, size: int) -> AsyncGenerator[Database]:
-        """Further connections, `size` at the most, each opened when it is needed; closed with the block."""
+        """Further connections, at most `size`, each opened when it is needed; closed with the block.
+
+        They may stay in a transaction for long, so Postgres looks whether our machine is still there.
+        """
         inner = self._inner
         label = f"{inner.application_name} {name}"
-        opening = open_database(
-            inner.dsn, pool_size=size, application_name=label, timeout=inner.timeout, direct_dsn=inner.direct_dsn,
-            greeter=inner.greeter,
-        )  # fmt: skip
-        async with opening as database:
+        further = AsyncioDatabase(
+            inner.dsn, label, inner.timeout, inner.direct_dsn, greeter=inner.greeter, keepalive=True
+        )
+        async with _opened(further, size) as database:
             yield database
 
     @asynccontextmanager
@@ -183,7 +185,7 @@ class Database(Caller):
     async def listen(self, channel: str, *, buffer: int = 10_000) -> AsyncGenerator[Listening]:
         """A new connection that listens on `channel`; payloads beyond `buffer` unread ones are dropped.
 
-        The socket is always read, whoever is slow, so a stalled reader never holds back the server.
+        The socket is always read, so a slow reader never holds back the server.
         """
         sender, receiver = trio.open_memory_channel[str](buffer)
 
@@ -220,7 +222,7 @@ async def open_database(
 
     Args:
         dsn: a Postgres URL; empty: the PG… environment variables decide.
-        pool_size: connections at the most, reserved and listeners not counted.
+        pool_size: the most connections, without reserved ones and listeners.
         application_name: shown in pg_stat_activity.
         timeout: seconds that any single await on the database may take.
         direct_dsn: where to LISTEN, when `dsn` leads through a pooler that cannot carry notifications.
@@ -229,8 +231,14 @@ async def open_database(
     Raises:
         DatabaseUnavailable: on the first use, where nobody answers.
     """
+    inner = AsyncioDatabase(dsn, application_name, timeout, direct_dsn, greeter=greeter)
+    async with _opened(inner, pool_size) as database:
+        yield database
+
+
+@asynccontextmanager
+async def _opened(inner: AsyncioDatabase, pool_size: int) -> AsyncGenerator[Database]:
     async with _asyncio_loop():
-        inner = AsyncioDatabase(dsn, application_name, timeout, direct_dsn, greeter)
         await cross(inner.open, pool_size)
         try:
             yield Database(inner)

@@ -17,7 +17,7 @@ __all__ = ["Caller", "OpenTransaction", "Row", "call_text"]
 
 @lru_cache(maxsize=512)
 def call_text(function: str, positional: int, named: tuple[str, ...] = ()) -> str:
-    """The statement that calls `leasehold.<function>` with so many positional values and these named ones."""
+    """The statement that calls `leasehold.<function>` with this number of positional values and these named ones."""
     if not all(name.isidentifier() for name in (function, *named)):
         raise ValueError(f"no SQL name: {function!r} {named!r}")
     values = [f"${n}" for n in range(1, positional + 1)]
@@ -53,11 +53,11 @@ class Caller(ABC):
 
 
 class OpenTransaction(Caller):
-    """A transaction that somebody will commit or roll back, of either flavour.
+    """An open transaction of either flavour, which its owner commits or rolls back.
 
     Attributes:
-        hooks: what is to happen after the commit; whoever commits flushes them.
-        flushes: whether that is us. Nobody does on a connection of the caller's.
+        hooks: what happens after the commit; the owner flushes them.
+        flushes: whether we are the owner. On a connection of the caller's nobody flushes.
     """
 
     flushes = True

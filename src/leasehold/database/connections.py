@@ -18,7 +18,7 @@ from leasehold.database.calls import Caller, Row
 from leasehold.database.greeting import Greeter
 from leasehold.database.poolers.hearing import prove_hearing
 from leasehold.database.poolers.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
-from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, release
+from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
 from leasehold.database.translation import translated
 from leasehold.errors import EpochOver
 from leasehold.observability.request_context import current_actor
@@ -88,15 +88,17 @@ class AsyncioDatabase(Caller):
         application_name: str,
         timeout: float,
         direct_dsn: str | None = None,
+        *,
         greeter: Greeter | None = None,
+        keepalive: bool = False,
     ) -> None:
         self.dsn = dsn
         self.direct_dsn = direct_dsn
         self.application_name = application_name
         self.timeout = timeout
         self.greeter = greeter
-        self._connector = Connector(dsn, timeout, greeter)
-        self._direct_connector = Connector(direct_dsn, timeout, greeter) if direct_dsn else self._connector
+        self._connector = Connector(dsn, timeout, greeter=greeter, keepalive=keepalive)
+        self._direct_connector = Connector(direct_dsn, timeout, greeter=greeter) if direct_dsn else self._connector
         self._generation = self._connector.generation
         self._pool: Any = None
         self.closers: list[Callable[[], Awaitable[None]]] = []
@@ -144,7 +146,7 @@ class AsyncioDatabase(Caller):
         return await self.pool.acquire(timeout=seconds)
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
-        """Run one statement on a connection of the pool, in the name of whoever `acting_as` names.
+        """Run one statement on a connection of the pool, in the name that `acting_as` has set.
 
         `timeout` is for both, getting the connection and the statement; a server that stands still costs two seconds more.
         It must leave nothing in its session (SET, LISTEN, locks): nothing is undone after it, which would cost a round
@@ -188,7 +190,7 @@ class AsyncioDatabase(Caller):
             if (actor := current_actor()) is not None:
                 await connection.fetch(NAME_ACTOR, actor)
         except BaseException:
-            await release(self.pool, connection)
+            await discard(self.pool, connection)
             raise
         return PooledTransaction(connection, transaction, self.pool)
 
@@ -209,7 +211,7 @@ class AsyncioDatabase(Caller):
 
         Args:
             hear: called at once with each payload; must not wait or raise.
-            lost: called when the connection has ended, whoever ended it.
+            lost: called when the connection has ended, for any reason.
 
         Raises:
             ListenerDeaf: a pooler stands before Postgres, and what others say does not come through it.

@@ -18,7 +18,7 @@ class Hooks:
     """Effects that wait for a commit, in one buffer for each key.
 
     After the commit the function of each key is called once, with all items of the key in order; it may be async, in the
-    flavour of whoever commits. By then the commit cannot be undone, so what a function raises is logged and spoils nothing.
+    flavour of the owner. By then the commit cannot be undone, so what a function raises is logged and changes nothing.
     A process that dies between the commit and the flush flushes nothing: keep here what something else makes good, as
     polling does for wake-ups.
     """

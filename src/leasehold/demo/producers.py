@@ -43,7 +43,7 @@ class HttpProducer:
         return (await trio.to_thread.run_sync(self._enqueue, job, 1))[0]
 
     async def enqueue_in_turn(self, job: Mapping[str, Any], times: int) -> list[int]:
-        """POST it so many times, each when the last one has ended; returns the ids. Raises DemoFailed."""
+        """POST it this many times, each after the last answer; returns the ids. Raises DemoFailed."""
         return await trio.to_thread.run_sync(self._enqueue, job, times)
 
     def _is_ready(self) -> bool:

@@ -14,7 +14,7 @@ from leasehold.demo.stdlib_census.measures import FileMeasures, Totals, total
 
 
 class Pickup(msgspec.Struct, frozen=True):
-    """Milliseconds from enqueue to start of so many jobs."""
+    """Milliseconds from enqueue to start of a number of jobs."""
 
     jobs: int
     p50_ms: float

@@ -90,7 +90,7 @@ class Troupe:
                 raise DemoFailed(f"{player.name} ended ({end}); its last lines:\n{tail(player.log)}")
 
     async def stop(self, drain_seconds: float) -> list[str]:
-        """Have all drain for so long, then interrupt them, then kill them; returns those that did not end well."""
+        """Let all drain for some seconds, then interrupt them, then kill them; returns those that did not end well."""
         # The first SIGTERM drains a process, the second ends what still runs in it.
         for seconds in (drain_seconds, INTERRUPT_SECONDS):
             for player in self._alive():

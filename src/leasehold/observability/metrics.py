@@ -1,7 +1,7 @@
 """Prometheus metrics: their names in one table, and how values become text.
 
 Names follow https://prometheus.io/docs/practices/naming: base units, plural where it counts things, `_total` for what only
-grows. Labels never hold ids, keys or args. `prometheus_client` (extra `metrics`) is imported when somebody asks for the text.
+grows. Labels never hold ids, keys or args. `prometheus_client` (extra `metrics`) is imported when the text is asked for.
 """
 
 from __future__ import annotations

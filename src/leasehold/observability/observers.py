@@ -35,7 +35,7 @@ class Observers:
     the first time and harms nobody.
 
     Attributes:
-        heard: what somebody listens for; `JobStarted in observers.heard` costs next to nothing.
+        heard: the types that have a listener; `JobStarted in observers.heard` costs next to nothing.
     """
 
     def __init__(self) -> None:

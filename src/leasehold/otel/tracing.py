@@ -32,7 +32,7 @@ _propagator = TraceContextTextMapPropagator()
 class Telemetry:
     """Middlewares that make spans: `enqueue` a PRODUCER span for each call of a client, `process` a CONSUMER span for each
     attempt. The first is stored with the jobs (`traceparent`), so that attempts belong to the trace of their producer, in
-    whichever process and however much later they run.
+    whichever process runs them, however much later.
 
     Args:
         tracer_provider: the global one where not given.

@@ -61,7 +61,7 @@ class JobPage(msgspec.Struct, frozen=True):
 
 
 class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened to a job. `actor` is the name of the token of whoever caused it through the gateway."""
+    """One thing that happened to a job. `actor` is the name of the token that caused it through the gateway."""
 
     at: datetime
     event: str
@@ -130,7 +130,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     job_id: int | None
     subject: str
     explanation: str
-    is_repaired: bool
+    is_repaired: bool = False
 
 
 class JobProgress(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ class QueueCounts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class QueueRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue that somebody knows of.
+    """A queue that exists: it has jobs, settings, limits or workers.
 
     Attributes:
         paused_at, pause_reason: since when nothing is claimed from it, and why; None where it is not paused.

@@ -112,12 +112,13 @@ class ScheduleDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_default
     ) = None
     stagger: Annotated[Span, Meta(description="Seconds over which the jobs of a tick are spread.")] | None = None
     batches: (
-        Annotated[int, Meta(ge=1, le=100_000, description="Spread in so many batches; else each job by itself.")] | None
+        Annotated[int, Meta(ge=1, le=100_000, description="Number of batches; without it each job has its own time.")]
+        | None
     ) = None
     missed: Annotated[Missed, Meta(description="What becomes of ticks later than `grace`; coalesce.")] | None = None
     grace: Annotated[Span, Meta(description="Seconds; 60 if not given.")] | None = None
     catch_up_limit: (
-        Annotated[int, Meta(ge=1, le=10_000, description="Missed ticks caught up at the most; 100.")] | None
+        Annotated[int, Meta(ge=1, le=10_000, description="The most missed ticks to catch up; 100.")] | None
     ) = None
     overlap: Annotated[Overlap, Meta(description="skip: not while a job of an earlier tick is open; allow.")] | None = (
         None
@@ -136,11 +137,11 @@ class ScheduleOptions(TypedDict, total=False):
         at: once, at this time.
         zone: IANA name of the time zone of `cron` and `blackouts`; UTC.
         stagger: seconds or timedelta over which the jobs of a tick are spread.
-        batches: spread them in so many batches; else each job has a moment of its own.
+        batches: number of batches to spread the jobs over; without it each job has a time of its own.
         missed: what becomes of ticks that nobody fired in time: `coalesce` (one for all of them, the default), `catch_up`
             (each), `skip`.
         grace: seconds or timedelta after which a tick counts as missed; 60.
-        catch_up_limit: at most so many missed ticks, the latest; 100.
+        catch_up_limit: the most missed ticks to catch up, the latest ones; 100.
         overlap: `skip`: a tick makes nothing while a job of an earlier one, or its chain, is open; `allow` (the default).
         blackouts: windows without ticks.
         starts_at, ends_at: no tick before, none then or later.

@@ -1,7 +1,7 @@
 """When a schedule fires: pure arithmetic over moments that are passed in.
 
 Ticks of an interval are at `anchor + n × every`, so they never drift; those of cron are where `leasehold.schedules.cron` says; a
-one-shot has one. Ticks before `starts_at`, from `ends_at` on, and in a blackout are none.
+one-shot has one. There are no ticks before `starts_at`, from `ends_at` on, or in a blackout.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The schema: its version, what somebody changed by hand, its partitions."""
+"""The schema: its version, changes made by hand, its partitions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def judge_drift(drift: Drift, committed: Description) -> Check:
     if found:
         return problem("drift", "; ".join(found), _how_to_mend(drift, committed))
     if drift.extra:
-        detail = f"nothing changed; somebody added {_name(drift.extra)}"
+        detail = f"nothing changed; added by hand: {_name(drift.extra)}"
         return advise("drift", detail, "keep your own objects in a schema of your own")
     return ok("drift", "every object is as this code makes it")
 

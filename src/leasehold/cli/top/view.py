@@ -137,7 +137,7 @@ class _Rows(msgspec.Struct, frozen=True, eq=False):
 
 
 def _section(rows: _Rows, number: int, screen: Screen, lines: int) -> Table:
-    """A table of so many lines: a title, heads, rows."""
+    """A table of this number of lines: a title, heads, rows."""
     room = max(lines - TITLE_LINES, 0)
     offset = screen.offsets[number] = min(screen.offsets[number], max(0, len(rows.rows) - room))
     shown = list(rows.rows[offset : offset + room])

@@ -49,7 +49,7 @@ def line_writer(terminal: Terminal, names: Sequence[str], *, as_text: bool) -> S
         return msgspec.json.encode(fields).decode()
 
     def show(name: str, line: str, level: Level = "info", /) -> None:
-        # Whoever read our lines may be gone (`| tee` after Ctrl-C); the processes still want to be drained.
+        # The reader of our lines may be gone (`| tee` after Ctrl-C); the processes still want to be drained.
         with suppress(BrokenPipeError):
             terminal.stdout.write((as_shown if as_text else as_json)(name, line, level) + "\n")
             terminal.stdout.flush()

@@ -21,7 +21,7 @@ from leasehold.cli.runtime.exit_codes import ExitCode
 HOPELESS = frozenset({ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH})
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 30.0
-# A child that lived for so long starts the back-off anew.
+# A child that lived this long starts the back-off anew.
 STABLE_SECONDS = 30.0
 # About a minute of trying, by the back-off above.
 MOST_DEATHS = 8
@@ -47,7 +47,7 @@ class ShowLine(Protocol):
 
 
 def restart_delay(deaths: int, jitter: float) -> float:
-    """Seconds before the next start after so many deaths in a row; `jitter` from 0 to 1 spreads it."""
+    """Seconds before the next start after this number of deaths in a row; `jitter` from 0 to 1 spreads it."""
     longest = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(deaths - 1, 16))
     return longest * (0.5 + jitter / 2)
 
@@ -90,7 +90,7 @@ class Supervisor:
             process.terminate()
 
     def give_up(self, what: str, deaths: int) -> None:
-        """Stop all with an error, for what has happened so many times in a row."""
+        """Stop all with an error, for what has happened too many times in a row."""
         self._show("up", f"{what}, {deaths} times in a row; giving up and stopping all", "error")
         self._exit_code = ExitCode.FAILED
         self.stop()

@@ -167,7 +167,7 @@ async def needed_token(context: CommandContext, settings: Settings) -> KeptToken
 
 
 async def knows_tokens(context: CommandContext) -> bool:
-    """Whether somebody has made tokens in the database."""
+    """Whether the database has tokens."""
     with suppress(LeaseholdError):
         async with context.client() as client:
             return bool(await client.tokens.list())

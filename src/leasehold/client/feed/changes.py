@@ -79,7 +79,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which changes somebody wants; an empty field wants all.
+    """Which changes are wanted; an empty field wants all.
 
     Attributes:
         events: words such as `job_failed`. queues, kinds: names. job_id: one job. chain_id: the jobs of one chain.
@@ -121,5 +121,5 @@ def microseconds_of(at: datetime) -> int:
 
 
 def instant_of(microseconds: int) -> datetime:
-    """The instant so many microseconds after the beginning of 1970. Raises OverflowError."""
+    """The instant this number of microseconds after the beginning of 1970. Raises OverflowError."""
     return EPOCH + timedelta(microseconds=microseconds)

@@ -100,7 +100,7 @@ class Chains(Part):
         continue_with: NewJob[Any] | ContinueWith[Any] | None = None,
         connection: Any = None,
     ) -> builtins.list[int]:
-        """Complete the open job of a chain without a worker, in any state: somebody approved, a webhook came.
+        """Complete the open job of a chain without a worker, in any state: a person approved, a webhook came.
 
         A worker that runs the job cancels its handler; what the handler still writes is refused.
 

@@ -15,7 +15,7 @@ EACH_GROUP = "*"
 
 
 class Queues(Part):
-    """`client.queues`. A queue is there as soon as somebody names it; nobody creates it."""
+    """`client.queues`. A queue exists as soon as a job names it; nobody creates it."""
 
     async def list(self) -> list[QueueRecord]:
         """List the queues that have jobs, workers or limits, or that are paused."""

@@ -57,7 +57,7 @@ class EmbeddedPostgres:
             self._cluster.start()
 
     def is_running(self) -> bool:
-        """Cheap enough to ask every second."""
+        """Cheap enough for a call each second."""
         return self._cluster.is_running()
 
     def revive(self) -> None:
@@ -93,7 +93,7 @@ class EmbeddedPostgres:
 
     @contextmanager
     def _used(self) -> Generator[None]:
-        """Started on the way in, stopped on the way out by whoever leaves last.
+        """Started on the way in; the last process to leave stops it.
 
         The kernel does the counting, so a killed process counts no more.
         """

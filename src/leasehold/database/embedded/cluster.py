@@ -146,7 +146,7 @@ class Cluster:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
         owners = {os.geteuid()} | ({self._user.uid} if self._user else set[int]())
-        # The name can be guessed: whoever made it first could listen there in our place.
+        # The name can be guessed: a stranger who makes it first could listen there in our place.
         if not stat.S_ISDIR(found.st_mode) or found.st_uid not in owners or found.st_mode & 0o077:
             raise SettingsError(
                 f"the socket of Postgres belongs in {folder}, which somebody else made; remove that first"

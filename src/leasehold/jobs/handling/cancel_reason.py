@@ -16,7 +16,7 @@ CancelReason: TypeAlias = Literal[
 ]
 """What `job.cancel_reason` says while a handler is being cancelled.
 
-- `cancelled`: somebody cancelled the job or its chain.
+- `cancelled`: the job or its chain was cancelled.
 - `timeout`: the attempt took too long; it fails and is retried.
 - `deadline`: the deadline of the job has passed; the job fails for good.
 - `taken_by_another_worker`: the lease ran out, and another worker claimed the job.

@@ -72,7 +72,7 @@ def _strangers(hint: Any) -> Iterator[str]:
     try:
         root = msgspec.inspect.type_info(hint)
     except (TypeError, NameError):
-        return  # whoever makes the decoder says it better
+        return  # making the decoder says it better
     seen: set[int] = set()
     left: list[Any] = [root]
     while left:

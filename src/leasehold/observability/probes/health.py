@@ -31,7 +31,7 @@ class Health:
     not drain. Started: every actor has registered and the database has answered once.
 
     Args:
-        stale_seconds: for so long the event loop may not turn.
+        stale_seconds: the longest time that the event loop may stand still.
         now: a monotonic clock.
 
     Attributes:

@@ -101,7 +101,7 @@ def _warnings(unclaimed: Sequence[UnclaimedKind]) -> list[Text]:
     return [
         plain(
             f"kind {each.kind} in queue {each.queue}: {_REASONS[each.reason]}; its jobs wait, the first for "
-            f"{show_span(each.waits_for)}, whatever is told of the queue as a whole",
+            f"{show_span(each.waits_for)}, whatever the queue as a whole says",
             "yellow",
         )
         for each in unclaimed

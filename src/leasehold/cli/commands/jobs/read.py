@@ -62,5 +62,5 @@ async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Comm
 
 
 def is_slow_to_start(job: JobRecord, now: datetime) -> bool:
-    """Whether somebody may wonder why the job is not running."""
+    """Whether people may wonder why the job is not running."""
     return job.state in STATES_TO_WONDER_AT and now - job.run_at > WONDER_AFTER

@@ -51,7 +51,7 @@ async def audit(
     nothing, broken chains, and missing partitions.
 
     Reads all unfinished jobs and every finished link of a chain, so it may take a while in a large database; it locks
-    nothing. A finding means that an actor does not run, that no worker serves a kind, or that somebody changed rows by
+    nothing. A finding means that an actor does not run, that no worker serves a kind, or that rows were changed by
     hand. Jobs that wait in a paused queue are no fault.
 
     With --repair each fault is repaired in a transaction of its own, and the job's timeline says so. What only people can

@@ -54,7 +54,7 @@ class PolicyFlags:
         Missed | None, Parameter(help="What becomes of ticks nobody fired in time; coalesce: one for all.")
     ] = None
     grace: Annotated[str | None, Parameter(help="A tick later than this was missed; 60s.")] = None
-    catch_up_limit: Annotated[int | None, Parameter(help="Missed ticks caught up at the most; 100."), AN_INTEGER] = None
+    catch_up_limit: Annotated[int | None, Parameter(help="The most missed ticks to catch up; 100."), AN_INTEGER] = None
     overlap: Annotated[
         Overlap | None, Parameter(help="skip: no tick while a job of an earlier one is open; else allow.")
     ] = None

@@ -81,6 +81,6 @@ def describe_stagger(schedule: ScheduleRecord) -> str | None:
 def describe_missed(schedule: ScheduleRecord) -> str:
     """`one for all of them (later than 1m)`."""
     what = {"skip": "skipped", "coalesce": "one for all of them"}.get(
-        schedule.missed, f"caught up, {schedule.catch_up_limit} at the most"
+        schedule.missed, f"caught up, at most {schedule.catch_up_limit}"
     )
     return f"{what}; missed is later than {show_span(schedule.grace)}"

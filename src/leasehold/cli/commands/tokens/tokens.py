@@ -55,7 +55,7 @@ async def tokens_create(
     per_second = None if rate is None else parse_rate(rate)
     async with context.client() as client:
         made = await client.tokens.create(
-            name, _scopes(scope), expires_in=span, rate=per_second, burst=burst, created_by=whoever_asks()
+            name, _scopes(scope), expires_in=span, rate=per_second, burst=burst, created_by=current_user()
         )
         return _made(made, await client.tokens.list(name))
 
@@ -83,7 +83,7 @@ async def tokens_rotate(
             raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
         old = active[0]
         made = await client.tokens.create(
-            name, old.scopes, expires_in=span, rate=old.rate, burst=old.burst, created_by=whoever_asks()
+            name, old.scopes, expires_in=span, rate=old.rate, burst=old.burst, created_by=current_user()
         )
         return _made(made, [*active, *await client.tokens.list(name)])
 
@@ -132,7 +132,7 @@ async def tokens_revoke(
         if len(active) > 1 and not everything:
             raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
         chosen = sorted(each.token_id for each in active or meant)
-        revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=whoever_asks())]
+        revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=current_user())]
     return RevokedTokens(name=", ".join(sorted({each.name for each in active or meant})), revoked=revoked)
 
 
@@ -154,7 +154,7 @@ async def tokens_log(
     *,
     actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,
     action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
-    limit: Annotated[int, Parameter(help="How many at the most, 1 to 1000.")] = 50,
+    limit: Annotated[int, Parameter(help="The most to list, 1 to 1000.")] = 50,
     context: Annotated[CommandContext, INJECTED],
 ) -> list[AuditEntry]:
     """Show what was done through the gateway and with tokens, the newest first.
@@ -168,7 +168,7 @@ async def tokens_log(
         return await client.tokens.audit_log(actor=actor, action=action, page_size=limit)
 
 
-def whoever_asks() -> str:
+def current_user() -> str:
     """Who is at the command line, for the audit log: user@host."""
     try:
         return f"{getpass.getuser()}@{socket.gethostname()}"

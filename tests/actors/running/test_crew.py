@@ -1,0 +1,134 @@
+"""The slots of a worker over a real backlog; the settler and the dispatcher only take notes, since no statement is due here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import trio
+import trio.testing
+
+from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.outcome import Outcome, Released
+from leasehold.actors.claiming.backlog import Backlog
+from leasehold.actors.claiming.dispatcher import Dispatcher
+from leasehold.actors.running.crew import Crew
+from leasehold.actors.running.roster import Roster
+from leasehold.actors.running.slot import SlotContext
+from leasehold.actors.settling.settler import Settler
+from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.shared.mode import WorkerMode
+from leasehold.jobs.handling.job import Job
+from tests.support.held import free_kind, held_job
+from tests.support.waiting import until
+
+
+class Notes:
+    """In place of the dispatcher and the settler: what they were told."""
+
+    def __init__(self) -> None:
+        self.settled: list[Outcome] = []
+        self.freed = 0
+        self.has_room = trio.Event()
+        self.has_room.set()
+
+    def put(self, outcome: Outcome) -> None:
+        outcome.held.settling = True
+        self.settled.append(outcome)
+
+    @property
+    def is_crowded(self) -> bool:
+        return not self.has_room.is_set()
+
+    async def room(self) -> None:
+        await self.has_room.wait()
+
+    def slot_freed(self) -> None:
+        self.freed += 1
+
+
+class Running:
+    """A crew at work, and what it told."""
+
+    def __init__(self, slots: int) -> None:
+        self.mode, self.roster, self.backlog, self.notes = WorkerMode(slots), Roster(), Backlog(), Notes()
+        context = SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(slots), self.notes.put)
+        self.crew = Crew(
+            context,
+            self.mode,
+            self.roster,
+            self.backlog,
+            cast("Dispatcher", self.notes),
+            cast("Settler", self.notes),
+            {},
+        )
+        self.go = trio.Event()
+
+    def job(self, job_id: int = 1) -> HeldJob:
+        """A job that runs until `go` is set."""
+
+        async def handler(job: Job, args: dict[str, Any]) -> None:
+            await self.go.wait()
+
+        return held_job(job_id, kind=free_kind(handler))
+
+
+@asynccontextmanager
+async def a_crew(slots: int) -> AsyncGenerator[Running]:
+    running = Running(slots)
+    async with trio.open_nursery() as nursery:
+        running.crew.begin(nursery)
+        await until(lambda: running.backlog.idle_slots == slots)
+        yield running
+        running.go.set()
+        running.backlog.close()
+
+
+async def test_as_many_jobs_run_as_there_are_slots() -> None:
+    async with a_crew(2) as running:
+        running.backlog.extend([running.job(number) for number in (1, 2, 3)])
+        await until(lambda: len(list(running.roster.running())) == 2)
+        assert (len(running.backlog), running.roster.begun) == (1, 2)
+    assert {outcome.held.id for outcome in running.notes.settled} == {1, 2, 3}
+    assert running.roster.slots == {}
+
+
+async def test_a_crew_that_grows_starts_slots_and_one_that_shrinks_lets_idle_ones_go() -> None:
+    async with a_crew(1) as running:
+        assert running.crew.scale(3) == 1
+        await until(lambda: running.backlog.idle_slots == 3)
+        assert running.crew.scale(1) == 3
+        await until(lambda: len(running.roster.slots) == 1)
+        assert running.mode.slots == 1
+
+
+async def test_a_busy_slot_that_is_to_go_ends_with_its_job_and_may_be_kept_until_then() -> None:
+    async with a_crew(2) as running:
+        running.backlog.extend([running.job(1), running.job(2)])
+        await until(lambda: len(list(running.roster.running())) == 2)
+        running.crew.scale(1)
+        running.crew.scale(2)
+        running.go.set()
+        await until(lambda: running.backlog.idle_slots == 2)
+        assert len(running.roster.slots) == 2
+
+
+async def test_no_job_starts_while_the_settler_has_no_room_for_its_outcome() -> None:
+    async with a_crew(1) as running:
+        running.go.set()
+        running.notes.has_room = trio.Event()
+        running.backlog.extend([running.job(1), running.job(2)])
+        await until(lambda: len(running.notes.settled) == 1)
+        await trio.testing.wait_all_tasks_blocked()
+        assert running.roster.begun == 1
+        running.notes.has_room.set()
+    assert len(running.notes.settled) == 2
+
+
+async def test_an_interrupted_worker_hands_back_what_has_not_begun() -> None:
+    async with a_crew(1) as running:
+        running.mode.interrupt()
+        running.backlog.extend([running.job(1)])
+        await until(lambda: bool(running.notes.settled))
+    assert [type(outcome) for outcome in running.notes.settled] == [Released]
