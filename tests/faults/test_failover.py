@@ -16,6 +16,7 @@ from tests.support.waiting import eventually
 pytestmark = pytest.mark.acceptance
 
 JOBS = 30
+APP = "tests.support.failover_app:app"
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ async def test_no_id_comes_twice_and_no_handler_of_a_lost_job_completes_a_new_on
     pair: Pair, switch: Switch, fleet: Fleet, kind: str
 ) -> None:
     """The worker lives through it, its dispatcher is quiet, and its handlers end just after the failover."""
-    worker = await fleet.worker("w1", LEASEHOLD_POLL_SECONDS="60", LEASEHOLD_TEST_DIRECT=switch.dsn)
+    worker = await fleet.worker("w1", LEASEHOLD_APP=APP, LEASEHOLD_POLL_SECONDS="60")
     await fleet.idle("w1")
     kept = await enqueue(fleet, "hold_until_told", {"who": 0})
     await running(fleet, 1)
@@ -105,7 +106,7 @@ async def test_no_id_comes_twice_and_no_handler_of_a_lost_job_completes_a_new_on
 
 async def test_with_a_synchronous_standby_nothing_is_lost(pair: Pair, switch: Switch, fleet: Fleet) -> None:
     await trio.to_thread.run_sync(pair.synchronous)
-    worker = await fleet.worker("w1")
+    worker = await fleet.worker("w1", LEASEHOLD_APP=APP)
     long = [await enqueue(fleet, "hold_until_told", {"who": n}) for n in range(3)]
     await running(fleet, 3)
     quick: list[int] = []

@@ -6,11 +6,13 @@ import asyncio
 import ctypes
 import logging
 import os
+import resource
 import sys
+import threading
 import time
 from contextlib import AsyncExitStack
+from pathlib import Path
 
-import psycopg
 import trio
 
 from leasehold import App, ContinueWith, Job
@@ -158,55 +160,39 @@ def segfault() -> None:
 
 
 @app.kind()
-async def say_who(job: Job, who: int) -> int:
-    """Write who it is to `public.effects`, in the commit that completes the job."""
-    async with job.complete() as tx:
-        await tx.execute("insert into public.effects values ($1, $2)", job.id, who)
-    return who
+def leave_a_thread(seconds: float) -> str:
+    """Start a thread that is no daemon, and end without it."""
+    threading.Thread(target=time.sleep, args=(seconds,), name="a thread of somebody's", daemon=False).start()
+    return "left"
 
 
 @app.kind()
-async def hold_until_told(who: int) -> int:
-    """Hold until there is a table `public.told`."""
-    await trio.to_thread.run_sync(_until_told)
-    return who
+async def cancel_the_parent() -> None:
+    """Cancel the nursery that the handler's task is in, as code does that takes it for its own."""
+    nursery = trio.lowlevel.current_task().parent_nursery
+    assert nursery is not None
+    nursery.cancel_scope.cancel()
+    await trio.sleep_forever()
 
 
 @app.kind()
-async def told_to_end(who: int) -> int:
-    """End by returning when told, whatever was lost meanwhile."""
-    with trio.CancelScope(shield=True):
-        await trio.to_thread.run_sync(_until_there)
-    return who
-
-
-@app.kind()
-def told_to_end_in_a_thread(job: Job, who: int) -> int:
-    """Complete the job over a connection of its own when the database is there again, with what it was told at its start."""
-    values = job.completion(output=who)
-    _until_there()
-    with psycopg.connect(os.environ["LEASEHOLD_DATABASE_URL"]) as connection:
-        connection.execute("insert into public.effects values (%s, %s)", (job.id, who))
-        connection.execute("select leasehold.complete_job(%s, %s, %s, %s, %s)", tuple(values))
-    return who
-
-
-def _until_told() -> None:
-    """Until somebody has made the table that says so."""
-    _until("to_regclass('public.told') is not null")
-
-
-def _until_there() -> None:
-    """Until the database is another server than at first."""
-    _until("pg_walfile_name(pg_current_wal_lsn()) not like '00000001%'")
-
-
-def _until(question: str) -> None:
+def eat_memory(megabytes: int) -> None:
+    """Leave the process next to no memory, and want more of it."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 1_000_000, resource.RLIM_INFINITY))
+    eaten: list[object] = []
     while True:
-        try:
-            with psycopg.connect(os.environ["LEASEHOLD_DATABASE_URL"], autocommit=True) as connection:
-                while not connection.execute(f"select 1 where {question}".encode()).fetchone():
-                    time.sleep(0.05)
-                return
-        except psycopg.Error:  # whatever a server says that is about to go or to come
-            time.sleep(0.05)
+        eaten.append([None] * 1_000)
+
+
+class Unprintable(Exception):
+    """One that cannot be told as text."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words for it")
+
+
+@app.kind()
+def raise_the_unprintable() -> None:
+    """Raise what has no text."""
+    raise Unprintable

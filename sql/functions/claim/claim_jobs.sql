@@ -75,7 +75,7 @@ begin
           from leasehold.find_lanes(v_queues, v_kinds, v_dry_queues, v_dry_kinds) f;
         v_busy_queue := null;
         if v_lane_queues is null then
-            exit when v_is_swept or leasehold.promote_stranded_jobs(200) = 0;
+            exit when v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0;
             v_is_swept := true;
             continue;
         end if;
