@@ -163,12 +163,7 @@ class Database(Caller):
 
         They may stay in a transaction for long, so Postgres looks whether our machine is still there.
         """
-        inner = self._inner
-        label = f"{inner.application_name} {name}"
-        further = AsyncioDatabase(
-            inner.dsn, label, inner.timeout, inner.direct_dsn, greeter=inner.greeter, keepalive=True
-        )
-        async with _opened(further, size) as database:
+        async with _opened(self._inner.make_further(name), size) as database:
             yield database
 
     @asynccontextmanager

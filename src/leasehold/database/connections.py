@@ -103,6 +103,11 @@ class AsyncioDatabase(Caller):
         self._pool: Any = None
         self.closers: list[Callable[[], Awaitable[None]]] = []
 
+    def make_further(self, name: str) -> AsyncioDatabase:
+        """Another pool on the same place, whose connections Postgres watches; to be opened."""
+        label = f"{self.application_name} {name}"
+        return AsyncioDatabase(self.dsn, label, self.timeout, self.direct_dsn, greeter=self.greeter, keepalive=True)
+
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""
         with translated():
