@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import trio
@@ -35,17 +36,21 @@ class HeldJob:
         running/slot.py: `started`.
         running/attempt_session.py: `settling`.
         settling/settler.py: `settling`.
+        worker/rebirth.py: `incarnation`.
 
     Read in the keeper's thread: `attempt`, `id`, `lease`, `lost`, `renew_at`, `row`, `settling`, `shown`, `started`.
     """
 
     __slots__ = (
-        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "kind", "lease", "lost", "renew_at", "row", "scope",
-        "settling", "shown", "started", "timeout", "trusted_until", "watched",
+        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "kind", "lease", "lost", "renew_at", "row",
+        "scope", "settling", "shown", "started", "timeout", "trusted_until", "watched",
     )  # fmt: skip
 
-    def __init__(self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float) -> None:
+    def __init__(
+        self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float, incarnation: UUID | None = None
+    ) -> None:
         self.id: int = row["job_id"]
+        self.incarnation = incarnation
         self.attempt: int = row["attempt"]
         self.row = row
         self.kind = kind
@@ -111,7 +116,7 @@ class HeldJob:
             queue=row["queue"],
             attempt=self.attempt,
             max_attempts=row["max_attempts"],
-            incarnation=identity.incarnation,
+            incarnation=self.incarnation or identity.incarnation,
             worker_id=identity.worker_id,
             key=row["key"],
             priority=row["priority"],

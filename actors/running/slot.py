@@ -16,7 +16,7 @@ from leasehold.actors.attempts.outcome import Failed, Outcome, Released, complet
 from leasehold.actors.attempts.time_limits import TOO_LATE
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
-from leasehold.actors.running.job_host import WorkerJobHost
+from leasehold.actors.running.job_host import HostedAttempt, WorkerJobHost
 from leasehold.actors.running.middleware_chain import NO_MIDDLEWARES, invoke_within
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.events import JobStarted
@@ -182,7 +182,7 @@ class Slot:
         held.start_clock(scope)
         try:
             if kind.is_atomic:
-                await self._host.begin_atomic(args[0] if args else self._job(held), kind)
+                await self._host.begin_atomic(held, args[0] if args else self._job(held), kind)
             if chain:
                 job = args[0] if args else self._job(held)
                 end = await invoke_within(chain, job, kind, named, self._threads, apart)
@@ -212,7 +212,7 @@ class Slot:
         return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
 
     def _job(self, held: HeldJob) -> Job:
-        return held.job(self._identity, self._host)
+        return held.job(self._identity, HostedAttempt(self._host, held))
 
     def _apart(self, held: HeldJob, *, decodes: bool) -> Apart:
         return Apart(self._processes, held, self._identity, decodes)

@@ -8,16 +8,16 @@
 --             a claim that would come back with nothing waits for its turn there, 50 ms at the most.
 -- Parameters  incarnation, worker_id: who claims · queues: served ones, null or empty for all · kinds: those with a
 --             handler, null or empty for all · batch: how many at the most · lease: how long the claim holds
---             kind_leases: JSON object from kind to seconds, for kinds with a lease of their own
+--             kind_leases: JSON object from kind to seconds, for kinds with a lease of their own · epoch: as find_epoch; null: any
 -- Returns     the jobs, with the attempt that is their fencing token, best first; extras is null for plain jobs, else an
 --             object with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds from now),
 --             traceparent, crashes
--- Errors      LH001 batch or lease out of range · LH004 as limit_lanes
+-- Errors      LH001 batch or lease out of range · LH004 as limit_lanes · LH009 the epoch is over: take a new incarnation
 -- Tables      advisory locks of queues, as limit_lanes, jobs (rows locked, locked ones skipped), advisory locks of keys
 --             (only tried), rate_buckets as spend_tokens, workers (own row)
 create or replace function leasehold.claim_jobs(
     incarnation uuid, worker_id text, queues text[] default null, kinds text[] default null, batch integer default 1,
-    lease interval default '60 seconds', kind_leases jsonb default null
+    lease interval default '60 seconds', kind_leases jsonb default null, epoch bigint default null
 ) returns table (job_id bigint, attempt integer, max_attempts integer, kind text, queue text, key text, priority integer,
                  args jsonb, metadata jsonb, created_at timestamptz, run_at timestamptz, lease_seconds double precision, extras jsonb)
 language plpgsql
@@ -65,6 +65,7 @@ begin
     if coalesce(claim_jobs.lease, '0') <= interval '0' then
         raise exception using errcode = 'LH001', message = format('lease must be more than 0 seconds, not %s', coalesce(claim_jobs.lease::text, 'null'));
     end if;
+    perform leasehold.refuse_epoch(claim_jobs.epoch) where claim_jobs.epoch is not null and leasehold.is_epoch_over(claim_jobs.epoch);
     if exists (select from leasehold.jobs j where j.state = 'scheduled' and j.run_at <= v_now) then
         perform leasehold.make_jobs_due(1000, false);
     end if;

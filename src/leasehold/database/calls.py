@@ -28,6 +28,11 @@ def call_text(function: str, positional: int, named: tuple[str, ...] = ()) -> st
 class Caller(ABC):
     """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
 
+    @property
+    def opened(self) -> int:
+        """How often a single connection was opened; 0 where it is not a single one."""
+        return 0
+
     @abstractmethod
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement and return its rows. `timeout` in seconds; the default is the database's."""
