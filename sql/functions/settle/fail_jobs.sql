@@ -9,14 +9,14 @@
 -- Returns     for each job what happened: scheduled, pending, waiting (in the line of its key), failed, or refused with
 --             the reason (busy: another session holds its row, send it again); run_at of the next attempt; nothing for a job that this very
 --             attempt has finished already
--- Errors      55P03 another session holds something else that one of them needs for a quarter of a second: send them apart
+-- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
 -- Tables      jobs (in id order), job_events (insert), as finish_jobs and close_chains, then keys as promote_waiting_jobs
 create or replace function leasehold.fail_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], errors jsonb[], ran_for double precision[] default null,
     discard boolean[] default null, retry_in double precision[] default null, initial double precision[] default null,
     multiplier double precision[] default null, cap double precision[] default null
 ) returns table (job_id bigint, outcome text, reason text, run_at timestamptz) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '250ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now     timestamptz := leasehold.clock();
