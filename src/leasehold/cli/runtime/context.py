@@ -141,7 +141,7 @@ class CommandContext:
 
         Returns whether there was no schema before.
         """
-        report = await self.services.migrate(self.direct_dsn(create=True))
+        report = await self.services.migrate(self.direct_dsn(create=True), self.say)
         if not report.is_empty:
             self.say(f"schema migrated to version {report.to_version}")
         return report.from_version == 0

@@ -6,7 +6,7 @@ Tests pass a subclass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,11 +66,19 @@ class Services:
         if problem:
             raise SchemaMismatch(problem)
 
-    async def migrate(self, dsn: str, *, to: int | None = None, dry_run: bool = False) -> MigrationReport:
-        """Bring the schema up to this code."""
-        from leasehold.database.migrations import migrate
+    async def migrate(
+        self,
+        dsn: str,
+        say: Callable[[str], None],
+        *,
+        to: int | None = None,
+        dry_run: bool = False,
+        patience: float | None = None,
+    ) -> MigrationReport:
+        """Bring the schema up to this code; `say` gets a line when somebody is in the way."""
+        from leasehold.database.migrations import PATIENCE, migrate
 
-        return await migrate(dsn, to=to, dry_run=dry_run)
+        return await migrate(dsn, to=to, dry_run=dry_run, patience=PATIENCE if patience is None else patience, say=say)
 
     def emit(self) -> str:
         """The whole schema as one script."""

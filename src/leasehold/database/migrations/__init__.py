@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 __all__ = [
+    "PATIENCE",
     "Catalogue",
     "GrantsState",
     "Migration",
