@@ -48,15 +48,19 @@ create table leasehold.jobs (
 ) with (
     fillfactor = 70,
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
-    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000,
+    -- Giving pages back to the system takes an exclusive lock, and the table grows again at once.
+    vacuum_truncate = off, toast.vacuum_truncate = off,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000, toast.autovacuum_vacuum_cost_delay = 0
 );
 
 -- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. Where groups have limits, claims look apart
 -- for jobs without a group, and skip from group to group in jobs_grouped.
 create index jobs_pending on leasehold.jobs (queue, kind, (key_group is not null), priority desc, run_at, id) where state = 'pending';
 create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id) where state = 'pending' and key_group is not null;
-create index jobs_scheduled on leasehold.jobs (run_at) where state = 'scheduled';
-create index jobs_blocked on leasehold.jobs (id) where state = 'blocked';
+create index jobs_scheduled on leasehold.jobs (run_at, id) where state = 'scheduled';
+-- Jobs that others hold up. The reaper's sweeps go through them by time: what came last, and a slice of the rest in each round.
+create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked');
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
 create index jobs_limited on leasehold.jobs (queue, key_group) where limited and incarnation is not null;
 create index jobs_suspects on leasehold.jobs (incarnation) where crashes > 0;
@@ -178,6 +182,13 @@ create table leasehold.job_logs_default partition of leasehold.job_logs default;
 comment on table leasehold.job_logs is 'What handlers logged with job.log, capped per job, one partition a day.';
 comment on column leasehold.job_logs.number is 'Tells apart lines of one job at one time, in their order.';
 
+create table leasehold.id_marks (
+    last_id  bigint primary key,
+    taken_at timestamptz not null
+);
+
+comment on table leasehold.id_marks is 'One moment of each day with the greatest id given out by then: says in which partitions a job can be.';
+
 create type leasehold.job_change as (
     job_id  bigint,
     kind    text,
@@ -200,6 +211,9 @@ create table leasehold.idempotency_keys (
     fingerprint     text collate "C",
     primary key (idempotency_key, part)
 );
+
+-- The janitor goes through them in the order of their jobs.
+create index idempotency_keys_job on leasehold.idempotency_keys (job_id);
 
 comment on table leasehold.idempotency_keys is 'Which job an enqueue with this key made; outlives the job, so that a repeated call finds it.';
 comment on column leasehold.idempotency_keys.part is
@@ -319,6 +333,7 @@ create table leasehold.workers (
     stopped_at        timestamptz,
     lost_at           timestamptz,
     backoff_until     timestamptz,
+    idle_since        timestamptz,
     memory_limit      bigint,
     cpu_limit         double precision,
     blamed_job        bigint,
@@ -341,10 +356,14 @@ create table leasehold.workers (
     backoff           text,
     queues            text[] not null,
     kinds             text[] not null,
+    kinds_key         bigint not null generated always as (hash_array_extended(kinds, 0)) stored,
     constraint workers_state_is_known check (state in ('ready', 'paused', 'draining', 'stopped')),
     constraint workers_stopped_when check ((state = 'stopped') = (stopped_at is not null)),
     constraint workers_heartbeat_takes_time check (heartbeat_seconds > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, toast_tuple_target = 256);
+
+-- Those that have ended stay for people to see; claims, wake-ups and heartbeats pass them by.
+create index workers_alive on leasehold.workers (incarnation) where stopped_at is null;
 
 comment on table leasehold.workers is 'One row for each incarnation of a worker process.';
 comment on column leasehold.workers.lost_at is 'When the last of its lost jobs were taken back. What it claims afterwards it claims alive.';
@@ -362,6 +381,8 @@ comment on column leasehold.workers.version is 'Of leasehold.';
 comment on column leasehold.workers.app_version is 'Of the code that has the handlers.';
 comment on column leasehold.workers.backoff is 'Why it claims nothing for now; null: it does.';
 comment on column leasehold.workers.queues is 'Queues it serves; empty means all.';
+comment on column leasehold.workers.idle_since is 'When a claim of it last came back empty after one that did not; it counts while the worker is idle.';
+comment on column leasehold.workers.kinds_key is 'Stands for its kinds, so that workers of one sort are found without reading long lists.';
 comment on column leasehold.workers.kinds is 'Kinds it has handlers for; empty means all (it has a default handler).';
 
 create table leasehold.worker_commands (

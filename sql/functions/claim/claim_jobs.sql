@@ -1,7 +1,7 @@
 -- Purpose     Give this worker up to `batch` claimable jobs, best first, each under a lease. Two claimers never get the same
 --             job, and no claim waits for another one. A claim works in lanes: a lane is the pending jobs of one queue and
 --             kind, which is how the claim index begins, so jobs of other queues and kinds cost nothing. It goes through
---             named stages, in rounds, until it has its batch or nothing is left: find the lanes; ask limit_lanes what
+--             named stages, in rounds, until it has its batch or nothing is left: find_lanes; ask limit_lanes what
 --             queues with limits may give; divide the batch among the lanes with share_batch; lock the best jobs of each
 --             lane and pass over what others have locked; demote jobs whose key is taken, with demote_keyed_jobs; keep
 --             suspects apart, with isolate_suspects; claim what remains. One claim at a time takes from a queue with limits;
@@ -41,6 +41,7 @@ declare
     v_dry_queues   text[] := '{}';
     v_dry_kinds    text[] := '{}';
     v_are_many     boolean;
+    v_are_more     boolean;
     v_are_limited  boolean;
     v_busy_queue   text;
     -- The jobs of a round, by their places in the table: v_places are claimed; v_passed are left out from then on. v_from has
@@ -69,30 +70,24 @@ begin
     end if;
 
     for round in 1 .. 50 loop
-        -- Find the lanes, by skipping through the index. Jobs with a key group are lanes of their own, because where groups have
-        -- limits each group is one. Of queues without limits the lock is shared.
-        with recursive lane(queue, kind, is_grouped) as (
-            (select j.queue, j.kind, (j.key_group is not null) from leasehold.jobs j where j.state = 'pending'
-              order by j.queue, j.kind, (j.key_group is not null) limit 1)
-            union all
-            select n.queue, n.kind, n.is_grouped from lane l
-             cross join lateral (select j.queue, j.kind, (j.key_group is not null) as is_grouped from leasehold.jobs j
-                                  where j.state = 'pending' and (j.queue, j.kind, (j.key_group is not null)) > (l.queue, l.kind, l.is_grouped)
-                                  order by j.queue, j.kind, (j.key_group is not null) limit 1) n
-        ), served as (
-            select l.queue, l.kind, l.is_grouped, not exists (select from leasehold.limits m where m.queue = l.queue) as is_free
-              from lane l
-             where (v_queues is null or l.queue = any (v_queues)) and (v_kinds is null or l.kind = any (v_kinds))
-               and not exists (select from leasehold.queues q where q.queue = l.queue and q.paused_at is not null)
-               and not exists (select from unnest(v_dry_queues, v_dry_kinds) d(queue, kind) where d.queue = l.queue and d.kind = l.kind)
-        )
-        select array_agg(s.queue), array_agg(s.kind), array_agg(s.is_grouped), null, array_agg(v_left), count(*) > 1,
-               array_agg(case when s.is_free then pg_try_advisory_xact_lock_shared(leasehold.queue_lock(s.queue)) else false end), null
-          into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_groups, v_lane_counts, v_are_many, v_lane_shared, v_busy_queue
-          from served s;
+        -- Find the lanes. Jobs with a key group are lanes of their own, because where groups have limits each group is one.
+        select f.lane_queues, f.lane_kinds, f.lane_grouped, f.lane_opened, f.are_more into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_shared, v_are_more
+          from leasehold.find_lanes(v_queues, v_kinds, v_dry_queues, v_dry_kinds) f;
+        v_busy_queue := null;
+        if v_lane_queues is null then
+            exit when v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0;
+            v_is_swept := true;
+            continue;
+        end if;
 
-        -- Ask the limits. They are looked at again under the locks: set_limit commits before we have them, or waits until we end.
+        -- Look at pauses and limits again under the locks: whoever sets them commits before we have them, or waits until we end.
+        continue when exists (select from leasehold.queues q where q.queue = any (v_lane_queues) and q.paused_at is not null);
+        v_lane_groups := null;
+        v_are_many := cardinality(v_lane_queues) > 1;
+        v_lane_counts := array_fill(v_left, array[cardinality(v_lane_queues)]);
         v_are_limited := false = any (v_lane_shared) or exists (select from leasehold.limits m where m.queue = any (v_lane_queues));
+
+        -- Ask the limits.
         if v_are_limited then
             select array_agg(l.queue) filter (where l.jobs > 0), array_agg(l.kind) filter (where l.jobs > 0),
                    array_agg(l.is_grouped) filter (where l.jobs > 0), array_agg(l.key_group) filter (where l.jobs > 0),
@@ -187,13 +182,14 @@ begin
         -- Decide whether to look again. What others have just left behind is promoted once.
         exit when v_left <= 0;
         if not v_again then
+            continue when v_claimed = 0 and v_are_more and round < 5;
             continue when v_claimed = 0 and v_busy_queue is not null and leasehold.wait_for_queue(v_busy_queue);
-            exit when v_is_swept or leasehold.promote_stranded_jobs(200) = 0;
+            exit when v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0;
             v_is_swept := true;
         end if;
     end loop;
 
-    update leasehold.workers w set idle = (v_claimed = 0)
+    update leasehold.workers w set idle = (v_claimed = 0), idle_since = case when v_claimed = 0 then v_now else w.idle_since end
      where w.incarnation = claim_jobs.incarnation and w.idle is distinct from (v_claimed = 0);
 end
 $$;
