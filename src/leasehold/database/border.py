@@ -41,6 +41,7 @@ class Transaction(OpenTransaction):
     def __init__(self, inner: PooledTransaction) -> None:
         super().__init__()
         self._inner = inner
+        self.fit = inner.fit
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
@@ -68,6 +69,7 @@ class ReservedConnection(Caller):
 
     def __init__(self, inner: AsyncioReservedConnection) -> None:
         self._inner = inner
+        self.fit = inner.fit
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement, connecting first where there is no connection. A statement is never sent twice."""
@@ -111,6 +113,7 @@ class Database(Caller):
 
     def __init__(self, inner: AsyncioDatabase) -> None:
         self._inner = inner
+        self.fit = inner.fit
 
     @property
     def inner(self) -> AsyncioDatabase:

@@ -162,7 +162,9 @@ class AsyncioDatabase(Caller):
         except BaseException:
             await discard(self.pool, connection)
             raise
-        return PooledTransaction(connection, transaction, self.pool)
+        begun = PooledTransaction(connection, transaction, self.pool)
+        begun.fit = self.fit
+        return begun
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncioTransaction]:
@@ -209,7 +211,9 @@ class AsyncioDatabase(Caller):
 
     def reserve(self, name: str) -> AsyncioReservedConnection:
         """A reserved connection outside the pool, opened when first used."""
-        return AsyncioReservedConnection(self._connector, f"{self.application_name} {name}")
+        reserved = AsyncioReservedConnection(self._connector, f"{self.application_name} {name}")
+        reserved.fit = self.fit
+        return reserved
 
 
 @asynccontextmanager
