@@ -414,6 +414,10 @@ comment on column leasehold.workers.idle_since is 'When a claim of it last came 
 comment on column leasehold.workers.kinds_key is 'Stands for its kinds, so that workers of one sort are found without reading long lists.';
 comment on column leasehold.workers.kinds is 'Kinds it has handlers for; empty means all (it has a default handler).';
 
+-- When idle workers were last woken, in milliseconds. A sequence, because it is written at once and locks nothing: a row would
+-- make producers wait for one another's commits.
+create sequence leasehold.last_wake_up minvalue 0 start 0;
+
 create table leasehold.worker_commands (
     id          bigint generated always as identity primary key,
     incarnation uuid not null,

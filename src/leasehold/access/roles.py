@@ -73,7 +73,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains list_changes list_commands list_epochs
         list_failures list_jobs list_key_jobs list_limits list_oldest_ready list_queue_depths list_queues list_recent_jobs
         list_rollups list_schedule_ticks list_schedules list_stuck_leases list_unclaimed_kinds list_wait_circles
-        list_waiting_chains list_workers measure_fleet measure_flow measure_hour name_worker workers_needed
+        list_waiting_chains list_workers measure_capacity measure_fleet measure_flow measure_hour name_worker workers_needed
     """),
     "operator": names("""
         acknowledge_command cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain complete_schedule
@@ -84,7 +84,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs update_schedule wake write_audit
     """),
     "scaler": names("""
-        desired_workers get_capacity is_alive list_capacity list_queue_depths measure_hour workers_needed
+        desired_workers get_capacity is_alive list_capacity list_queue_depths measure_capacity measure_hour workers_needed
     """),
 }
 
