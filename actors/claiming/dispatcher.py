@@ -251,6 +251,8 @@ class Dispatcher:
             held = self._holdings.get(job_id)
             if held is not None and held.attempt == attempt:
                 held.lose("taken_by_another_worker")
+                if held.is_left:
+                    drop(self._holdings, held)
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
 
     def statistics(self) -> DispatcherStatistics:

@@ -6,8 +6,9 @@ import logging
 
 import msgspec
 
+from leasehold.actors.shared.attendance import Attendance
 from leasehold.concurrency.signal import Signal
-from leasehold.database import Caller
+from leasehold.database import Caller, Row
 from leasehold.events import JobReaped
 from leasehold.notify.channel import Reap
 from leasehold.notify.switchboard import Switchboard
@@ -31,7 +32,11 @@ class ReaperStatistics(msgspec.Struct, frozen=True):
 
 
 class Reaper:
-    """Looks when the earliest lease runs out, when told to, and at least every poll interval."""
+    """Looks when the earliest lease runs out, when told to, and at least every poll interval.
+
+    It says with each round for how long it has had the database: right after an outage it takes jobs back like at any
+    other time, and blames nobody.
+    """
 
     name = "reaper"
 
@@ -41,6 +46,7 @@ class Reaper:
         self._connection = connection
         self._observers = observers or Observers()
         self._poll_seconds = poll_seconds
+        self._attendance = Attendance()
         self._signal = Signal()
         self._draining = False
         self._counts = dict.fromkeys(ReaperStatistics.__struct_fields__, 0)
@@ -54,17 +60,24 @@ class Reaper:
 
     async def run(self) -> None:
         """Reap until drained. Raises DatabaseUnavailable."""
+        self._attendance.begin()
         while not self._draining:
             await self.reap()
-            expiry = await self._connection.call_value("next_expiry_in")
+            [[expiry]] = await self._ask("next_expiry_in")
             wait = min(self._poll_seconds, expiry if isinstance(expiry, float) else self._poll_seconds)
+            self._attendance.seen(max(wait, SOONEST_SECONDS))
             await self._signal.wait(max(wait, SOONEST_SECONDS))
+
+    async def _ask(self, function: str, *args: object) -> list[Row]:
+        rows = await self._connection.call(function, *args)
+        self._attendance.seen()
+        return rows
 
     async def reap(self) -> None:
         """One round."""
         self._counts["rounds"] += 1
         while True:
-            rows = await self._connection.call("reap_jobs", BATCH)
+            rows = await self._ask("reap_jobs", BATCH, None, self._attendance.span())
             self._counts["reaped"] += len(rows)
             for row in rows:
                 log.warning(
@@ -86,14 +99,14 @@ class Reaper:
         await self._unblock()
 
     async def _count(self, what: str, function: str) -> None:
-        number = await self._connection.call_value(function)
+        [[number]] = await self._ask(function)
         self._counts[what] += number if isinstance(number, int) else 0
 
     async def _unblock(self) -> None:
         """Go round all blocked jobs, some at a time."""
         last_id: int | None = 0
         while last_id is not None and not self._draining:
-            (row,) = await self._connection.call("unblock_stranded_jobs", last_id, BATCH)
+            (row,) = await self._ask("unblock_stranded_jobs", last_id, BATCH)
             self._counts["unblocked"] += row["found"]
             last_id = row["last_id"]
 

@@ -98,7 +98,7 @@ class Worker:
         await self._get_ready()
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
-            watcher = Watcher(parts.roster.running, parts.pulse, helpers)
+            watcher = Watcher(parts.roster.running, parts.pulse, helpers, self.presence.beat_soon)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
             for actor in (parts.settler, parts.progress, parts.keeper, self.presence, watcher, *readers):
                 helpers.start_soon(supervise, actor, tell, self._outage)

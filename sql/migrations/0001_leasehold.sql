@@ -74,7 +74,7 @@ comment on column leasehold.jobs.chain_id is 'The first job of the chain this on
 comment on column leasehold.jobs.deadline is 'When this passes the job fails, whether it runs or not.';
 comment on column leasehold.jobs.timeout is 'Seconds that one attempt may run.';
 comment on column leasehold.jobs.chain_position is 'How many jobs of the chain came before; null for a first job.';
-comment on column leasehold.jobs.crashes is 'How often a process died while it ran this job.';
+comment on column leasehold.jobs.crashes is 'How often a process died while it ran this job; 0: one stood still and came back; null: neither.';
 comment on column leasehold.jobs.limited is 'Its queue had limits when it was claimed or since; while it is held, they count it.';
 comment on column leasehold.jobs.key_group is 'What a limit "each group" counts by: a tenant, a host, a shop.';
 comment on column leasehold.jobs.error is 'The error of the last failed attempt; all of them are in job_events.';
@@ -301,6 +301,14 @@ comment on table leasehold.limit_turns is 'Which key group of a queue was served
 -- Workers: what each says of itself and how it fares, and what it is told to do. A heartbeat touches no indexed column, so it is
 -- one heap-only update; a row with many kinds keeps them out of line, so that the row that each heartbeat writes stays short.
 
+create type leasehold.loss as (
+    job_id     bigint,
+    attempt    integer,
+    is_charged boolean
+);
+
+comment on type leasehold.loss is 'An attempt that was taken back from a worker that was silent, and whether it counts.';
+
 create table leasehold.workers (
     incarnation       uuid primary key,
     started_at        timestamptz not null,
@@ -330,6 +338,8 @@ create table leasehold.workers (
     backoff           text,
     queues            text[] not null,
     kinds             text[] not null,
+    losses            leasehold.loss[],
+    excused           leasehold.loss[],
     constraint workers_state_is_known check (state in ('ready', 'paused', 'draining', 'stopped')),
     constraint workers_stopped_when check ((state = 'stopped') = (stopped_at is not null)),
     constraint workers_heartbeat_takes_time check (heartbeat_seconds > 0)
@@ -339,7 +349,9 @@ comment on table leasehold.workers is 'One row for each incarnation of a worker 
 comment on column leasehold.workers.lost_at is 'When the last of its lost jobs were taken back. What it claims afterwards it claims alive.';
 comment on column leasehold.workers.memory_limit is 'Bytes that it may use: of its container, else of the machine.';
 comment on column leasehold.workers.cpu_limit is 'CPUs that it may use: of its container, else of the machine.';
-comment on column leasehold.workers.blamed_job is 'The one among its lost jobs that had been there when a process died before.';
+comment on column leasehold.workers.blamed_job is 'The one among its lost jobs that had been there when a process died before; 0: several had.';
+comment on column leasehold.workers.losses is 'Attempts taken back from it since its last heartbeat, each counted as a crash; null: none.';
+comment on column leasehold.workers.excused is 'Such attempts from before its last heartbeat, which showed that it had not died: no longer crashes.';
 comment on column leasehold.workers.lost_wake_ups is 'Jobs that it found by polling although it was listening and got no wake-up; as of its last heartbeat.';
 comment on column leasehold.workers.lost_jobs is 'How many jobs were taken back from it because their leases had run out.';
 comment on column leasehold.workers.memory is 'Share of memory_limit in use at the last heartbeat.';

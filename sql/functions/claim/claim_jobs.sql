@@ -14,7 +14,7 @@
 --             traceparent, crashes
 -- Errors      LH001 batch or lease out of range · LH004 as limit_lanes
 -- Tables      advisory locks of queues, as limit_lanes, jobs (rows locked, locked ones skipped), advisory locks of keys
---             (only tried), rate_buckets as spend_tokens, workers (own row)
+--             (only tried), rate_buckets as spend_tokens, workers (own row, unless it is locked)
 create or replace function leasehold.claim_jobs(
     incarnation uuid, worker_id text, queues text[] default null, kinds text[] default null, batch integer default 1,
     lease interval default '60 seconds', kind_leases jsonb default null
@@ -193,7 +193,10 @@ begin
         end if;
     end loop;
 
+    -- A reaper that has our row may wait for a job that we hold, so we must not wait for it; the next claim says it again.
     update leasehold.workers w set idle = (v_claimed = 0)
-     where w.incarnation = claim_jobs.incarnation and w.idle is distinct from (v_claimed = 0);
+     where w.incarnation = (select o.incarnation from leasehold.workers o
+                             where o.incarnation = claim_jobs.incarnation and o.idle is distinct from (v_claimed = 0)
+                               for no key update skip locked);
 end
 $$;

@@ -83,8 +83,8 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
 
 INTERNAL = names("""
     add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
-    bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains count_jobs_ahead
-    demote_keyed_jobs describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job explain_key
+    bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys clear_suspects close_chains
+    count_jobs_ahead demote_keyed_jobs describe_error desired_slots excuse_jobs explain_blocked_job explain_finished_job explain_held_job explain_key
     explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers find_worker
     finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small isolate_suspects key_lock
     limit_lanes list_open_groups list_ready_kinds longest_time lock_chains lock_queue make_histogram make_summaries make_tick_jobs
