@@ -50,15 +50,19 @@ create table leasehold.jobs (
     autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000
 );
 
--- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. Where groups have limits, claims look apart
--- for jobs without a group, and skip from group to group in jobs_grouped.
-create index jobs_pending on leasehold.jobs (queue, kind, (key_group is not null), priority desc, run_at, id) where state = 'pending';
-create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id) where state = 'pending' and key_group is not null;
+-- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. The third column is the class of a lane, in
+-- the same words wherever lanes are looked for: 0 plain jobs, 1 jobs with a key group, 2 suspects, 3 suspects under
+-- which two processes have died. Where groups have limits, claims look apart for jobs without a group, and skip from group to group in jobs_grouped.
+create index jobs_pending on leasehold.jobs
+    (queue, kind, (coalesce((crashes > 1)::integer + 2, (key_group is not null)::integer)), priority desc, run_at, id)
+    where state = 'pending';
+create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id)
+    where state = 'pending' and key_group is not null and crashes is null;
 create index jobs_scheduled on leasehold.jobs (run_at) where state = 'scheduled';
 create index jobs_blocked on leasehold.jobs (id) where state = 'blocked';
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
 create index jobs_limited on leasehold.jobs (queue, key_group) where limited and incarnation is not null;
-create index jobs_suspects on leasehold.jobs (incarnation) where crashes > 0;
+create index jobs_suspects on leasehold.jobs (incarnation) where crashes is not null and incarnation is not null;
 create index jobs_deadline on leasehold.jobs (deadline) where deadline is not null;
 create index jobs_open_key on leasehold.jobs (key, queue, kind, state, priority desc, run_at, id)
     where key is not null and state in ('pending', 'waiting');
