@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-
 import msgspec
 
+from leasehold.actors.leases.sweeper import tell_reaped
 from leasehold.actors.shared.attendance import Attendance
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
-from leasehold.events import JobReaped
 from leasehold.notify.channel import Reap
 from leasehold.notify.switchboard import Switchboard
 from leasehold.observability.observers import Observers
-
-log = logging.getLogger(__name__)
 
 BATCH = 1000
 SOONEST_SECONDS = 0.02
@@ -79,18 +75,7 @@ class Reaper:
         while True:
             rows = await self._ask("reap_jobs", BATCH, None, self._attendance.span())
             self._counts["reaped"] += len(rows)
-            for row in rows:
-                log.warning(
-                    "took back job %s: the lease of attempt %s on worker %s ran out; now %s",
-                    row["job_id"],
-                    row["attempt"],
-                    row["worker_id"],
-                    row["state"],
-                    extra={"job_id": row["job_id"], "attempt": row["attempt"], "worker_id": row["worker_id"]},
-                )
-            if JobReaped in self._observers.heard:
-                for row in rows:
-                    self._observers.emit(JobReaped(**{name: row[name] for name in JobReaped.__struct_fields__}))
+            tell_reaped(rows, self._observers)
             if len(rows) < BATCH:
                 break
         await self._count("expired", "expire_jobs")

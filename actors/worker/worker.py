@@ -9,6 +9,7 @@ import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN
 from leasehold.actors.leases.sibling import Watcher
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.processes.pool import ProcessOutputReader
 from leasehold.actors.progress.log_handler import keeping_logs
 from leasehold.actors.shared.outage import Outage
@@ -70,6 +71,9 @@ class Worker:
             controls.carry_out,
             parts.news,
         )
+        self._sweeper = LeaseSweeper(
+            database, settings.poll_seconds, lambda: parts.backlog.idle_slots > 0, app.observers
+        )
         self._app = app
         self._database = database
         self._claiming = trio.CancelScope()
@@ -100,7 +104,7 @@ class Worker:
         async with trio.open_nursery() as helpers:
             watcher = Watcher(parts.roster.running, parts.pulse, helpers, self.presence.beat_soon)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
-            for actor in (parts.settler, parts.progress, parts.keeper, self.presence, watcher, *readers):
+            for actor in (parts.settler, parts.progress, parts.keeper, self.presence, self._sweeper, watcher, *readers):
                 helpers.start_soon(supervise, actor, tell, self._outage)
             handlers = parts.host.open(self._database, max(parts.mode.slots, HANDLER_CONNECTIONS))
             with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, self._app):

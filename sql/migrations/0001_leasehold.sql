@@ -305,6 +305,14 @@ comment on table leasehold.limit_turns is 'Which key group of a queue was served
 -- Workers: what each says of itself and how it fares, and what it is told to do. A heartbeat touches no indexed column, so it is
 -- one heap-only update; a row with many kinds keeps them out of line, so that the row that each heartbeat writes stays short.
 
+create table leasehold.reap_turns (
+    is_one   boolean primary key default true,
+    taken_at timestamptz not null,
+    constraint reap_turns_is_one_row check (is_one)
+) with (fillfactor = 50);
+
+comment on table leasehold.reap_turns is 'One row: when somebody last looked for leases that have run out.';
+
 create type leasehold.loss as (
     job_id     bigint,
     attempt    integer,

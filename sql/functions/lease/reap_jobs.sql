@@ -10,7 +10,7 @@
 --             of its key, failed)
 -- Errors      none
 -- Tables      jobs (rows locked, locked ones skipped; expiry is judged under the lock), as blame_jobs, job_events (insert), as finish_jobs
---             and close_chains, then keys as promote_waiting_jobs
+--             and close_chains, then keys as promote_waiting_jobs; first as take_reap_turn
 create or replace function leasehold.reap_jobs(
     batch integer default 1000, stale_after interval default null, present_for interval default null
 ) returns table (job_id bigint, attempt integer, worker_id text, queue text, state text) language plpgsql
@@ -22,6 +22,7 @@ declare
     v_taken record;
     v_keys  text[];
 begin
+    perform leasehold.take_reap_turn('1 second');
     v_ids := array(select j.id from leasehold.jobs j
                     where j.state in ('claimed', 'running')
                       and (j.lease_expires_at <= v_now or coalesce(j.heartbeat_at, j.claimed_at) < v_now - reap_jobs.stale_after)

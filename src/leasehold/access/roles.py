@@ -48,8 +48,8 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "worker": names("""
         acknowledge_command assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs continue_jobs
         fail_jobs get_job_blockers get_job_timeline heartbeat_worker held_jobs list_unblocked_jobs next_look_in
-        register_worker release_jobs renew_leases report_progress reschedule_jobs start_jobs stop_worker
-        write_job_logs
+        reap_jobs register_worker release_jobs renew_leases report_progress reschedule_jobs start_jobs stop_worker
+        take_reap_turn write_job_logs
     """),
     "maintainer": names("""
         age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups
@@ -86,7 +86,7 @@ INTERNAL = names("""
     bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys clear_suspects close_chains
     count_jobs_ahead demote_keyed_jobs describe_error desired_slots excuse_jobs explain_blocked_job explain_finished_job explain_held_job explain_key
     explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers find_worker
-    finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small key_lock
+    finish_jobs has_room hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small key_lock
     limit_lanes list_open_groups list_ready_kinds longest_time lock_chains lock_queue make_histogram make_summaries make_tick_jobs
     measure_percentile measure_rate most_crashes name_job name_refusals name_unique_key promote_waiting_jobs
     queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain refuse_continuation reserve_suspects
