@@ -44,8 +44,8 @@ class HeldJob:
     """
 
     __slots__ = (
-        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "is_left", "kind", "lease", "lost", "renew_at", "row", "scope",
-        "settling", "shown", "started", "timeout", "trusted_until", "was_in_time", "watched",
+        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "is_left", "kind", "lease", "lost", "renew_at", "row",
+        "scope", "settling", "shown", "started", "timeout", "trusted_until", "was_in_time", "watched",
     )  # fmt: skip
 
     def __init__(self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import trio
 
-from leasehold.database import Caller, Database
+from leasehold.database import Caller, Database, Row
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, job
 from tests.support.sql_waits import freeze, open_transaction
@@ -26,6 +26,17 @@ async def die_unseen(caller: Caller, seconds: float, *job_ids: int) -> None:
     for job_id in job_ids:
         await expire(caller, job_id)
     await caller.call("reap_jobs", 1000, None, timedelta(seconds=seconds))
+
+
+async def third_death(database: Database) -> tuple[SqlWorker, list[Row]]:
+    """Three registered workers fall silent with job 1, one after the other; the last of them, and what it claimed."""
+    deaths: list[tuple[SqlWorker, list[Row]]] = []
+    for number in range(3):
+        worker = SqlWorker(database, f"w{number}")
+        await worker.register()
+        deaths.append((worker, await worker.claim()))
+        await die(database, 1)
+    return deaths[-1]
 
 
 async def record(caller: Caller, job_id: int) -> tuple[str, int, int]:
@@ -285,11 +296,7 @@ async def test_a_job_is_not_put_in_quarantine_before_its_last_worker_had_a_lease
     database: Database,
 ) -> None:
     await enqueue(database)
-    for number in range(3):
-        worker = SqlWorker(database, f"w{number}")
-        await worker.register()
-        await worker.claim()
-        await die(database, 1)
+    await third_death(database)
     assert await record(database, 1) == ("claimed", 3, 3)
     assert await database.call("reap_jobs") == []
     await die(database, 1)
@@ -299,11 +306,7 @@ async def test_a_job_is_not_put_in_quarantine_before_its_last_worker_had_a_lease
 
 async def test_a_worker_that_comes_back_in_that_time_keeps_its_job(database: Database) -> None:
     await enqueue(database)
-    for number in range(3):
-        worker = SqlWorker(database, f"w{number}")
-        await worker.register()
-        claimed = await worker.claim()
-        await die(database, 1)
+    worker, claimed = await third_death(database)
     await worker.beat()
     assert await worker.renew(claimed) == {}
     assert await worker.complete(claimed) == {}
@@ -312,11 +315,7 @@ async def test_a_worker_that_comes_back_in_that_time_keeps_its_job(database: Dat
 
 async def test_an_outage_in_that_time_makes_it_longer(database: Database) -> None:
     await enqueue(database)
-    for number in range(3):
-        worker = SqlWorker(database, f"w{number}")
-        await worker.register()
-        await worker.claim()
-        await die(database, 1)
+    await third_death(database)
     await database.execute("update leasehold.jobs set claimed_at = now() - interval '121 s'")
     await die_unseen(database, 0.0, 1)
     assert await record(database, 1) == ("claimed", 3, 3)
