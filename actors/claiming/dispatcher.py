@@ -12,6 +12,7 @@ import msgspec
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.claiming.backlog import Backlog
+from leasehold.actors.claiming.claim_log import log_claims
 from leasehold.actors.claiming.decisions import Rate, claim_size
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
@@ -26,17 +27,20 @@ log = logging.getLogger(__name__)
 
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
+BUSY_SECONDS = 1.0
+"""Until a job whose row another session holds is handed back again."""
 MOST_CLAIMED = 10_000
 MOST_ENDINGS = 2
+SWEEP_SECONDS = 30.0
 UNHEARD_AFTER = 0.5
-MOST_NAMED = 10
 
 
 class DispatcherStatistics(msgspec.Struct, frozen=True):
     """Counts since the start.
 
     Attributes:
-        claimed: jobs. claims: statements. empty_claims: those that found nothing.
+        claimed: jobs. claims: statements. empty_claims: those that found nothing. looks: polls that made no claim, because
+            nothing was pending.
         wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found although nobody had rung for
             them, while this worker had been idle and listening for half a second.
         handed_back: claimed jobs given back unstarted. leaked: found by reconciliation.
@@ -45,6 +49,7 @@ class DispatcherStatistics(msgspec.Struct, frozen=True):
     claimed: int
     claims: int
     empty_claims: int
+    looks: int
     wake_ups: int
     lost_wake_ups: int
     handed_back: int
@@ -90,6 +95,10 @@ class Dispatcher:
         self._rate = Rate(monotonic())
         self._signal = Signal()
         self._rung = False
+        self._claim_seconds = 0.0
+        self._overheard = False
+        self._is_poll = False
+        self._sweep_at = 0.0
         self._is_listening = is_listening
         self._unheard = False
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
@@ -105,6 +114,10 @@ class Dispatcher:
         """Look for jobs now."""
         self._rung = True
         self._signal.set()
+
+    def overhear(self) -> None:
+        """Others were rung for: what we find of it is not a lost wake-up."""
+        self._overheard, self._unheard = True, False
 
     def job_ended(self, count: int) -> None:
         """So many jobs were settled."""
@@ -161,16 +174,29 @@ class Dispatcher:
         if size == 0:
             await self._signal.wait(HAND_BACK_AFTER)
             await self._hand_back_stuck()
+        elif self._is_poll and monotonic() < self._sweep_at:
+            await self._poll_once()
         elif await self._claim(size) < size and not self._mode.is_draining:
-            await self._wait()
+            await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
+
+    async def _poll_once(self) -> None:
+        """Claim at the next turn if there may be something, else wait on. Every half minute a poll claims all the same: a
+        claim looks more closely."""
+        next_claim = await self._connection.call_value("next_claim_in", list(self._identity.queues))
+        if isinstance(next_claim, float) and next_claim <= 0:
+            self._is_poll = False
+        else:
+            self._counts["looks"] += 1
+            await self._wait(next_claim)
 
     def _claim_size(self) -> int:
         slots = self._mode.slots
         busy = slots - self._backlog.idle_slots
-        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()))
+        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()), self._claim_seconds)
 
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
+        self._sweep_at = asked_at + SWEEP_SECONDS
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
         identity = self._identity
@@ -184,6 +210,7 @@ class Dispatcher:
             lease=timedelta(seconds=identity.lease_seconds),
             kind_leases=self._kind_leases,
         )
+        self._claim_seconds = monotonic() - asked_at
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
@@ -192,17 +219,19 @@ class Dispatcher:
             self._poll.reset()
             jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds) for row in rows]
             for held in jobs:
+                if (former := self._holdings.get(held.id)) is not None:
+                    former.lose("taken_by_another_worker")
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
-            _log_claims(jobs, was_rung)
+            log_claims(jobs, was_rung)
             self._announcer.claimed(jobs)
             if JobUnblocked in self._announcer.heard:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
 
-    async def _wait(self) -> None:
-        """Until there is a reason to look again."""
-        next_due = await self._connection.call_value("next_look_in", list(self._identity.queues))
+    async def _wait(self, next_due: object) -> None:
+        """Until there is a reason to look again; `next_due` seconds at the most."""
+        self._is_poll = self._overheard = False
         poll = self._poll.wait()
         seconds = wait_until_due(next_due, poll, progress=False)
         if await self._signal.wait(seconds):
@@ -210,7 +239,8 @@ class Dispatcher:
         elif seconds < poll and isinstance(next_due, float) and next_due > 0:
             self._poll.reset()
         else:
-            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening()
+            self._is_poll = True
+            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening() and not self._overheard
 
     async def _hand_back_stuck(self) -> None:
         """Give back what was fetched ahead when every slot turned out to be busy for long."""
@@ -231,7 +261,9 @@ class Dispatcher:
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()
         ids, attempts = [i for i, _ in identities], [a for _, a in identities]
-        await self._connection.call("release_jobs", self._identity.incarnation, ids, attempts)
+        rows = await self._connection.call("release_jobs", self._identity.incarnation, ids, attempts)
+        if any(row["reason"] == "busy" for row in rows):
+            self._reconcile_at = min(self._reconcile_at, monotonic() + BUSY_SECONDS)
 
     async def _reconcile(self) -> None:
         """Compare what the database says we hold with what we run.
@@ -241,6 +273,7 @@ class Dispatcher:
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
         rows = await self._connection.call("held_jobs", self._identity.incarnation)
+        self._reconcile_at = monotonic() + RECONCILE_SECONDS
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
         if leaked:
@@ -253,26 +286,7 @@ class Dispatcher:
                 held.lose("taken_by_another_worker")
                 if held.is_left:
                     drop(self._holdings, held)
-        self._reconcile_at = monotonic() + RECONCILE_SECONDS
 
     def statistics(self) -> DispatcherStatistics:
         """Counts since the start."""
         return DispatcherStatistics(**self._counts)
-
-
-def _log_claims(jobs: list[HeldJob], was_rung: bool) -> None:
-    if len(jobs) > MOST_NAMED:
-        log.debug("claimed %d jobs", len(jobs))
-        return
-    if not log.isEnabledFor(logging.INFO):
-        return
-    for held in jobs:
-        row = held.row
-        log.info(
-            "claimed job %s of kind %s for %s (attempt %s)",
-            held.id,
-            row["kind"],
-            row["key"] or row["queue"],
-            held.attempt,
-            extra={"job_id": held.id, "kind": row["kind"], "attempt": held.attempt, "woken": was_rung},
-        )

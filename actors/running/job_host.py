@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from threading import get_ident
 from typing import Any
@@ -33,13 +33,19 @@ class WorkerJobHost:
         pool: connections of the handlers; set while the worker runs.
     """
 
-    def __init__(self, holdings: Holdings | None = None, app: App | None = None) -> None:
+    def __init__(
+        self,
+        holdings: Holdings | None = None,
+        app: App | None = None,
+        running: Callable[[], Iterable[HeldJob]] = tuple[HeldJob, ...],
+    ) -> None:
         self.sessions: dict[tuple[int, int], WorkerAttemptSession] = {}
         self.progress_sink = ProgressBuffer()
         self.pool: Database | None = None
         self._thread = 0
         self._holdings: Holdings = {} if holdings is None else holdings
         self._app = app or App()
+        self._running = running
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(None), ())
@@ -47,7 +53,10 @@ class WorkerJobHost:
     def cancel_reason(self, job: HostedJob) -> str | None:
         """Why this attempt is being cancelled, if it is. In any thread."""
         held = self._holdings.get(job.id)
-        return None if held is None or held.attempt != job.attempt else held.cancel_reason
+        if held is None or held.attempt != job.attempt:
+            # This attempt was lost, and this worker may have claimed the job again while its handler still runs.
+            held = next((each for each in self._running() if each.id == job.id and each.attempt == job.attempt), None)
+        return None if held is None else held.cancel_reason
 
     def session(self, job: HostedJob) -> WorkerAttemptSession:
         """Of this running attempt. Raises LeaseLost when it has ended."""

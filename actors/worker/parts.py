@@ -97,9 +97,9 @@ def assemble(
     backpressure = Backpressure(resources or Resources(), limits, mode, roster, news.set)
     dispatcher = Dispatcher(
         claims, identity, mode, app, backlog, holdings, settings.poll_seconds, lambda: switchboard.listening,
-        announcer, backpressure.hold_for,
+        announcer, lambda: backpressure.hold_for() or settler.hold_for(mode.slots),
     )  # fmt: skip
-    host = WorkerJobHost(holdings, app)
+    host = WorkerJobHost(holdings, app, roster.running)
     progress = ProgressWriter(database, identity, host.progress_sink, holdings.get)
 
     def jobs_settled(count: int) -> None:

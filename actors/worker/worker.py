@@ -21,7 +21,7 @@ from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
 from leasehold.app import App
 from leasehold.database import Database, ReservedConnection
-from leasehold.errors import DatabaseError
+from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 5.0
 HAND_BACK_SECONDS = 2.0
+LEAVE_SECONDS = 2.0
 HANDLER_CONNECTIONS = 50
 """For transactions of handlers, at the least; opened when needed. With more slots than that, they wait for one another."""
 
@@ -113,6 +114,8 @@ class Worker:
                     parts.crew.begin(workers)
             await self._finish()
             helpers.cancel_scope.cancel()
+        if not self.is_draining:
+            raise ActorFailed("worker failed: a handler has cancelled all slots; it may cancel its own nurseries only")
 
     async def _get_ready(self) -> None:
         """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable."""
@@ -138,15 +141,18 @@ class Worker:
 
     async def _finish(self) -> None:
         """Write the last outcomes and say good-bye; give up after a while, the leases run out by themselves."""
-        with trio.move_on_after(FLUSH_SECONDS) as scope:
-            try:
+        try:
+            patience = FLUSH_SECONDS / 2 if self.parts.mode.is_interrupted else FLUSH_SECONDS
+            with trio.move_on_after(patience) as scope:
                 await self.parts.settler.written()
+            with trio.fail_after(LEAVE_SECONDS):
+                if scope.cancelled_caught:
+                    lost = await self.parts.settler.describe_unwritten()
+                    log.warning("not written within %s s, their leases run out: %s", patience, lost)
                 await self.parts.progress.write()
                 await self.presence.leave()
-            except DatabaseError as error:
-                log.warning("the last outcomes could not be written: %s", error)
-        if scope.cancelled_caught:
-            log.warning("the last outcomes could not be written within %s s", FLUSH_SECONDS)
+        except (DatabaseError, trio.TooSlowError) as error:
+            log.warning("the last outcomes could not be written: %s", str(error) or "the database did not answer")
         self.parts.announcer.worker(WorkerStopped)
         worker_id = self.parts.identity.worker_id
         log.info("worker %s stopped", worker_id, extra={"worker_id": worker_id})

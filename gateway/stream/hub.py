@@ -18,6 +18,7 @@ import msgspec
 from leasehold.client.feed.changes import Change, Wanted
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage
+from leasehold.notify.channel import Wake, parse_notice
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,6 @@ MOMENTS = 25
 MOST_AT_ONCE = 500
 MOST_LAG = timedelta(seconds=30)
 MOST_BYTES = 1_048_576  # of messages that a client has not taken yet
-WAKE = "wake:"
 
 
 class Feeder(Protocol):
@@ -194,6 +194,7 @@ class Hub:
 
     def _hear(self, payload: str) -> None:
         """Any notification is a hint; a wake-up names the queue that has got jobs."""
-        if payload.startswith(WAKE):
-            self._hinted.add(payload.removeprefix(WAKE))
+        notice = parse_notice(payload)
+        if isinstance(notice, Wake) and notice.queue is not None:
+            self._hinted.add(notice.queue)
         self._hint.set()

@@ -2,6 +2,7 @@
 --
 -- `jobs` holds unfinished jobs only: it is small and hot. `finished_jobs`, `job_events` and `job_logs` are partitioned by day
 -- (UTC), so that forgetting a day means dropping a partition. Names and kinds compare bytewise (collate "C").
+-- Every table has a primary key: logical replication refuses updates and deletes in a table without one.
 -- A plain job has null in the columns of chains, limits and deadlines, and is in none of their indexes: they are partial.
 
 -- Jobs. Columns of a fixed width come first, those that are never null before the others; so a row has no padding, and
@@ -47,19 +48,24 @@ create table leasehold.jobs (
 ) with (
     fillfactor = 70,
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
-    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000,
+    -- Giving pages back to the system takes an exclusive lock, and the table grows again at once.
+    vacuum_truncate = off, toast.vacuum_truncate = off,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000, toast.autovacuum_vacuum_cost_delay = 0
 );
 
 -- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. The third column is the class of a lane, in
 -- the same words wherever lanes are looked for: 0 plain jobs, 1 jobs with a key group, 2 suspects, 3 suspects under
--- which two processes have died. Where groups have limits, claims look apart for jobs without a group, and skip from group to group in jobs_grouped.
+-- which two processes have died. Where groups have limits, claims look apart for jobs without a group, and skip from group to
+-- group in jobs_grouped.
 create index jobs_pending on leasehold.jobs
     (queue, kind, (coalesce((crashes > 1)::integer + 2, (key_group is not null)::integer)), priority desc, run_at, id)
     where state = 'pending';
 create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id)
     where state = 'pending' and key_group is not null and crashes is null;
-create index jobs_scheduled on leasehold.jobs (run_at) where state = 'scheduled';
-create index jobs_blocked on leasehold.jobs (id) where state = 'blocked';
+create index jobs_scheduled on leasehold.jobs (run_at, id) where state = 'scheduled';
+-- Jobs that others hold up. The reaper's sweeps go through them by time: what came last, and a slice of the rest in each round.
+create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked');
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
 create index jobs_limited on leasehold.jobs (queue, key_group) where limited and incarnation is not null;
 create index jobs_suspects on leasehold.jobs (incarnation) where crashes is not null and incarnation is not null;
@@ -113,11 +119,11 @@ create table leasehold.finished_jobs (
     metadata         jsonb,
     error            jsonb,
     output           jsonb,
+    primary key (id, finished_at),
     constraint finished_jobs_state_is_known check (state in ('completed', 'failed', 'cancelled')),
     constraint finished_jobs_succeeded_are_completed check (succeeded_by is null or state = 'completed')
 ) partition by range (finished_at);
 
-create index finished_jobs_id on leasehold.finished_jobs (id);
 create index finished_jobs_chain on leasehold.finished_jobs (chain_id, chain_position) where chain_id is not null;
 -- What is rare: plain jobs that complete are in neither of these two.
 create index finished_jobs_unsuccessful on leasehold.finished_jobs (state, id) where state <> 'completed';
@@ -129,6 +135,7 @@ create table leasehold.finished_jobs_default partition of leasehold.finished_job
 comment on table leasehold.finished_jobs is 'Completed, failed and cancelled jobs, one partition a day.';
 comment on column leasehold.finished_jobs.succeeded_by is 'The job that continued the chain; the last one has none, and its output is the output of the chain.';
 
+create sequence leasehold.job_event_numbers;
 create table leasehold.job_events (
     job_id     bigint not null,
     at         timestamptz not null,
@@ -139,15 +146,18 @@ create table leasehold.job_events (
     worker_id  text,
     actor      text default nullif(current_setting('leasehold.actor', true), ''),
     message    text,
-    detail     jsonb
+    detail     jsonb,
+    number     bigint not null default nextval('leasehold.job_event_numbers'),
+    primary key (job_id, at, number)
 ) partition by range (at);
 
-create index job_events_job_id on leasehold.job_events (job_id);
+alter sequence leasehold.job_event_numbers owned by leasehold.job_events.number;
 create index job_events_at on leasehold.job_events using brin (at) with (pages_per_range = 64, autosummarize = on);
 create table leasehold.job_events_default partition of leasehold.job_events default;
 
 comment on table leasehold.job_events is 'Transitions that a job''s own columns do not tell; read them through job_timeline.';
 comment on column leasehold.job_events.actor is 'Who caused it, where the session said so (leasehold.actor): the name of a token.';
+comment on column leasehold.job_events.number is 'Tells apart events of one job at one time, in their order.';
 
 create table leasehold.job_progress (
     job_id   bigint primary key,
@@ -160,18 +170,29 @@ create table leasehold.job_progress (
 
 comment on table leasehold.job_progress is 'How far the running attempt has come.';
 
+create sequence leasehold.job_log_numbers;
 create table leasehold.job_logs (
     job_id  bigint not null,
     at      timestamptz not null,
     attempt integer not null,
     level   text collate "C" not null,
-    message text not null
+    message text not null,
+    number  bigint not null default nextval('leasehold.job_log_numbers'),
+    primary key (job_id, at, number)
 ) partition by range (at);
 
-create index job_logs_job_id on leasehold.job_logs (job_id, at);
+alter sequence leasehold.job_log_numbers owned by leasehold.job_logs.number;
 create table leasehold.job_logs_default partition of leasehold.job_logs default;
 
 comment on table leasehold.job_logs is 'What handlers logged with job.log, capped per job, one partition a day.';
+comment on column leasehold.job_logs.number is 'Tells apart lines of one job at one time, in their order.';
+
+create table leasehold.id_marks (
+    last_id  bigint primary key,
+    taken_at timestamptz not null
+);
+
+comment on table leasehold.id_marks is 'One moment of each day with the greatest id given out by then: says in which partitions a job can be.';
 
 create type leasehold.job_change as (
     job_id  bigint,
@@ -196,6 +217,9 @@ create table leasehold.idempotency_keys (
     primary key (idempotency_key, part)
 );
 
+-- The janitor goes through them in the order of their jobs.
+create index idempotency_keys_job on leasehold.idempotency_keys (job_id);
+
 comment on table leasehold.idempotency_keys is 'Which job an enqueue with this key made; outlives the job, so that a repeated call finds it.';
 comment on column leasehold.idempotency_keys.part is
     'Of a request the number of the job in it, from 1; 0: the key names a single job, and no request is compared.';
@@ -214,11 +238,13 @@ create table leasehold.unique_claims (
     job_id     bigint primary key,
     unique_key text collate "C" not null,
     of_chain   boolean not null,
-    created_at timestamptz not null
+    created_at timestamptz not null,
+    made_by    text collate "C" not null default session_user
 );
 
 comment on table leasehold.unique_claims is 'Under which unique key a job was made, for as long as the job is kept: a retry has to claim the key again.';
 comment on column leasehold.unique_claims.of_chain is 'Claimed for as long as the chain that the job began is open.';
+comment on column leasehold.unique_claims.made_by is 'The login that made the job; others may not change it by on_conflict.';
 
 -- Chains. There is no table of them: the last job of each tells how it stands.
 
@@ -328,6 +354,7 @@ create table leasehold.workers (
     stopped_at        timestamptz,
     lost_at           timestamptz,
     backoff_until     timestamptz,
+    idle_since        timestamptz,
     memory_limit      bigint,
     cpu_limit         double precision,
     blamed_job        bigint,
@@ -352,10 +379,14 @@ create table leasehold.workers (
     kinds             text[] not null,
     losses            leasehold.loss[],
     excused           leasehold.loss[],
+    kinds_key         bigint not null generated always as (hash_array_extended(kinds, 0)) stored,
     constraint workers_state_is_known check (state in ('ready', 'paused', 'draining', 'stopped')),
     constraint workers_stopped_when check ((state = 'stopped') = (stopped_at is not null)),
     constraint workers_heartbeat_takes_time check (heartbeat_seconds > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, toast_tuple_target = 256);
+
+-- Those that have ended stay for people to see; claims, wake-ups and heartbeats pass them by.
+create index workers_alive on leasehold.workers (incarnation) where stopped_at is null;
 
 comment on table leasehold.workers is 'One row for each incarnation of a worker process.';
 comment on column leasehold.workers.lost_at is 'When the last of its lost jobs were taken back. What it claims afterwards it claims alive.';
@@ -375,6 +406,8 @@ comment on column leasehold.workers.version is 'Of leasehold.';
 comment on column leasehold.workers.app_version is 'Of the code that has the handlers.';
 comment on column leasehold.workers.backoff is 'Why it claims nothing for now; null: it does.';
 comment on column leasehold.workers.queues is 'Queues it serves; empty means all.';
+comment on column leasehold.workers.idle_since is 'When a claim of it last came back empty after one that did not; it counts while the worker is idle.';
+comment on column leasehold.workers.kinds_key is 'Stands for its kinds, so that workers of one sort are found without reading long lists.';
 comment on column leasehold.workers.kinds is 'Kinds it has handlers for; empty means all (it has a default handler).';
 
 create table leasehold.worker_commands (
@@ -552,15 +585,15 @@ comment on table leasehold.rollup_totals is 'The sum of all rollups ever written
 
 create table leasehold.rollup_progress (
     rolled_until timestamptz not null,
-    final_until  timestamptz not null
+    final_until  timestamptz not null,
+    one_row      boolean primary key default true,
+    constraint rollup_progress_is_one_row check (one_row)
 ) with (fillfactor = 50);
-
-create unique index rollup_progress_is_one_row on leasehold.rollup_progress ((true));
 
 comment on table leasehold.rollup_progress is 'One row: how far minutes are rolled up, and up to when nobody can add to them any more.';
 
 create table leasehold.rollup_marks (
-    taken_at timestamptz not null,
+    taken_at timestamptz primary key,
     horizon  xid8 not null,
     last_id  bigint not null
 );
@@ -578,10 +611,10 @@ comment on table leasehold.queue_depths is 'The last count of a table that is to
 
 create table leasehold.depth_counts (
     counted_at timestamptz not null,
-    took       double precision not null
+    took       double precision not null,
+    one_row    boolean primary key default true,
+    constraint depth_counts_is_one_row check (one_row)
 ) with (fillfactor = 50);
-
-create unique index depth_counts_is_one_row on leasehold.depth_counts ((true));
 
 comment on table leasehold.depth_counts is 'One row: when jobs was last counted into queue_depths, and how many seconds that took.';
 

@@ -29,7 +29,7 @@ async def pile_up(
     """Many jobs at once, made on the server. `key` may hold %s for the number of the job."""
     await caller.fetch(
         "select count(*) from leasehold.enqueue_jobs((select jsonb_agg(jsonb_build_object("
-        "'kind', $2::text, 'key', format($3::text, n), 'queue', $4::text, 'priority', $5::int)) "
+        "'kind', $2::text, 'key', format($3::text, n), 'queue', $4::text, 'priority', $5::int) order by format($3::text, n), n) "
         "from generate_series(1, $1::int) n), false)",
         count,
         kind,

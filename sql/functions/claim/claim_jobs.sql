@@ -1,7 +1,7 @@
 -- Purpose     Give this worker up to `batch` claimable jobs, best first, each under a lease. Two claimers never get the same
 --             job, and no claim waits for another one. A claim works in lanes: a lane is the pending jobs of one queue and
 --             kind, which is how the claim index begins, so jobs of other queues and kinds cost nothing. It goes through
---             named stages, in rounds, until it has its batch or nothing is left: find the lanes; reserve suspects, with
+--             named stages, in rounds, until it has its batch or nothing is left: find_lanes; reserve suspects, with
 --             reserve_suspects; ask limit_lanes what queues with limits may give; divide the batch among the lanes with
 --             share_batch; lock the best jobs of each lane and pass over what others have locked; demote jobs whose key is
 --             taken, with demote_keyed_jobs; claim what remains. One claim at a time takes from a queue with limits; a
@@ -38,6 +38,7 @@ declare
     v_dry_queues   text[] := '{}';
     v_dry_kinds    text[] := '{}';
     v_are_many     boolean;
+    v_are_more     boolean;
     v_are_limited  boolean;
     v_busy_queue   text;
     -- The jobs of a round, by their places in the table: v_places and v_suspects are claimed; v_passed are left out from then
@@ -65,29 +66,18 @@ begin
         perform leasehold.make_jobs_due(1000, false);
     end if;
     for round in 1 .. 50 loop
-        -- Find the lanes, by skipping through the index. Suspects are lanes of their own, and jobs with a key group, because where
-        -- groups have limits each group is one. Of queues without limits the lock is shared.
-        with recursive lane(queue, kind, class) as (
-            (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) from leasehold.jobs j
-              where j.state = 'pending' order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1)
-            union all
-            select n.queue, n.kind, n.class from lane l
-             cross join lateral (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class
-                                   from leasehold.jobs j
-                                  where j.state = 'pending'
-                                    and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (l.queue, l.kind, l.class)
-                                  order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1) n
-        ), served as (
-            select l.queue, l.kind, l.class, not exists (select from leasehold.limits m where m.queue = l.queue) as is_free
-              from lane l
-             where (v_queues is null or l.queue = any (v_queues)) and (v_kinds is null or l.kind = any (v_kinds))
-               and not exists (select from leasehold.queues q where q.queue = l.queue and q.paused_at is not null)
-               and not exists (select from unnest(v_dry_queues, v_dry_kinds) d(queue, kind) where d.queue = l.queue and d.kind = l.kind)
-        )
-        select array_agg(s.queue), array_agg(s.kind), array_agg(s.class), null, array_agg(v_left), count(*) > 1,
-               array_agg(case when s.is_free then pg_try_advisory_xact_lock_shared(leasehold.queue_lock(s.queue)) else false end), null
-          into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_groups, v_lane_counts, v_are_many, v_lane_shared, v_busy_queue
-          from served s;
+        -- Find the lanes. Suspects are lanes of their own, and jobs with a key group, because where groups have limits each group is one.
+        select f.lane_queues, f.lane_kinds, f.lane_classes, f.lane_opened, f.are_more into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared, v_are_more
+          from leasehold.find_lanes(v_queues, v_kinds, v_dry_queues, v_dry_kinds) f;
+        v_busy_queue := null;
+        if v_lane_queues is null then
+            exit when (v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0) and v_is_pressed is not false;
+            select true, true, '{}', '{}' into v_is_swept, v_is_pressed, v_dry_queues, v_dry_kinds;
+            continue;
+        end if;
+
+        -- Look at pauses and limits again under the locks: whoever sets them commits before we have them, or waits until we end.
+        continue when exists (select from leasehold.queues q where q.queue = any (v_lane_queues) and q.paused_at is not null);
 
         -- Reserve suspects, as many as this worker may hold; their lanes are done with.
         v_suspects := null;
@@ -95,13 +85,16 @@ begin
             v_is_pressed := coalesce(v_is_pressed, false);
             v_suspects := leasehold.reserve_suspects(claim_jobs.incarnation, v_lane_queues, v_lane_kinds, v_lane_classes, v_left, v_is_pressed);
             v_left := v_left - cardinality(v_suspects);
-            select array_agg(l.queue), array_agg(l.kind), array_agg(l.class), array_agg(v_left), count(*) > 1, array_agg(l.is_shared)
-              into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_counts, v_are_many, v_lane_shared
+            select coalesce(array_agg(l.queue), '{}'), array_agg(l.kind), array_agg(l.class), array_agg(l.is_shared)
+              into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared
               from unnest(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared) l(queue, kind, class, is_shared) where l.class < 2 and v_left > 0;
         end if;
-
-        -- Ask the limits. They are looked at again under the locks: set_limit commits before we have them, or waits until we end.
+        v_lane_groups := null;
+        v_are_many := cardinality(v_lane_queues) > 1;
+        v_lane_counts := array_fill(v_left, array[cardinality(v_lane_queues)]);
         v_are_limited := false = any (v_lane_shared) or exists (select from leasehold.limits m where m.queue = any (v_lane_queues));
+
+        -- Ask the limits.
         if v_are_limited then
             select array_agg(l.queue) filter (where l.jobs > 0), array_agg(l.kind) filter (where l.jobs > 0),
                    array_agg(l.class) filter (where l.jobs > 0), array_agg(l.key_group) filter (where l.jobs > 0),
@@ -184,15 +177,15 @@ begin
         -- Decide whether to look again. What others have just left behind is promoted once.
         exit when v_left <= 0;
         if not v_again then
+            continue when v_claimed = 0 and v_are_more and round < 5;
             continue when v_claimed = 0 and v_busy_queue is not null and leasehold.wait_for_queue(v_busy_queue);
-            exit when (v_is_swept or leasehold.promote_stranded_jobs(200) = 0) and v_is_pressed is not false;
-            v_is_swept := true;
-            v_is_pressed := true;
+            exit when (v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0) and v_is_pressed is not false;
+            select true, true, '{}', '{}' into v_is_swept, v_is_pressed, v_dry_queues, v_dry_kinds;
         end if;
     end loop;
 
     -- A reaper that has our row may wait for a job that we hold, so we must not wait for it; the next claim says it again.
-    update leasehold.workers w set idle = (v_claimed = 0)
+    update leasehold.workers w set idle = (v_claimed = 0), idle_since = case when v_claimed = 0 then v_now else w.idle_since end
      where w.incarnation = (select o.incarnation from leasehold.workers o
                              where o.incarnation = claim_jobs.incarnation and o.idle is distinct from (v_claimed = 0)
                                for no key update skip locked);

@@ -79,7 +79,7 @@ begin
     if v_keys <> '{}' then
         perform leasehold.promote_waiting_jobs(v_keys);
     end if;
-    perform pg_notify('leasehold', format('lost:%s:%s:taken_by_another_worker', l.id, l.attempt))
+    perform leasehold.send_notice(format('lost:%s:%s:taken_by_another_worker', l.id, l.attempt))
        from unnest(v_taken.ids, v_taken.attempts) with ordinality l(id, attempt, position) where l.position <= 200;
     perform leasehold.wake_idle_workers(v_taken.queues);
     return query select * from unnest(v_taken.ids, v_taken.attempts, v_taken.worker_ids, v_taken.queues, v_taken.states);

@@ -3,14 +3,14 @@
 -- Parameters  queue · key_group: null for none
 -- Returns     whether it may; false as well where somebody else claims from a queue with limits right now
 -- Errors      none
--- Tables      advisory lock of the queue (only tried), limits, rate_buckets, jobs (read)
+-- Tables      advisory locks of the queue (only tried), limits, rate_buckets, jobs (read)
 create or replace function leasehold.has_room(queue text, key_group text) returns boolean language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 begin
     if not exists (select from leasehold.limits l where l.queue = has_room.queue)
-       and pg_try_advisory_xact_lock_shared(leasehold.queue_lock(has_room.queue))
+       and pg_try_advisory_xact_lock_shared(leasehold.open_lock(has_room.queue))
        and not exists (select from leasehold.limits l where l.queue = has_room.queue) then
         return true;
     end if;

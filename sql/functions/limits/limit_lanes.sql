@@ -29,6 +29,8 @@ begin
         if not (v_lanes.is_open and not exists (select from leasehold.limits m where m.queue = v_lanes.queue))
            and not pg_try_advisory_xact_lock(leasehold.queue_lock(v_lanes.queue)) then
             v_busy := v_lanes.queue;
+        elsif exists (select from leasehold.queues q where q.queue = v_lanes.queue and q.paused_at is not null) then
+            continue;  -- since the claim found its lanes
         elsif exists (select from leasehold.limits m where m.queue = v_lanes.queue) then
             -- Waiting for a queue is only for those who have none that comes later.
             v_busy := null;

@@ -153,13 +153,14 @@ class Database(Caller):
 
     @asynccontextmanager
     async def pool(self, name: str, size: int) -> AsyncGenerator[Database]:
-        """Further connections, at most `size`, each opened when it is needed; closed with the block."""
+        """Further connections, at most `size`, each opened when it is needed; closed with the block.
+
+        They may stay in a transaction for long, so Postgres looks whether our machine is still there.
+        """
         inner = self._inner
         label = f"{inner.application_name} {name}"
-        opening = open_database(
-            inner.dsn, pool_size=size, application_name=label, timeout=inner.timeout, direct_dsn=inner.direct_dsn
-        )
-        async with opening as database:
+        further = AsyncioDatabase(inner.dsn, label, inner.timeout, inner.direct_dsn, keepalive=True)
+        async with _opened(further, size) as database:
             yield database
 
     @asynccontextmanager
@@ -220,8 +221,13 @@ async def open_database(
     Raises:
         DatabaseUnavailable: on the first use, where nobody answers.
     """
+    async with _opened(AsyncioDatabase(dsn, application_name, timeout, direct_dsn), pool_size) as database:
+        yield database
+
+
+@asynccontextmanager
+async def _opened(inner: AsyncioDatabase, pool_size: int) -> AsyncGenerator[Database]:
     async with _asyncio_loop():
-        inner = AsyncioDatabase(dsn, application_name, timeout, direct_dsn)
         await cross(inner.open, pool_size)
         try:
             yield Database(inner)

@@ -17,7 +17,7 @@ import asyncpg
 from leasehold.database.calls import Caller, Row
 from leasehold.database.poolers.hearing import prove_hearing
 from leasehold.database.poolers.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
-from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, release
+from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
 from leasehold.database.translation import translated
 from leasehold.observability.request_context import current_actor
 
@@ -67,12 +67,14 @@ class AsyncioReservedConnection(Caller):
 class AsyncioDatabase(Caller):
     """A pool of connections, for asyncio. Open it with `open_asyncio_database`."""
 
-    def __init__(self, dsn: str, application_name: str, timeout: float, direct_dsn: str | None = None) -> None:
+    def __init__(
+        self, dsn: str, application_name: str, timeout: float, direct_dsn: str | None = None, *, keepalive: bool = False
+    ) -> None:
         self.dsn = dsn
         self.direct_dsn = direct_dsn
         self.application_name = application_name
         self.timeout = timeout
-        self._connector = Connector(dsn, timeout)
+        self._connector = Connector(dsn, timeout, keepalive=keepalive)
         self._direct_connector = Connector(direct_dsn, timeout) if direct_dsn else self._connector
         self._pool: Any = None
         self.closers: list[Callable[[], Awaitable[None]]] = []
@@ -158,7 +160,7 @@ class AsyncioDatabase(Caller):
             if (actor := current_actor()) is not None:
                 await connection.fetch(NAME_ACTOR, actor)
         except BaseException:
-            await release(self.pool, connection)
+            await discard(self.pool, connection)
             raise
         return PooledTransaction(connection, transaction, self.pool)
 

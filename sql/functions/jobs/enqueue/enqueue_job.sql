@@ -13,12 +13,39 @@ create or replace function leasehold.enqueue_job(
     run_at timestamptz default null, delay interval default null, key text default null, max_attempts integer default null,
     idempotency_key text default null, metadata jsonb default null, notify boolean default true, key_group text default null, timeout interval default null,
     deadline timestamptz default null, blockers bigint[] default null, "unique" jsonb default null, traceparent text default null
-) returns bigint language sql
+) returns bigint language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select e.job_id
-  from leasehold.enqueue_jobs(jsonb_build_array(jsonb_build_object(
-           'kind', kind, 'args', args, 'queue', queue, 'priority', priority, 'run_at', run_at, 'delay', extract(epoch from delay),
-           'key', key, 'max_attempts', max_attempts, 'idempotency_key', idempotency_key, 'metadata', metadata,
-           'key_group', key_group, 'timeout', extract(epoch from timeout), 'deadline', deadline, 'blockers', blockers, 'unique', "unique",
-           'traceparent', traceparent)), notify) e
+#variable_conflict use_column
+declare
+    v_now timestamptz := leasehold.clock();
+    v_id  bigint;
+begin
+    -- A plain job, as in enqueue_jobs, needs no JSON on its way.
+    if coalesce(enqueue_job.key, enqueue_job.idempotency_key) is null and enqueue_job.blockers is null and enqueue_job.unique is null
+       and enqueue_job.run_at is null and enqueue_job.delay is null and enqueue_job.timeout is null and enqueue_job.deadline is null
+       and enqueue_job.queue is not null
+       and leasehold.refuse_job(enqueue_job.kind, nullif(enqueue_job.args, 'null'), enqueue_job.queue, null, enqueue_job.max_attempts, null,
+                                nullif(enqueue_job.metadata, 'null'), null, null, enqueue_job.key_group, null, null,
+                                enqueue_job.traceparent, null) is null
+    then
+        insert into leasehold.jobs (created_at, run_at, state, priority, max_attempts, kind, queue, key_group, traceparent, args, metadata)
+        values (v_now, v_now, 'pending', coalesce(enqueue_job.priority, 0), coalesce(enqueue_job.max_attempts, 20), enqueue_job.kind,
+                enqueue_job.queue, enqueue_job.key_group, enqueue_job.traceparent, coalesce(nullif(enqueue_job.args, 'null'), '{}'),
+                nullif(enqueue_job.metadata, 'null'))
+        returning id into v_id;
+        if enqueue_job.notify then
+            perform leasehold.wake_idle_workers(array[enqueue_job.queue]);
+        end if;
+        return v_id;
+    end if;
+    return (select a.job_id
+              from leasehold.add_jobs(jsonb_build_array(jsonb_build_object(
+                       'kind', enqueue_job.kind, 'args', enqueue_job.args, 'queue', enqueue_job.queue, 'priority', enqueue_job.priority,
+                       'run_at', enqueue_job.run_at, 'delay', extract(epoch from enqueue_job.delay), 'key', enqueue_job.key,
+                       'max_attempts', enqueue_job.max_attempts, 'idempotency_key', enqueue_job.idempotency_key,
+                       'metadata', enqueue_job.metadata, 'key_group', enqueue_job.key_group,
+                       'timeout', extract(epoch from enqueue_job.timeout), 'deadline', enqueue_job.deadline,
+                       'blockers', enqueue_job.blockers, 'unique', enqueue_job.unique, 'traceparent', enqueue_job.traceparent)),
+                       null, null, null, null, enqueue_job.notify) a);
+end
 $$;

@@ -22,7 +22,13 @@ from typing import Any
 import asyncpg
 
 CLOSE_SECONDS = 2.0
-TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
+"""What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""
+
+KEEPALIVE = """
+set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000
+"""
+"""Has Postgres notice within 25 s that the machine at the other end is gone, instead of after two hours."""
 
 LOOK = """
 select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
@@ -42,12 +48,18 @@ class Connector:
 
     Attributes:
         pooler: what was found there; None before the first connection.
+
+    Args:
+        dsn: of the place.
+        timeout: of every await, in seconds.
+        keepalive: have Postgres look whether we are still there; a pooler has to do so by itself.
     """
 
-    def __init__(self, dsn: str, timeout: float) -> None:
+    def __init__(self, dsn: str, timeout: float, *, keepalive: bool = False) -> None:
         self.dsn = dsn
         self.pooler: Pooler | None = None
         self._timeout = timeout
+        self._session = KEEPALIVE if keepalive else ""
         self._untouched: set[int] = set()
 
     async def connect(self, application_name: str) -> Any:
@@ -62,6 +74,12 @@ class Connector:
             if self.pooler is Pooler.BLIND:
                 await close_connection(connection)
                 return await self._open(application_name)
+        if self._session and self.pooler is Pooler.NONE:
+            try:
+                await connection.execute(self._session)
+            except BaseException:
+                await close_connection(connection)
+                raise
         return connection
 
     async def _open(self, application_name: str) -> Any:
@@ -84,7 +102,7 @@ class Connector:
         is_untouched = connection.get_server_pid() in self._untouched
         self._untouched.discard(connection.get_server_pid())
         if self.pooler is Pooler.NONE and not is_untouched:
-            await connection.execute(f"{connection.get_reset_query()}\ndiscard temp")
+            await connection.execute(f"{connection.get_reset_query()}\ndiscard temp; {self._session}")
 
 
 async def find_pooler(connection: Any) -> Pooler:
