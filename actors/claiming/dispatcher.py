@@ -286,6 +286,8 @@ class Dispatcher:
             held = self._holdings.get(job_id)
             if held is not None and held.attempt == attempt:
                 held.lose("taken_by_another_worker")
+                if held.is_left:
+                    drop(self._holdings, held)
 
     def statistics(self) -> DispatcherStatistics:
         """Counts since the start."""
