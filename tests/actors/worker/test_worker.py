@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import re
 import asyncio
+import re
 import threading
 from contextlib import suppress
 from datetime import timedelta

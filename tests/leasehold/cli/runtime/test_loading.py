@@ -10,7 +10,6 @@ from leasehold.app import App
 from leasehold.cli.runtime.loading import load_app
 from leasehold.errors import SettingsError
 
-
 TWICE = """from leasehold import App
 app = App()
 @app.kind()
