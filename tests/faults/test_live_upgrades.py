@@ -17,7 +17,7 @@ from tests.support.waiting import eventually, until
 pytestmark = pytest.mark.acceptance
 
 CHARGED = "select id, attempt, spared_attempts from leasehold.finished_jobs where attempt - spared_attempts <> 1"
-TROUBLE = ("does not exist", "cache lookup", "schema changed", "Traceback", "leasehold migrate`\n", "ERROR")
+TROUBLE = ("does not exist", "cache lookup", "schema changed", "Traceback", "run `leasehold migrate`", "ERROR")
 
 
 @pytest.fixture(scope="module")
