@@ -156,6 +156,8 @@ begin
         if v_are_limited then
             perform leasehold.spend_tokens(v_places);
         end if;
+        -- Later than the end of whatever let these jobs through while this claim waited.
+        v_now := leasehold.clock();
         return query
         with claimed as (
             update leasehold.jobs j
