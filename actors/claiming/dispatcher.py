@@ -79,6 +79,7 @@ class Dispatcher:
         self._rate = Rate(monotonic())
         self._signal = Signal()
         self._rung = False
+        self._claim_seconds = 0.0
         self._overheard = False
         self._is_poll = False
         self._sweep_at = 0.0
@@ -179,7 +180,7 @@ class Dispatcher:
     def _claim_size(self) -> int:
         slots = self._mode.slots
         busy = slots - self._backlog.idle_slots
-        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()))
+        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()), self._claim_seconds)
 
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
@@ -200,6 +201,7 @@ class Dispatcher:
                 kind_leases=self._kind_leases,
                 epoch=self._epochs.epoch,
             )
+        self._claim_seconds = monotonic() - asked_at
         self._check_turn(incarnation)
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)

@@ -60,7 +60,8 @@ create index jobs_pending on leasehold.jobs (queue, kind, (key_group is not null
 create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id) where state = 'pending' and key_group is not null;
 create index jobs_scheduled on leasehold.jobs (run_at, id) where state = 'scheduled';
 -- Jobs that others hold up. The reaper's sweeps go through them by time: what came last, and a slice of the rest in each round.
-create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked');
+-- `run_at > '-infinity'`, which is always true: only queries with these words use it, and none looks here for the jobs of a key.
+create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked') and run_at > '-infinity';
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
 create index jobs_limited on leasehold.jobs (queue, key_group) where limited and incarnation is not null;
 create index jobs_suspects on leasehold.jobs (incarnation) where crashes > 0;
@@ -412,6 +413,10 @@ comment on column leasehold.workers.queues is 'Queues it serves; empty means all
 comment on column leasehold.workers.idle_since is 'When a claim of it last came back empty after one that did not; it counts while the worker is idle.';
 comment on column leasehold.workers.kinds_key is 'Stands for its kinds, so that workers of one sort are found without reading long lists.';
 comment on column leasehold.workers.kinds is 'Kinds it has handlers for; empty means all (it has a default handler).';
+
+-- When idle workers were last woken, in milliseconds. A sequence, because it is written at once and locks nothing: a row would
+-- make producers wait for one another's commits.
+create sequence leasehold.last_wake_up minvalue 0 start 0;
 
 create table leasehold.worker_commands (
     id          bigint generated always as identity primary key,

@@ -41,6 +41,7 @@ declare
     v_dry_queues   text[] := '{}';
     v_dry_kinds    text[] := '{}';
     v_are_many     boolean;
+    v_are_more     boolean;
     v_are_limited  boolean;
     v_busy_queue   text;
     -- The jobs of a round, by their places in the table: v_places are claimed; v_passed are left out from then on. v_from has
@@ -73,7 +74,7 @@ begin
 
     for round in 1 .. 50 loop
         -- Find the lanes. Jobs with a key group are lanes of their own, because where groups have limits each group is one.
-        select f.lane_queues, f.lane_kinds, f.lane_grouped, f.lane_opened into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_shared
+        select f.lane_queues, f.lane_kinds, f.lane_grouped, f.lane_opened, f.are_more into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_shared, v_are_more
           from leasehold.find_lanes(v_queues, v_kinds, v_dry_queues, v_dry_kinds) f;
         v_busy_queue := null;
         if v_lane_queues is null then
@@ -184,6 +185,7 @@ begin
         -- Decide whether to look again. What others have just left behind is promoted once.
         exit when v_left <= 0;
         if not v_again then
+            continue when v_claimed = 0 and v_are_more and round < 5;
             continue when v_claimed = 0 and v_busy_queue is not null and leasehold.wait_for_queue(v_busy_queue);
             exit when v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0;
             v_is_swept := true;

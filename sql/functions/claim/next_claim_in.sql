@@ -4,14 +4,13 @@
 -- Parameters  queues: those the worker serves, null or empty for all
 -- Returns     0 for at once, else as next_look_in
 -- Errors      none
--- Tables      jobs (read, one index entry; with keys up to 200), as next_look_in
+-- Tables      jobs (read, two index entries), as next_look_in
 create or replace function leasehold.next_claim_in(queues text[] default null) returns double precision language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 begin
     if exists (select from leasehold.jobs j where j.state = 'pending')
-       or exists (select from (select j.state from leasehold.jobs j where j.key is not null and j.state in ('pending', 'waiting')
-                                order by j.key, j.queue, j.kind, j.state limit 200) o where o.state = 'waiting') then
+       or exists (select from leasehold.jobs j where j.state = 'waiting') then
         return 0;
     end if;
     return leasehold.next_look_in(next_claim_in.queues);

@@ -42,6 +42,7 @@ class Transaction(OpenTransaction):
     def __init__(self, inner: PooledTransaction) -> None:
         super().__init__()
         self._inner = inner
+        self.fit = inner.fit
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
@@ -69,6 +70,7 @@ class ReservedConnection(Caller):
 
     def __init__(self, inner: AsyncioReservedConnection) -> None:
         self._inner = inner
+        self.fit = inner.fit
 
     @property
     def opened(self) -> int:
@@ -117,6 +119,7 @@ class Database(Caller):
 
     def __init__(self, inner: AsyncioDatabase) -> None:
         self._inner = inner
+        self.fit = inner.fit
 
     @property
     def inner(self) -> AsyncioDatabase:

@@ -197,7 +197,9 @@ class AsyncioDatabase(Caller):
         except BaseException:
             await discard(self.pool, connection)
             raise
-        return PooledTransaction(connection, transaction, self.pool)
+        begun = PooledTransaction(connection, transaction, self.pool)
+        begun.fit = self.fit
+        return begun
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncioTransaction]:
@@ -245,7 +247,9 @@ class AsyncioDatabase(Caller):
     def reserve(self, name: str, *, greeted: bool = True) -> AsyncioReservedConnection:
         """A reserved connection outside the pool, opened when first used. `greeted`: by the greeter, if there is one."""
         connector = self._connector if greeted else Connector(self.dsn, self.timeout)
-        return AsyncioReservedConnection(connector, f"{self.application_name} {name}")
+        reserved = AsyncioReservedConnection(connector, f"{self.application_name} {name}")
+        reserved.fit = self.fit
+        return reserved
 
 
 @asynccontextmanager

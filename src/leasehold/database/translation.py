@@ -80,6 +80,9 @@ def translated(connection: Any = None) -> Generator[None]:
     """
     try:
         yield
+    except asyncpg.InvalidCachedStatementError as error:
+        # Only inside a transaction, where asyncpg cannot prepare it again: a migration has just changed the answer.
+        raise errors.DatabaseUnavailable(f"the schema changed under the transaction: {error}") from error
     except asyncpg.PostgresError as error:
         raise from_postgres(error) from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:

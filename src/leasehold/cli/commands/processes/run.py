@@ -19,7 +19,7 @@ async def run(
     /,
     *more: Annotated[Actor, Parameter(help="What else to run.")],
     worker_id: Annotated[str | None, setting("worker_id")] = None,
-    probe_port: Annotated[str | None, setting("probe_port")] = None,
+    probe_port: Annotated[int | None, setting("probe_port")] = None,
     probe_host: Annotated[str | None, setting("probe_host")] = None,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
     with_parent: Annotated[bool, Parameter(show=False)] = False,
@@ -36,7 +36,7 @@ async def run(
     own = {"worker_id": worker_id, "probe_port": probe_port, "probe_host": probe_host}
     settings = context.settings_with({**options.flags(), **own})
     app = load_app(settings.app) if settings.app else None
-    await context.check_schema()
+    await context.check_schema(tell=True)
     if with_parent:
         stop_with_parent()
     return await context.services.run_actors((actor, *more), context.resolved(settings), app)
