@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test check format generate bench faults test-matrix dist clean
+.PHONY: help setup demo examples test check format generate bench faults acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,10 @@ generate: $(INSTALLED) ## write again what is made from the sources (tests hold 
 bench: $(INSTALLED) ## measure it, with raw asyncpg beside it
 	$(BIN)/python -m benchmarks
 
-faults: $(INSTALLED) ## only the tests that kill processes and Postgres
+faults: $(INSTALLED) ## a fleet under faults, and a checker of its history (SEED=… repeats, LONG=1 takes half an hour)
+	$(BIN)/python -m faults run $(if $(SEED),--seed $(SEED)) $(if $(LONG),--long)
+
+acceptance: $(INSTALLED) ## only the tests that kill processes and Postgres
 	$(BIN)/python -m pytest -q -m acceptance
 
 test-matrix: $(INSTALLED) ## the database tests on each Postgres and each Python that is here

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import signal
 import socket
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -15,6 +14,7 @@ import trio
 
 from leasehold.actors.probes.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
+from leasehold.actors.shared.ending import Ending
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
 from leasehold.actors.upkeep.accountant import Accountant
@@ -34,8 +34,6 @@ from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
-
-FORCE_SECONDS = 5.0
 
 ACTORS = ("worker", "scheduler", "reaper")
 
@@ -62,7 +60,8 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
 
     SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second one
     interrupts running handlers and hands their jobs back; the process ends five seconds later at the latest, and a
-    handler that cannot be interrupted is left to its lease. A third one ends the process on the spot.
+    handler that cannot be interrupted is left to its lease. A third one ends the process on the spot. All of that holds
+    for a blocked event loop, too.
 
     Args:
         names: of `worker`, `scheduler`, `reaper` (which brings janitor and accountant).
@@ -70,7 +69,7 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
         app: handlers; `echo` and `dummy` are there without.
 
     Returns:
-        The exit code: 0 after draining, 1 after an interruption.
+        The exit code: 0 after draining, 1 after an interruption; 130 if the first signal was SIGINT.
 
     Raises:
         BadInput: an unknown name, or an app without handlers. ActorFailed: see `supervise`. DatabaseUnavailable: at the start.
@@ -93,20 +92,35 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
 
 async def _run_together(names: Sequence[str], settings: Settings, app: App) -> int:
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
-    async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(
-            open_database(settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url)
-        )
-        switchboard, outage = Switchboard(), Outage()
-        actors: list[Drainable] = []
-        for name in names:
-            actors += await _make(name, stack, database, settings, app, switchboard, outage)
-        ending = Ending(actors, settings.drain_seconds)
-        probes: list[Actor] = []
-        if settings.probe_port is not None:
-            probe_connection = await stack.enter_async_context(database.reserve("probes"))
-            probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
-        return await _run(actors, ending, probes, database, settings, switchboard, outage)
+    actors: list[Drainable] = []
+
+    def drain() -> None:
+        for actor in actors:
+            actor.drain()
+
+    def interrupt() -> None:
+        for actor in actors:
+            if isinstance(actor, Worker):
+                actor.interrupt()
+
+    ending = Ending(drain, interrupt, settings.drain_seconds)
+    try:
+        async with AsyncExitStack() as stack:
+            database = await stack.enter_async_context(
+                open_database(
+                    settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url
+                )
+            )
+            switchboard, outage = Switchboard(), Outage()
+            for name in names:
+                actors += await _make(name, stack, database, settings, app, switchboard, outage)
+            probes: list[Actor] = []
+            if settings.probe_port is not None:
+                probe_connection = await stack.enter_async_context(database.reserve("probes"))
+                probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
+            return await _run(actors, ending, probes, database, settings, switchboard, outage)
+    finally:
+        ending.leave()
 
 
 async def _make(
@@ -184,37 +198,6 @@ async def _end_with_the_loop() -> None:
     await loop_ended()
     log.critical("the asyncio loop has ended; nothing can reach the database any more, so this process ends as well")
     os._exit(1)
-
-
-class Ending:
-    """Turns signals into draining, and draining that takes too long into an interruption."""
-
-    def __init__(self, actors: Sequence[Drainable], drain_seconds: float) -> None:
-        self._actors = actors
-        self._drain_seconds = drain_seconds
-        self.exit_code = 0
-        self.has_begun = False
-
-    async def listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Wait for signals until cancelled."""
-        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            task_status.started()
-            await anext(signals)
-            self.has_begun = True
-            log.info("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
-            for actor in self._actors:
-                actor.drain()
-            with trio.move_on_after(self._drain_seconds):
-                await anext(signals)
-            log.warning("interrupting what still runs")
-            self.exit_code = 1
-            for actor in self._actors:
-                if isinstance(actor, Worker):
-                    actor.interrupt()
-            with trio.move_on_after(FORCE_SECONDS):
-                await anext(signals)
-            log.warning("ending although not everything could be interrupted; the leases will run out")
-            os._exit(1)
 
 
 def made_up_id() -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 import trio
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
-from leasehold.actors.attempts.outcome import Released
+from leasehold.actors.attempts.outcome import Failed, Released
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Dispatcher
 from leasehold.actors.running.roster import Roster
@@ -13,7 +15,13 @@ from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.settling.settler import Settler
 from leasehold.actors.shared.mode import WorkerMode
 
+log = logging.getLogger(__name__)
+
 JOBS_PER_TURN = 10
+NOT_ITS_NURSERY = (
+    "its handler cancelled the nursery that it was called in, which is the worker's; it may cancel its own"
+)
+CANCELLED_US = {"type": "NurseryCancelled", "message": NOT_ITS_NURSERY, "traceback": ""}
 
 
 class Crew:
@@ -62,8 +70,19 @@ class Crew:
         for _ in range(count):
             self._numbered += 1
             # Trio names threads after the task that started them: that is how stacks are found.
-            name = f"slot {self._numbered} of {self._context.identity.worker_id}"
-            self._nursery.start_soon(self._serve, Slot(self._context), name=name)
+            self._nursery.start_soon(self._keep_serving, f"slot {self._numbered} of {self._context.identity.worker_id}")
+
+    async def _keep_serving(self, name: str) -> None:
+        """Run jobs in a slot that has a nursery of its own: a handler that cancels the nursery above it cancels no other."""
+        while True:
+            slot = Slot(self._context)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._serve, slot, name=name)
+            if not nursery.cancel_scope.cancel_called:
+                return
+            if slot.cut_short is not None:
+                log.error("job %s: %s", slot.cut_short.id, NOT_ITS_NURSERY, extra={"job_id": slot.cut_short.id})
+                self._settler.put(Failed(slot.cut_short, CANCELLED_US))
 
     async def _serve(self, slot: Slot) -> None:
         """Run jobs in a slot until the backlog is closed or lets it go. Lets the other tasks turn every few jobs."""

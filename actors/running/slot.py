@@ -62,6 +62,7 @@ class Slot:
 
     Attributes:
         held: the job whose handler runs now.
+        cut_short: the job whose handler was cancelled from outside of the slot; nothing was settled.
     """
 
     def __init__(self, context: SlotContext) -> None:
@@ -74,6 +75,7 @@ class Slot:
         self._processes = context.processes
         self._host = context.host
         self.held: HeldJob | None = None
+        self.cut_short: HeldJob | None = None
 
     async def run_job(self, held: HeldJob) -> None:
         """Run the handler of one job and settle what came of it. Raises nothing but trio.Cancelled from outside."""
@@ -117,6 +119,7 @@ class Slot:
             )  # it left a scope of its own open; trio has closed it
         except BaseException:
             if current is not None:
+                self.cut_short = current
                 await self._leave(current)
             raise
         if current is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 import msgspec
@@ -11,7 +12,7 @@ from leasehold.actors.attempts.outcome import Outcome
 
 FIRST_SECONDS = 0.02
 LONGEST_SECONDS = 5.0
-TELL_AFTER = 1.0
+LATE_AFTER = 1.0
 
 
 class Leftover(msgspec.Struct, eq=False):
@@ -52,9 +53,12 @@ class Leftovers:
         else:
             kept.due, kept.wait = now + kept.wait, min(LONGEST_SECONDS, 2 * kept.wait)
 
-    def forget(self, outcome: Outcome) -> None:
-        """It is written."""
-        self._all.pop(outcome.held, None)
+    def forget(self, tried: Sequence[Outcome], left: Sequence[Outcome]) -> None:
+        """These were tried, and are written but for what is left."""
+        still = {outcome.held for outcome in left}
+        for outcome in tried:
+            if outcome.held not in still:
+                self._all.pop(outcome.held, None)
 
     def due(self, now: float) -> list[Outcome]:
         """Those to try now, the longest due first."""
@@ -70,9 +74,13 @@ class Leftovers:
         for each in self._all.values():
             each.due, each.wait = now, FIRST_SECONDS
 
+    def late(self, now: float) -> int:
+        """How many have been left over for a second."""
+        return sum(now - each.since >= LATE_AFTER for each in self._all.values())
+
     def untold(self, now: float) -> list[int]:
         """The jobs that people should hear of now, each once: left over for a second."""
-        found = [each for each in self._all.values() if not each.is_told and now - each.since >= TELL_AFTER]
+        found = [each for each in self._all.values() if not each.is_told and now - each.since >= LATE_AFTER]
         for each in found:
             each.is_told = True
         return sorted(each.outcome.held.id for each in found)

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 MOST_CONTINUATION_BYTES = 4_000_000
 MOST_LOCK_WAITS = 10
-"""In one batch: each costs a quarter of a second, and halving 500 outcomes down to one costs nine."""
+"""In one batch: each costs half a second, and halving 500 outcomes down to one costs nine."""
 BY_ID = attrgetter("held.id")
 
 REFUSALS = (BadInput, QueryRefused, NotFound, Conflict)
@@ -64,7 +64,7 @@ class Settlement:
         self._unanswered: set[int] = set()
         self._written: set[HeldJob] = set()
         self._left: list[Outcome] = []
-        self._lock_waits = 0
+        self._lock_waits, self._most_lock_waits = 0, MOST_LOCK_WAITS
         self.counts = {"completed": 0, "failed": 0, "returned": 0, "refused": 0, "repeated": 0, "statements": 0}
 
     async def warm_up(self) -> None:
@@ -76,12 +76,14 @@ class Settlement:
         """Whether somebody's lock held up the last batch."""
         return self._lock_waits > 0
 
-    async def write(self, batch: list[Outcome]) -> list[Outcome]:
+    async def write(self, batch: list[Outcome], *, most_lock_waits: int = MOST_LOCK_WAITS) -> list[Outcome]:
         """Write outcomes, in order of the jobs' ids; returns those that another session keeps from being written.
+
+        After so many waits for locks, it leaves over what is not written yet.
 
         Raises DatabaseUnavailable: some may be written; call it again with all of them, and it writes the others.
         """
-        self._left, self._lock_waits = [], 0
+        self._left, self._lock_waits, self._most_lock_waits = [], 0, most_lock_waits
         todo = [outcome for outcome in batch if outcome.held not in self._written] if self._written else batch
         todo.sort(key=BY_ID)
         try:
@@ -128,7 +130,7 @@ class Settlement:
     async def _in_parts(self, write: Callable[[Sequence[Kept]], Awaitable[None]], outcomes: Sequence[Kept]) -> None:
         """Write outcomes; where Postgres refuses, or somebody's lock is in the way, halve them until the one is found that must
         not hold up the others."""
-        if self._lock_waits >= MOST_LOCK_WAITS:
+        if self._lock_waits >= self._most_lock_waits:
             self._left += outcomes
             return
         try:

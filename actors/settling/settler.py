@@ -84,6 +84,7 @@ class Settler:
         self._retry_at = 0.0
         self._stands_since = monotonic()
         self._is_holding = False
+        self._is_jammed = False
 
     def put(self, outcome: Outcome) -> None:
         """Take an outcome. Never waits; callers that may wait ask `room` first."""
@@ -103,11 +104,12 @@ class Settler:
     def hold_for(self, slots: int) -> float:
         """Seconds for which the worker should claim nothing, because what it has done cannot be written; 0: none.
 
-        It cannot where nothing was written for two seconds although something waits, and where other sessions keep as many
-        outcomes from being written as there are slots.
+        It cannot where nothing was written for two seconds although something waits, and where other sessions have kept as many
+        outcomes from being written as there are slots, for a second each.
         """
         stands = bool(self._waiting) and monotonic() - self._stands_since >= STUCK_SECONDS
-        is_holding = stands or self.is_crowded or len(self._leftovers) >= max(1, slots)
+        is_held_up = self._leftovers.late(monotonic()) >= max(1, slots) or len(self._leftovers) >= MOST_WAITING
+        is_holding = stands or self.is_crowded or is_held_up
         if is_holding and not self._is_holding:
             waiting = len(self._waiting) + len(self._leftovers)
             log.warning("claiming nothing more until outcomes can be written; %d wait", waiting)
@@ -155,12 +157,10 @@ class Settler:
         while self._waiting:
             batch = list(islice(self._waiting, MOST_ROWS))
             left = await self._settlement.write(list(batch))
-            now = monotonic()
             for _ in batch:
                 self._waiting.popleft()
-            for outcome in left:
-                self._leftovers.keep(outcome, now)
-            self._stands_since = now
+            self._keep(left)
+            self._stands_since = monotonic()
             self._ended(batch, left)
             if not self._room.is_set() and len(self._waiting) < MOST_WAITING // 2:
                 self._room.set()
@@ -168,23 +168,30 @@ class Settler:
                 break
 
     async def _flush_leftovers(self) -> None:
-        """One by one, until one waits for a lock again: it alone is late, and the next outcomes have their turn."""
+        """All that are due; once a lock has been waited for, one by one until the next such wait, so that the next outcomes have
+        their turn."""
         now = monotonic()
         if now < self._retry_at:
             return
-        for outcome in self._leftovers.due(now):
-            left = await self._settlement.write([outcome])
-            if left:
-                self._leftovers.keep(left[0], monotonic())
-            else:
-                self._leftovers.forget(outcome)
-            self._ended([outcome], left)
+        due = self._leftovers.due(now)
+        for batch in [[outcome] for outcome in due] if self._is_jammed else [due] if due else []:
+            left = await self._settlement.write(list(batch), most_lock_waits=1)
+            self._leftovers.forget(batch, left)
+            self._keep(left)
+            self._ended(batch, left)
             if self._settlement.has_waited:
+                self._is_jammed = True
                 self._retry_at = monotonic() + RETRY_PAUSE
                 break
+        self._is_jammed = self._is_jammed and bool(self._leftovers)
         if untold := self._leftovers.untold(monotonic()):
             for text in await self._holders(untold):
                 log.warning("an outcome waits and is tried again: %s", text)
+
+    def _keep(self, left: list[Outcome]) -> None:
+        now = monotonic()
+        for outcome in left:
+            self._leftovers.keep(outcome, now)
 
     def _ended(self, batch: list[Outcome], left: list[Outcome]) -> None:
         """These are written, but for what is left."""

@@ -20,7 +20,7 @@ from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
 from leasehold.app import App
 from leasehold.database import Database, ReservedConnection
-from leasehold.errors import DatabaseError
+from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
@@ -110,6 +110,8 @@ class Worker:
                     parts.crew.begin(workers)
             await self._finish()
             helpers.cancel_scope.cancel()
+        if not self.is_draining:
+            raise ActorFailed("worker failed: a handler has cancelled all slots; it may cancel its own nurseries only")
 
     async def _get_ready(self) -> None:
         """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable."""

@@ -31,13 +31,16 @@ POOL_SIZE = 5
 DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
 NAME = "leasehold gateway"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+NOT_BEGUN = 1  # whoever was told knows the signal
 
 
-def run_gateway(settings: Settings, *, app: App | None = None, must_fit: bool = False) -> int:
+def run_gateway(
+    settings: Settings, *, app: App | None = None, must_fit: bool = False, is_told: Callable[[], bool] = bool
+) -> int:
     """Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Arguments and errors as in `serve`."""
     # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(serve(settings, app=app, must_fit=must_fit))
+        return runner.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told))
 
 
 async def serve(
@@ -46,9 +49,11 @@ async def serve(
     app: App | None = None,
     ready: Callable[[str], None] | None = None,
     must_fit: bool = False,
+    is_told: Callable[[], bool] = bool,
 ) -> int:
     """Serves until SIGTERM or SIGINT: then takes no more connections, finishes what is in flight (at most
-    `settings.drain_seconds`), and returns 0. A second signal ends the process at once.
+    `settings.drain_seconds`), and returns 0, or 130 after SIGINT. A signal that comes before it serves ends it with 143 or
+    130. A second signal ends the process at once.
 
     Without `must_fit` it starts without a database, too: until that is there, `/readyz` and every call that needs it
     answer 503.
@@ -58,6 +63,7 @@ async def serve(
         app: check args against its kinds, and refuse other kinds.
         ready: called with the URL as soon as requests are served.
         must_fit: begin only with a database whose schema this code can serve.
+        is_told: whether a signal came before this was called.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
@@ -66,17 +72,26 @@ async def serve(
         SchemaMismatch: with `must_fit`.
     """
     check_binding(settings)
-    if must_fit:
-        await _refuse_misfit(settings)
-    await check_address(settings)
-    stopping = _first_stop_signal()
-    async with open_service(settings, app=app) as url:
-        log.info("gateway serves %s", url)
-        if ready is not None:
-            ready(url)
-        await stopping.wait()
-        log.info("gateway stops: finishing the requests in flight")
-    return 0
+    stop = StopSignal()
+    try:
+        if is_told():
+            return NOT_BEGUN
+        if must_fit:
+            await _refuse_misfit(settings)
+        await check_address(settings)
+        async with open_service(settings, app=app) as url:
+            log.info("gateway serves %s", url)
+            if ready is not None:
+                ready(url)
+            await stop.wait()
+            log.info("gateway stops: finishing the requests in flight")
+    except asyncio.CancelledError:
+        if stop.number is None:
+            raise
+        return 128 + stop.number
+    finally:
+        stop.close()
+    return 128 + signal.SIGINT if stop.number == signal.SIGINT else 0
 
 
 async def _refuse_misfit(settings: Settings) -> None:
@@ -115,16 +130,41 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
             yield url
 
 
-def _first_stop_signal() -> asyncio.Event:
-    """Set by the first stop signal. A second signal ends the process at once."""
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
+class StopSignal:
+    """The first stop signal, for the task that makes this. A second one ends the process at once.
 
-    def stop() -> None:
+    Attributes:
+        number: of the signal; None as long as there was none.
+    """
+
+    def __init__(self) -> None:
+        self.number: signal.Signals | None = None
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._came = asyncio.Event()
+        self._is_waiting = False
+        self._handlers = {each: signal.getsignal(each) for each in STOP_SIGNALS}
         for each in STOP_SIGNALS:
-            loop.remove_signal_handler(each)
-        stopping.set()
+            self._loop.add_signal_handler(each, self._hear, each)
 
-    for each in STOP_SIGNALS:
-        loop.add_signal_handler(each, stop)
-    return stopping
+    async def wait(self) -> None:
+        """Until it comes; one that comes before this is called cancels the task."""
+        self._is_waiting = True
+        await self._came.wait()
+
+    def close(self) -> None:
+        """Leave the signals to whoever had them before."""
+        self._let_go()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def _let_go(self) -> None:
+        for each in STOP_SIGNALS:
+            self._loop.remove_signal_handler(each)
+
+    def _hear(self, number: signal.Signals) -> None:
+        self.number = number
+        self._let_go()
+        self._came.set()
+        if not self._is_waiting and self._task is not None:
+            self._task.cancel()

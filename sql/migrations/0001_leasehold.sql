@@ -60,7 +60,8 @@ create index jobs_pending on leasehold.jobs (queue, kind, (key_group is not null
 create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id) where state = 'pending' and key_group is not null;
 create index jobs_scheduled on leasehold.jobs (run_at, id) where state = 'scheduled';
 -- Jobs that others hold up. The reaper's sweeps go through them by time: what came last, and a slice of the rest in each round.
-create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked');
+-- `run_at > '-infinity'`, which is always true: only queries with these words use it, and none looks here for the jobs of a key.
+create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked') and run_at > '-infinity';
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
 create index jobs_limited on leasehold.jobs (queue, key_group) where limited and incarnation is not null;
 create index jobs_suspects on leasehold.jobs (incarnation) where crashes > 0;

@@ -83,8 +83,7 @@ class DuplicateSchedule(BadInput):
 
 
 class NoTransaction(BadInput):
-    """The connection is in no transaction, so a rollback would undo nothing; begin one first. SQLAlchemy begins one at its first
-    statement: execute one before."""
+    """The connection is in no transaction: begin one first. SQLAlchemy begins at its first statement, so execute one before."""
 
 
 class SettingsError(BadInput):

@@ -6,9 +6,12 @@ import asyncio
 import ctypes
 import logging
 import os
+import resource
 import sys
+import threading
 import time
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import trio
 
@@ -154,3 +157,42 @@ def poison(seconds: float) -> None:
 def segfault() -> None:
     """Take the whole process down as C code does."""
     ctypes.string_at(0)
+
+
+@app.kind()
+def leave_a_thread(seconds: float) -> str:
+    """Start a thread that is no daemon, and end without it."""
+    threading.Thread(target=time.sleep, args=(seconds,), name="a thread of somebody's", daemon=False).start()
+    return "left"
+
+
+@app.kind()
+async def cancel_the_parent() -> None:
+    """Cancel the nursery that the handler's task is in, as code does that takes it for its own."""
+    nursery = trio.lowlevel.current_task().parent_nursery
+    assert nursery is not None
+    nursery.cancel_scope.cancel()
+    await trio.sleep_forever()
+
+
+@app.kind()
+def eat_memory(megabytes: int) -> None:
+    """Leave the process next to no memory, and want more of it."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 1_000_000, resource.RLIM_INFINITY))
+    eaten: list[object] = []
+    while True:
+        eaten.append([None] * 1_000)
+
+
+class Unprintable(Exception):
+    """One that cannot be told as text."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words for it")
+
+
+@app.kind()
+def raise_the_unprintable() -> None:
+    """Raise what has no text."""
+    raise Unprintable

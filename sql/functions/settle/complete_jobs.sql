@@ -4,12 +4,12 @@
 --             ran_for: seconds since the handler started, for each (null: not known); times are the database's
 -- Returns     only those not completed, with the reason: as name_refusals; busy is one whose row another session holds, to be
 --             sent again. A repeated call for the same attempts refuses nothing
--- Errors      55P03 another session holds something else that one of them needs for a quarter of a second: send them apart
+-- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
 -- Tables      jobs (deleted, in id order), finished_jobs (insert), as close_chains, then keys as promote_waiting_jobs
 create or replace function leasehold.complete_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], outputs jsonb[], ran_for double precision[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off set lock_timeout = '250ms'
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off set lock_timeout = '500ms'
 set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare

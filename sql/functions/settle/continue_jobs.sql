@@ -8,13 +8,13 @@
 -- Returns     one row for each job: the reason where it was refused (busy: another session holds its row, send it again), else null; and the ids of its new jobs, the next one
 --             last. A repeated call for the same attempts refuses nothing and makes nothing (new_ids is null then)
 -- Errors      LH001 a continuation is refused · LH006 a unique job is there already · 55P03 another session holds something else that
---             one of them needs (a unique key, the place of a key) for a quarter of a second: send them apart
+--             one of them needs (a unique key, the place of a key) for half a second: send them apart
 -- Tables      jobs (in id order), as apply_continuations
 create or replace function leasehold.continue_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], continuations jsonb[], outputs jsonb[] default null,
     ran_for double precision[] default null
 ) returns table (job_id bigint, reason text, new_ids bigint[]) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '250ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_ids           bigint[];

@@ -3,12 +3,12 @@
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now, for each · event: released or
 --             rescheduled · reasons: one for each, or null
 -- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again
--- Errors      55P03 another session holds something else that one of them needs for a quarter of a second: send them apart
+-- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
 -- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '250ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now    timestamptz := leasehold.clock();

@@ -32,7 +32,7 @@ async def settling(database: Database) -> AsyncGenerator[Settling]:
 async def test_outcomes_behind_a_held_row_are_written_and_the_held_one_follows(
     database: Database, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leftovers_module, "TELL_AFTER", 0.0)
+    monkeypatch.setattr(leftovers_module, "LATE_AFTER", 0.0)
     async with settling(database) as bundle, open_transaction(database, "handler") as handler:
         claimed = await bundle.claim(6)
         done, broken = claimed[1], claimed[4]
@@ -94,8 +94,9 @@ async def test_where_locks_are_in_every_way_a_batch_ends_after_some_of_them(
 
 
 async def test_a_settler_behind_too_many_held_rows_says_that_nothing_more_is_to_be_claimed(
-    database: Database, caplog: pytest.LogCaptureFixture
+    database: Database, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(leftovers_module, "LATE_AFTER", 0.0)
     async with settling(database) as bundle, open_transaction(database, "handler") as handler:
         claimed = await bundle.claim(2)
         await handler.fetch("select from leasehold.jobs for update")

@@ -4,7 +4,7 @@ from itertools import pairwise
 from math import inf
 
 from leasehold.actors.attempts.outcome import Completed
-from leasehold.actors.settling.leftovers import FIRST_SECONDS, LONGEST_SECONDS, TELL_AFTER, Leftovers
+from leasehold.actors.settling.leftovers import FIRST_SECONDS, LATE_AFTER, LONGEST_SECONDS, Leftovers
 from tests.support.held import held_job
 
 
@@ -30,7 +30,7 @@ def test_the_one_that_is_due_the_longest_comes_first() -> None:
     assert leftovers.due(2.0) == [first, second]
     leftovers.keep(first, 2.0)
     assert leftovers.due(3.0) == [second, first]
-    leftovers.forget(second)
+    leftovers.forget([first, second], [first])
     assert (leftovers.due(3.0), leftovers.job_ids(), len(leftovers)) == ([first], [2], 1)
 
 
@@ -49,6 +49,7 @@ def test_in_a_hurry_all_are_due_at_once() -> None:
 def test_people_hear_of_an_outcome_once_and_not_before_it_is_late() -> None:
     leftovers, outcome = Leftovers(), Completed(held_job(7), None)
     leftovers.keep(outcome, 0.0)
-    assert leftovers.untold(TELL_AFTER / 2) == []
-    assert leftovers.untold(TELL_AFTER) == [7]
-    assert leftovers.untold(TELL_AFTER + 5) == []
+    assert leftovers.untold(LATE_AFTER / 2) == []
+    assert leftovers.untold(LATE_AFTER) == [7]
+    assert (leftovers.late(LATE_AFTER / 2), leftovers.late(LATE_AFTER)) == (0, 1)
+    assert leftovers.untold(LATE_AFTER + 5) == []

@@ -100,7 +100,8 @@ async def test_a_key_that_somebody_holds_keeps_no_partition_from_being_dropped(f
 async def test_a_drain_ends_it_between_two_batches(database: Database) -> None:
     await database.execute(
         "insert into leasehold.idempotency_keys (idempotency_key, job_id, created_at) "
-        "select n::text, n, '2020-01-01' from generate_series(1, 5000) n; delete from leasehold.id_marks; insert into leasehold.id_marks values (5000, now())"
+        "select n::text, n, '2020-01-01' from generate_series(1, 5000) n; "
+        "delete from leasehold.id_marks; insert into leasehold.id_marks values (5000, now())"
     )
 
     connection = FragileCaller(database)

@@ -254,7 +254,7 @@ def test_a_connection_that_has_begun_no_transaction_is_refused(database_url: str
         async with open_client(database_url) as client:
             async with engine.connect() as connection, connection.begin() as transaction:
                 raw = (await connection.get_raw_connection()).driver_connection
-                with pytest.raises(NoTransaction, match="SQLAlchemy begins one at its first statement"):
+                with pytest.raises(NoTransaction, match="SQLAlchemy begins at its first statement"):
                     await client.enqueue("greet", connection=raw)
                 await connection.execute(sqlalchemy.text("select 1"))
                 await client.enqueue("greet", connection=raw)

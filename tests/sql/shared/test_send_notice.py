@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from leasehold.database import open_database
+from leasehold.database import Database, open_database
 from leasehold.database.embedded.cluster import Cluster
 from leasehold.database.migrations import migrate
 from leasehold.errors import LeaseholdError
@@ -14,7 +14,13 @@ from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
 
 SMALL = {**UNSAFE, "max_notify_queue_pages": "64"}
-FILL = "select pg_notify('stuck', repeat(n::text, 1900)) from generate_series(1000, 1099) n"
+FILL = "select pg_notify('stuck', rpad(n::text, $1::int, 'x')) from generate_series(1, 10) n"
+
+
+async def fill(database: Database, payload: int) -> None:
+    """Notifications of so many bytes, until one is refused."""
+    while True:
+        await database.fetch(FILL, payload)
 
 
 async def commits_with_a_full_queue(dsn: str) -> None:
@@ -28,15 +34,13 @@ async def commits_with_a_full_queue(dsn: str) -> None:
             await stuck.execute("listen stuck")
             await stuck.execute("begin")
             await stuck.fetch("select 1")
-            with pytest.raises(LeaseholdError, match="too many notifications in the NOTIFY queue"):
-                while True:
-                    await database.fetch(FILL)
-            with pytest.raises(LeaseholdError, match="too many notifications in the NOTIFY queue"):
-                while True:
-                    await database.fetch("select pg_notify('stuck', repeat('x', 500))")
+            for payload in (7600, 500):
+                with pytest.raises(LeaseholdError, match="too many notifications in the NOTIFY queue"):
+                    await fill(database, payload)
             async with open_transaction(database, "producer") as producer:
                 job_id = await enqueue(producer)
-                assert await producer.call_value("wake_idle_workers", ["default"]) == 0
+                await producer.call("wake_idle_workers", ["default"])
+                await producer.call("wake_idle_workers", [f"q{n}" for n in range(30)])
                 await producer.execute("commit")
             await database.call("cancel_job", job_id)
             await stuck.execute("commit")

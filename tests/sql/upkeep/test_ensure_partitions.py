@@ -153,7 +153,8 @@ async def test_a_day_with_many_rows_in_the_default_partition_gets_none_of_its_ow
     """To move them would hold up all completions for seconds. A few are moved."""
     async with fresh_database.reserve("clocked") as connection:
         await connection.execute(
-            f"insert into leasehold.job_events (job_id, at, event, attempt) select n, '{DAY} 01:00Z', 'x', 1 from generate_series(1, 10001) n;"
+            f"insert into leasehold.job_events (job_id, at, event, attempt) "
+            f"select n, '{DAY} 01:00Z', 'x', 1 from generate_series(1, 10001) n;"
             f"insert into leasehold.job_logs select n, '{DAY} 01:00Z', 1, 'info', 'x' from generate_series(1, 10000) n"
         )
         await freeze(connection, f"{DAY} 12:00Z")

@@ -8,7 +8,7 @@
 -- Tables      jobs (in id order), as add_jobs and add_blockers, job_events (insert), keys as promote_waiting_jobs
 create or replace function leasehold.block_jobs(incarnation uuid, job_ids bigint[], attempts integer[], waits jsonb[])
 returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '250ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now    timestamptz := leasehold.clock();

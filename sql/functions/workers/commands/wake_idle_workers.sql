@@ -44,7 +44,7 @@ begin
         end if;
     end if;
     if cardinality(wake_idle_workers.queues) > c_most_queues then
-        perform leasehold.wake();
+        perform leasehold.send_notice('wake');
         return 1;
     end if;
     -- A NOTIFY costs some 40 µs of CPU for each listener. With this time between two of them they stay below a tenth of a core.

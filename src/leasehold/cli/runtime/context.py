@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.settings import ExplainedSetting, Settings, explain, load_settings, show_value
@@ -37,12 +38,14 @@ class CommandContext:
         common: CommonOptions,
         services: Services,
         stack: ExitStack,
+        interruption: Interruption,
         *,
         is_talkative: bool = False,
     ) -> None:
         self.terminal = terminal
         self.common = common
         self.services = services
+        self.interruption = interruption
         self._stack = stack
         self._is_talkative = is_talkative or common.verbose
         self._place: _Place | None = None
@@ -106,7 +109,11 @@ class CommandContext:
             place = _Place(url, f"the database is {show_value('database_url', url)}")
             is_worth_telling = self.common.verbose
         else:
-            server = self._stack.enter_context(self.services.embedded_postgres(self.named_folder, create=create))
+            self._stack.enter_context(self.interruption.owing())
+            opening = self.services.embedded_postgres(
+                self.named_folder, create=create, hurries=lambda: self.interruption.is_heard
+            )
+            server = self._stack.enter_context(opening)
             self.psql_program = str(server.programs / "psql")
             place = _Place(server.dsn, server.describe(), server)
             is_worth_telling = server.is_news or self._is_talkative

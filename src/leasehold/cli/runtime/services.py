@@ -6,7 +6,7 @@ Tests pass a subclass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,11 +30,13 @@ APPLICATION_NAME = "leasehold cli"
 class Services:
     """What commands need, by name."""
 
-    def embedded_postgres(self, folder: Path | None, *, create: bool) -> AbstractContextManager[EmbeddedPostgres]:
+    def embedded_postgres(
+        self, folder: Path | None, *, create: bool, hurries: Callable[[], bool]
+    ) -> AbstractContextManager[EmbeddedPostgres]:
         """Embedded Postgres with its data in `folder`. Without `create` the data must exist."""
         from leasehold.database.embedded import embedded_postgres
 
-        return embedded_postgres(folder, create=create)
+        return embedded_postgres(folder, create=create, hurries=hurries)
 
     def find_data_folder(self, folder: Path | None) -> Path:
         """Where that data is or would be."""
@@ -102,19 +104,21 @@ class Services:
 
         return await run_actors(names, settings, app=app)
 
-    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+    def run_gateway(self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool) -> int:
         """Run the gateway until it is told to stop. It checks the schema itself, under asyncio: what runs under trio before
         would load trio-asyncio, which makes each of asyncio's own calls dearer (a tenth of a request)."""
         from leasehold.gateway.serving.serve import run_gateway
 
-        return run_gateway(settings, app=app, must_fit=True)
+        return run_gateway(settings, app=app, must_fit=True, is_told=is_told)
 
-    async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
+    async def run_demo(
+        self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]
+    ) -> DemoReport:
         """Run the demo, with its progress on `console`. The report of the census goes to `keep`."""
         from leasehold.demo.run import run_demo
         from leasehold.demo.stage import open_stage
 
-        return await run_demo(settings, open_stage(console), keep)
+        return await run_demo(settings, open_stage(console), keep, hurries)
 
 
 def schema_problem(state: SchemaState) -> str | None:

@@ -57,7 +57,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
 
     def lacks(self, item: Repeatable) -> bool:
         """Whether a view or function is missing or was made from another text."""
-        return item.key not in self.existing or self.repeatables.get(item.key) != item.checksum
+        return item.made not in self.existing or self.repeatables.get(item.key) != item.checksum
 
     def compare(self, wanted: Catalogue) -> SchemaState:
         """The difference, for people and for `doctor`."""

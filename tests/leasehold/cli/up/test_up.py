@@ -16,6 +16,7 @@ import pytest
 import trio
 
 from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
@@ -39,7 +40,9 @@ def test_each_actor_and_each_worker_is_a_process() -> None:
 def test_children_get_flags_and_database_by_their_environment() -> None:
     environ = {"PATH": "/bin", "LEASEHOLD_SLOTS": "2", "LEASEHOLD_PROBE_PORT": "8081"}
     terminal = Terminal(io.StringIO(), io.StringIO(), io.StringIO(), environ)
-    context = CommandContext(terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack())
+    context = CommandContext(
+        terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack(), Interruption()
+    )
     settings = Settings(database_url="postgresql://a/b")
     given = child_environment(context, settings, {"slots": "8", "queues": None, "gateway_port": "1"}, as_text=True)
     given.pop("PYTHONUNBUFFERED")

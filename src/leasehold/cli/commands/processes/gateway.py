@@ -40,4 +40,5 @@ async def gateway(
     if with_parent:
         stop_with_parent()
     resolved = context.resolved(settings)
-    return Finally(lambda: context.services.run_gateway(resolved, handlers))
+    interruption = context.interruption
+    return Finally(lambda: context.services.run_gateway(resolved, handlers, lambda: interruption.is_heard))

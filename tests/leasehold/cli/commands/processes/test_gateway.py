@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from leasehold.app import App
@@ -15,7 +17,7 @@ class Recording(Services):
         self.settings = Settings()
         self.app: App | None = None
 
-    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+    def run_gateway(self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool) -> int:
         self.settings = settings
         self.app = app
         return 0
