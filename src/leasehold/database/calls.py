@@ -29,6 +29,11 @@ def call_text(function: str, positional: int, named: tuple[str, ...] = ()) -> st
 class Caller(ABC):
     """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
 
+    @property
+    def opened(self) -> int:
+        """How often a single connection was opened; 0 where it is not a single one."""
+        return 0
+
     @cached_property
     def fit(self) -> Fit:
         """Which parameters the functions in the database have; those who share a pool share it."""

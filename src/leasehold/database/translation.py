@@ -21,6 +21,7 @@ OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
     "LH005": errors.SchemaMismatch,
     "LH007": errors.IdempotencyMismatch,
     "LH008": errors.RowLocked,
+    "LH009": errors.EpochOver,
 }
 
 # LH002 with the name of a table says what is missing; without, it is a job or a chain.

@@ -2,7 +2,8 @@
 
 Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …) and come out as fields in JSON. Text has
 them as `name=value`, but not again what its message tells already. Lines from inside a handler have those of its job.
-A traceback comes from the exception of the record, or from `error` in `extra` (type, message, traceback) if it was raised elsewhere.
+A traceback comes from the exception of the record, or from `error` in `extra` (type, message, traceback) if it was raised
+elsewhere.
 """
 
 from __future__ import annotations

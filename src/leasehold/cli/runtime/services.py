@@ -87,6 +87,12 @@ class Services:
 
         return await migrate(dsn, to=to, dry_run=dry_run, patience=PATIENCE if patience is None else patience, say=say)
 
+    async def count_other_tables(self, dsn: str) -> int:
+        """How many tables the database has that belong to somebody else."""
+        from leasehold.database.migrations import count_other_tables
+
+        return await count_other_tables(dsn)
+
     def emit(self) -> str:
         """The whole schema as one script."""
         from leasehold.database.migrations import emit

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from leasehold import database as databases
-from leasehold.database.migrations.applied import Applied, SchemaState
+from leasehold.database.migrations.applied import Applied, SchemaState, read_other_tables
 from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeatable
 from leasehold.database.migrations.granting import GrantsState
 from leasehold.database.migrations.granting import apply_grants as apply_grants_in
@@ -38,6 +38,7 @@ __all__ = [
     "Repeatable",
     "SchemaState",
     "apply_grants",
+    "count_other_tables",
     "emit",
     "expected_version",
     "grants_state",
@@ -123,6 +124,12 @@ async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> Schem
         return msgspec.structs.replace(state, lacking=tuple(names))
 
     return await _in_transaction(dsn, "leasehold doctor", work)
+
+
+async def count_other_tables(dsn: str) -> int:
+    """How many tables a database has, apart from ours and from those of Postgres and its extensions; changes nothing. Raises
+    DatabaseUnavailable."""
+    return await _in_transaction(dsn, "leasehold migrate", read_other_tables)
 
 
 async def apply_grants(dsn: str, prefix: str) -> GrantsState:

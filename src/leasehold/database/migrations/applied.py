@@ -88,3 +88,15 @@ async def read_existing(session: Transaction) -> frozenset[tuple[str, str]]:
         "union select 'function', proname::text from pg_catalog.pg_proc where pronamespace = 'leasehold'::regnamespace"
     )
     return frozenset((row["kind"], row["name"]) for row in rows)
+
+
+async def read_other_tables(session: Transaction) -> int:
+    """How many tables there are that are neither ours nor of Postgres nor of an extension."""
+    rows = await session.fetch(
+        "select count(*) as tables from pg_catalog.pg_class c "
+        "where c.relkind in ('r', 'p', 'f') and c.relpersistence <> 't' "
+        "and c.relnamespace::regnamespace::text not in ('leasehold', 'pg_catalog', 'information_schema', 'pg_toast') "
+        "and not exists (select from pg_catalog.pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid "
+        "and d.deptype = 'e')"
+    )
+    return rows[0]["tables"]

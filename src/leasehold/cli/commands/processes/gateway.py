@@ -16,7 +16,7 @@ from leasehold.cli.runtime.parent import stop_with_parent
 async def gateway(
     *,
     host: Annotated[str | None, setting("gateway_host")] = None,
-    port: Annotated[str | None, setting("gateway_port")] = None,
+    port: Annotated[int | None, setting("gateway_port")] = None,
     cors_origins: Annotated[str | None, setting("gateway_cors_origins")] = None,
     app: Annotated[
         str | None,

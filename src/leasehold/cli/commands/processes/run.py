@@ -19,7 +19,7 @@ async def run(
     /,
     *more: Annotated[Actor, Parameter(help="What else to run.")],
     worker_id: Annotated[str | None, setting("worker_id")] = None,
-    probe_port: Annotated[str | None, setting("probe_port")] = None,
+    probe_port: Annotated[int | None, setting("probe_port")] = None,
     probe_host: Annotated[str | None, setting("probe_host")] = None,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
     with_parent: Annotated[bool, Parameter(show=False)] = False,
