@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 3
+INTERRUPTS ?= 200
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -57,6 +58,9 @@ faults: $(INSTALLED) ## a fleet under faults, and a checker of its history (SEED
 
 acceptance: $(INSTALLED) ## only the tests that kill processes and Postgres
 	$(BIN)/python -m pytest -q -m acceptance
+
+interrupts: $(INSTALLED) ## Ctrl-C and SIGTERM at random moments of each command (INTERRUPTS=200 moments)
+	LEASEHOLD_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q -s tests/faults/test_interrupts.py
 
 test-matrix: $(INSTALLED) ## the database tests on each Postgres and each Python that is here
 	$(BIN)/python tools/test_matrix.py --jobs $(JOBS)

@@ -63,7 +63,9 @@ begin
     if coalesce(claim_jobs.lease, '0') <= interval '0' then
         raise exception using errcode = 'LH001', message = format('lease must be more than 0 seconds, not %s', coalesce(claim_jobs.lease::text, 'null'));
     end if;
-    perform leasehold.refuse_epoch(claim_jobs.epoch) where claim_jobs.epoch is not null and leasehold.is_epoch_over(claim_jobs.epoch);
+    if claim_jobs.epoch is not null and leasehold.is_epoch_over(claim_jobs.epoch) then
+        perform leasehold.refuse_epoch(claim_jobs.epoch);
+    end if;
     if exists (select from leasehold.jobs j where j.state = 'scheduled' and j.run_at <= v_now) then
         perform leasehold.make_jobs_due(1000, false);
     end if;
@@ -156,6 +158,8 @@ begin
         if v_are_limited then
             perform leasehold.spend_tokens(v_places);
         end if;
+        -- Later than the end of whatever let these jobs through while this claim waited.
+        v_now := leasehold.clock();
         return query
         with claimed as (
             update leasehold.jobs j
