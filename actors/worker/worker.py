@@ -110,7 +110,16 @@ class Worker:
         async with trio.open_nursery() as helpers:
             watcher = Watcher(parts.roster.running, parts.pulse, helpers, self.presence.beat_soon)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
-            actors = (parts.settler, parts.progress, parts.keeper, self.presence, self._rebirth, self._sweeper, watcher, *readers)
+            actors = (
+                parts.settler,
+                parts.progress,
+                parts.keeper,
+                self.presence,
+                self._rebirth,
+                self._sweeper,
+                watcher,
+                *readers,
+            )
             for actor in actors:
                 helpers.start_soon(supervise, actor, tell, self._outage)
             handlers = parts.host.open(self._database, max(parts.mode.slots, HANDLER_CONNECTIONS))
