@@ -43,6 +43,7 @@ format: $(INSTALLED) ## put the Python files into their one format
 
 generate: $(INSTALLED) ## write again what is made from the sources (tests hold it against them)
 	$(BIN)/python tools/schema_description.py
+	$(BIN)/python tools/signatures.py
 	$(BIN)/python tools/sql_reference.py
 	$(BIN)/python tools/client_reference.py
 	$(BIN)/python tools/openapi.py

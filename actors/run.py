@@ -15,6 +15,7 @@ import trio
 from leasehold.actors.probes.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.shared.ending import Ending
+from leasehold.actors.shared.epochs import EpochLooker, EpochWatch
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
 from leasehold.actors.upkeep.accountant import Accountant
@@ -106,19 +107,22 @@ async def _run_together(names: Sequence[str], settings: Settings, app: App) -> i
     ending = Ending(drain, interrupt, settings.drain_seconds)
     try:
         async with AsyncExitStack() as stack:
+            switchboard, outage, epochs = Switchboard(), Outage(), EpochWatch()
             database = await stack.enter_async_context(
                 open_database(
-                    settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url
+                    settings.database_url or "",
+                    application_name=label,
+                    direct_dsn=settings.direct_database_url,
+                    greeter=epochs,
                 )
             )
-            switchboard, outage = Switchboard(), Outage()
             for name in names:
-                actors += await _make(name, stack, database, settings, app, switchboard, outage)
-            probes: list[Actor] = []
+                actors += await _make(name, stack, database, settings, app, switchboard, outage, epochs)
+            beside: list[Actor] = [EpochLooker(epochs, database)]
             if settings.probe_port is not None:
                 probe_connection = await stack.enter_async_context(database.reserve("probes"))
-                probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
-            return await _run(actors, ending, probes, database, settings, switchboard, outage)
+                beside.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
+            return await _run(actors, ending, beside, database, settings, switchboard, outage)
     finally:
         ending.leave()
 
@@ -131,6 +135,7 @@ async def _make(
     app: App,
     switchboard: Switchboard,
     outage: Outage,
+    epochs: EpochWatch,
 ) -> list[Drainable]:
     async def reserve(purpose: str) -> ReservedConnection:
         return await stack.enter_async_context(database.reserve(purpose))
@@ -138,11 +143,8 @@ async def _make(
     match name:
         case "worker":
             connections = (await reserve("dispatcher"), await reserve("settler"))
-            return [
-                Worker(
-                    database, connections, settings, app, switchboard, settings.worker_id or made_up_id(), outage=outage
-                )
-            ]
+            me = settings.worker_id or made_up_id()
+            return [Worker(database, connections, settings, app, switchboard, me, outage=outage, epochs=epochs)]
         case "scheduler":
             ticks = await reserve("scheduler")
             declared_by = settings.app or ("app" if app.schedules else None)
@@ -172,7 +174,7 @@ async def _make(
 async def _run(
     actors: Sequence[Drainable],
     ending: Ending,
-    probes: Sequence[Actor],
+    beside: Sequence[Actor],
     database: Database,
     settings: Settings,
     switchboard: Switchboard,
@@ -183,8 +185,8 @@ async def _run(
         if settings.notify:
             helpers.start_soon(supervise, Listener(database, switchboard), nobody, outage)
         helpers.start_soon(_end_with_the_loop)
-        for probe in probes:
-            helpers.start_soon(supervise, probe, nobody, outage)
+        for actor in beside:
+            helpers.start_soon(supervise, actor, nobody, outage)
         await helpers.start(ending.listen)
         log.info("running %s", ", ".join(actor.name for actor in actors))
         async with trio.open_nursery() as nursery:

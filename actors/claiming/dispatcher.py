@@ -6,21 +6,23 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from time import monotonic
+from uuid import UUID
 
 import msgspec
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.claiming.backlog import Backlog
-from leasehold.actors.claiming.claim_log import log_claims
+from leasehold.actors.claiming.claim_log import DispatcherStatistics, log_claims
 from leasehold.actors.claiming.decisions import Rate, claim_size
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.waiting import PollDecay, wait_until_due
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
-from leasehold.errors import DatabaseUnavailable
+from leasehold.errors import DatabaseUnavailable, EpochOver
 from leasehold.events import JobUnblocked
 
 log = logging.getLogger(__name__)
@@ -33,27 +35,6 @@ MOST_CLAIMED = 10_000
 MOST_ENDINGS = 2
 SWEEP_SECONDS = 30.0
 UNHEARD_AFTER = 0.5
-
-
-class DispatcherStatistics(msgspec.Struct, frozen=True):
-    """Counts since the start.
-
-    Attributes:
-        claimed: jobs. claims: statements. empty_claims: those that found nothing. looks: polls that made no claim, because
-            nothing was pending.
-        wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found although nobody had rung for
-            them, while this worker had been idle and listening for half a second.
-        handed_back: claimed jobs given back unstarted. leaked: found by reconciliation.
-    """
-
-    claimed: int
-    claims: int
-    empty_claims: int
-    looks: int
-    wake_ups: int
-    lost_wake_ups: int
-    handed_back: int
-    leaked: int
 
 
 class Dispatcher:
@@ -81,8 +62,11 @@ class Dispatcher:
         is_listening: Callable[[], bool],
         announcer: Announcer = SILENT,
         hold_for: Callable[[], float] = float,
+        epochs: EpochWatch | None = None,
     ) -> None:
         self._mode = mode
+        self._epochs = epochs or EpochWatch()
+        self._opened = 0
         self._hold_for = hold_for
         self._paused: set[str] = set()
         self._connection = connection
@@ -141,7 +125,7 @@ class Dispatcher:
         self._reconcile_at = 0.0
         while not self._mode.is_draining:
             self.turned_at = monotonic()
-            if monotonic() >= self._reconcile_at:
+            if monotonic() >= self._reconcile_at or self._is_new_connection():
                 await self._reconcile()
             await self._look()
         await self._end()
@@ -176,7 +160,7 @@ class Dispatcher:
             await self._hand_back_stuck()
         elif self._is_poll and monotonic() < self._sweep_at:
             await self._poll_once()
-        elif await self._claim(size) < size and not self._mode.is_draining:
+        elif await self._claim(size) < size and not self._mode.is_draining and not self._is_new_connection():
             await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
 
     async def _poll_once(self) -> None:
@@ -189,6 +173,10 @@ class Dispatcher:
             self._counts["looks"] += 1
             await self._wait(next_claim)
 
+    def _is_new_connection(self) -> bool:
+        """Whether the connection was lost and opened again since the last reconciliation: a claim may have been lost with it."""
+        return self._connection.opened != self._opened
+
     def _claim_size(self) -> int:
         slots = self._mode.slots
         busy = slots - self._backlog.idle_slots
@@ -200,24 +188,30 @@ class Dispatcher:
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
         identity = self._identity
-        rows = await self._connection.call(
-            "claim_jobs",
-            incarnation=identity.incarnation,
-            worker_id=identity.worker_id,
-            queues=list(identity.queues),
-            kinds=self._app.served_kinds,
-            batch=size,
-            lease=timedelta(seconds=identity.lease_seconds),
-            kind_leases=self._kind_leases,
-        )
+        incarnation = identity.incarnation
+        with self._epochs.suspecting():
+            rows = await self._connection.call(
+                "claim_jobs",
+                incarnation=incarnation,
+                worker_id=identity.worker_id,
+                queues=list(identity.queues),
+                kinds=self._app.served_kinds,
+                batch=size,
+                lease=timedelta(seconds=identity.lease_seconds),
+                kind_leases=self._kind_leases,
+                epoch=self._epochs.epoch,
+            )
         self._claim_seconds = monotonic() - asked_at
+        self._check_turn(incarnation)
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
         self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
             self._poll.reset()
-            jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds) for row in rows]
+            jobs = [
+                HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds, incarnation) for row in rows
+            ]
             for held in jobs:
                 if (former := self._holdings.get(held.id)) is not None:
                     former.lose("taken_by_another_worker")
@@ -228,6 +222,11 @@ class Dispatcher:
             if JobUnblocked in self._announcer.heard:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
+
+    def _check_turn(self, incarnation: UUID) -> None:
+        """Raise EpochOver for an answer to what we asked as another incarnation than we are by now."""
+        if incarnation is not self._identity.incarnation:
+            raise EpochOver
 
     async def _wait(self, next_due: object) -> None:
         """Until there is a reason to look again; `next_due` seconds at the most."""
@@ -272,7 +271,10 @@ class Dispatcher:
         it is handed back. A job that we run and the database does not know is lost.
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
-        rows = await self._connection.call("held_jobs", self._identity.incarnation)
+        incarnation = self._identity.incarnation
+        rows = await self._connection.call("held_jobs", incarnation)
+        self._check_turn(incarnation)
+        self._opened = self._connection.opened
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
@@ -284,6 +286,8 @@ class Dispatcher:
             held = self._holdings.get(job_id)
             if held is not None and held.attempt == attempt:
                 held.lose("taken_by_another_worker")
+                if held.is_left:
+                    drop(self._holdings, held)
 
     def statistics(self) -> DispatcherStatistics:
         """Counts since the start."""

@@ -28,7 +28,7 @@ from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.progress.writer import report_progress
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Row
-from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, LockTimeout, NotFound, QueryRefused
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, EpochOver, LockTimeout, NotFound, QueryRefused
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class Settlement:
         self, connection: Caller, identity: WorkerIdentity, announcer: Announcer, buffer: ProgressBuffer
     ) -> None:
         self._connection = connection
-        self._incarnation = identity.incarnation
+        self._identity = identity
         self._announcer = announcer
         self._buffer = buffer
         self._unanswered: set[int] = set()
@@ -69,7 +69,7 @@ class Settlement:
 
     async def warm_up(self) -> None:
         """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
-        await self._connection.call("complete_jobs", self._incarnation, [], [], [], [])
+        await self._connection.call("complete_jobs", self._identity.incarnation, [], [], [], [])
 
     @property
     def has_waited(self) -> bool:
@@ -84,12 +84,17 @@ class Settlement:
         Raises DatabaseUnavailable: some may be written; call it again with all of them, and it writes the others.
         """
         self._left, self._lock_waits, self._most_lock_waits = [], 0, most_lock_waits
+        if self._identity.is_turning:
+            raise EpochOver
+        incarnation = self._identity.incarnation
         todo = [outcome for outcome in batch if outcome.held not in self._written] if self._written else batch
-        todo.sort(key=BY_ID)
+        todo = sorted(self._without_former(todo), key=BY_ID)
         try:
             if self._buffer.has_progress:
                 await self._write_last_words(todo)
             await self._write(todo)
+            if incarnation is not self._identity.incarnation:
+                raise EpochOver
         except DatabaseUnavailable:
             self._unanswered.update(outcome.held.id for outcome in todo if outcome.held not in self._written)
             self._written.difference_update(outcome.held for outcome in self._left)
@@ -102,12 +107,23 @@ class Settlement:
         """The sessions that hold the rows of these jobs, as `leasehold.list_row_holders` names them."""
         return await self._connection.call("list_row_holders", job_ids)
 
+    def _without_former(self, batch: Sequence[Outcome]) -> list[Outcome]:
+        """Without those of attempts that a former incarnation had and that the database forgot: their tokens may be others'."""
+        present = self._identity.incarnation
+        former = [o for o in batch if o.held.incarnation is not present and o.held.incarnation is not None]
+        for outcome in former:
+            self.counts["refused"] += 1
+            text = "job %s: outcome dropped, the database has forgotten attempt %s in a failover or a restore"
+            log.warning(text, outcome.held.id, outcome.held.attempt, extra={"job_id": outcome.held.id})
+        dropped = {id(outcome) for outcome in former}
+        return [outcome for outcome in batch if id(outcome) not in dropped] if dropped else list(batch)
+
     async def _write_last_words(self, batch: list[Outcome]) -> None:
         """How far these jobs have come, while they are still ours to speak for."""
         async with self._buffer.write_lock:
             if said := self._buffer.latest({outcome.held.id for outcome in batch}):
                 self.counts["statements"] += 1
-                await report_progress(self._connection, self._incarnation, said)
+                await report_progress(self._connection, self._identity.incarnation, said)
                 self._buffer.written(said)
 
     async def _write(self, batch: list[Outcome]) -> None:
@@ -226,7 +242,7 @@ class Settlement:
         self.counts["statements"] += 1
         ids = [outcome.held.id for outcome in outcomes]
         attempts = [outcome.held.attempt for outcome in outcomes]
-        return await self._connection.call(function, self._incarnation, ids, attempts, *more)
+        return await self._connection.call(function, self._identity.incarnation, ids, attempts, *more)
 
     async def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
         self.counts[what] += len(outcomes) - len(refusals)

@@ -10,7 +10,7 @@ import trio
 
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.waiting import Backoff
-from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
+from leasehold.errors import ActorFailed, DatabaseUnavailable, EpochOver, SettingsError
 
 
 class Actor(Protocol):
@@ -62,7 +62,8 @@ async def supervise(
                     raise cause from cause.__cause__
                 raise ActorFailed(f"{actor.name} failed: {cause!r}") from cause
             wait = backoff.wait(monotonic())
-            outage.lost(actor.name, cause)
+            if not isinstance(cause, EpochOver):
+                outage.lost(actor.name, cause)
             tell(actor.name, cause, wait)
         await trio.sleep(wait)
 

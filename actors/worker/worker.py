@@ -9,8 +9,10 @@ import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN
 from leasehold.actors.leases.sibling import Watcher
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.processes.pool import ProcessOutputReader
 from leasehold.actors.progress.log_handler import keeping_logs
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.worker.backpressure import Readable
@@ -18,6 +20,7 @@ from leasehold.actors.worker.controls import Controls
 from leasehold.actors.worker.notices import subscribe
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
+from leasehold.actors.worker.rebirth import Rebirth
 from leasehold.app import App
 from leasehold.database import Database, ReservedConnection
 from leasehold.errors import ActorFailed, DatabaseError
@@ -56,10 +59,12 @@ class Worker:
         worker_id: str,
         resources: Readable | None = None,
         outage: Outage | None = None,
+        epochs: EpochWatch | None = None,
     ) -> None:
         self._outage = outage or Outage()
+        epochs = epochs or EpochWatch()
         parts = self.parts = assemble(
-            database, connections, settings, app, switchboard, worker_id, resources, self._outage
+            database, connections, settings, app, switchboard, worker_id, resources, self._outage, epochs
         )
         controls = Controls(parts, database, lambda: switchboard.listening)
         self.presence = Presence(
@@ -70,6 +75,10 @@ class Worker:
             controls.vitals,
             controls.carry_out,
             parts.news,
+        )
+        self._rebirth = Rebirth(database, parts, self.presence, epochs)
+        self._sweeper = LeaseSweeper(
+            database, settings.poll_seconds, lambda: parts.backlog.idle_slots > 0, app.observers
         )
         self._app = app
         self._database = database
@@ -99,9 +108,19 @@ class Worker:
         await self._get_ready()
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
-            watcher = Watcher(parts.roster.running, parts.pulse, helpers)
+            watcher = Watcher(parts.roster.running, parts.pulse, helpers, self.presence.beat_soon)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
-            for actor in (parts.settler, parts.progress, parts.keeper, self.presence, watcher, *readers):
+            actors = (
+                parts.settler,
+                parts.progress,
+                parts.keeper,
+                self.presence,
+                self._rebirth,
+                self._sweeper,
+                watcher,
+                *readers,
+            )
+            for actor in actors:
                 helpers.start_soon(supervise, actor, tell, self._outage)
             handlers = parts.host.open(self._database, max(parts.mode.slots, HANDLER_CONNECTIONS))
             with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, self._app):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     again = ["make faults", f"SEED={seed}", *(["LONG=1"] if options.long else [])]
     size = LONG if options.long else SHORT
     wish = msgspec.structs.replace(size, seed=seed, command=" ".join(again), faults=names, **given)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # either way the fleet is taken down
     path = run_machine(wish, folder, say)
     return verdict(read_history(path), path)
 

@@ -13,7 +13,7 @@ from functools import partial
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
-from leasehold.database.migrations import expected_version
+from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens
 from leasehold.gateway.access.token_cache import open_tokens
@@ -96,7 +96,7 @@ async def serve(
 
 async def _refuse_misfit(settings: Settings) -> None:
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
-        await check_schema(database, expected_version())
+        await check_schema(database, expected_version(), oldest_version())
 
 
 @asynccontextmanager
@@ -115,7 +115,10 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
     ):
         await check_tokens(settings, tokens)
         client = Client(database, app=app, doorbell=doorbell, listens=settings.notify)
-        checks = {"database": client.ping, "schema": partial(check_schema, database, expected_version())}
+        checks = {
+            "database": client.ping,
+            "schema": partial(check_schema, database, expected_version(), oldest_version()),
+        }
         stream = Hub(DatabaseSource(database, client.changes, listens=settings.notify))
         async with open_gateway(
             settings,

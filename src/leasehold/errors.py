@@ -29,6 +29,7 @@
     │   └── MemoryLimitExceeded   its process had more memory than its kind allows, and was killed
     ├── DatabaseError
     │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
+    │   │   ├── EpochOver         the database has failed over or was restored; its workers begin anew
     │   │   ├── LockTimeout       somebody else held a lock for too long
     │   │   └── ListenerDeaf      a pooler keeps notifications from us
     │   ├── TransactionEnded      SQL of the caller's ended a transaction that leasehold commits
@@ -208,6 +209,12 @@ class LockTimeout(DatabaseUnavailable):
 
 class ListenerDeaf(DatabaseUnavailable):
     """Notifications do not come through the pooler before Postgres: name a direct connection, or set LEASEHOLD_NOTIFY=off."""
+
+
+class EpochOver(DatabaseUnavailable):
+    """The database has failed over or was restored; what this process held before is looked at first."""
+
+    sqlstate = "LH009"
 
 
 class TransactionEnded(DatabaseError):

@@ -40,7 +40,7 @@ select case when b.bad is null then 'blocked_by_nothing' else 'blocked_for_ever'
                                         filter (where t.job_id is null or not t.is_open and t.state <> 'completed' and e.until_ended is not true) as why
                                from leasehold.job_blockers e left join lateral leasehold.chain_tail(e.chain_id) t on true
                               where e.job_id = j.id and e.closed_at is null) s
-         where j.state = 'blocked') b
+         where j.state = 'blocked' and j.run_at > '-infinity') b
  where b.bad is not null or not coalesce(b.is_open, false)
 union all
 select 'waits_in_a_circle', c.job_id, 'job ' || c.job_id,

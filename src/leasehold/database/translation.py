@@ -21,6 +21,7 @@ OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
     "LH005": errors.SchemaMismatch,
     "LH007": errors.IdempotencyMismatch,
     "LH008": errors.RowLocked,
+    "LH009": errors.EpochOver,
 }
 
 # LH002 with the name of a table says what is missing; without, it is a job or a chain.
@@ -79,6 +80,9 @@ def translated(connection: Any = None) -> Generator[None]:
     """
     try:
         yield
+    except asyncpg.InvalidCachedStatementError as error:
+        # Only inside a transaction, where asyncpg cannot prepare it again: a migration has just changed the answer.
+        raise errors.DatabaseUnavailable(f"the schema changed under the transaction: {error}") from error
     except asyncpg.PostgresError as error:
         raise from_postgres(error) from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:

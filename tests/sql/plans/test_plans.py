@@ -267,9 +267,14 @@ async def work_of(reserved: ReservedConnection, call: Call) -> Work:
 async def too_much(
     database: Database, calls: Mapping[str, tuple[int, Call]], reserved: ReservedConnection, *tables: str
 ) -> dict[tuple[str, str], Work]:
-    """The calls that read too much, by what Postgres knew of these tables, and by name."""
+    """The calls that read too much, by what Postgres knew of these tables, and by name.
+
+    Each is rolled back and leaves dead index entries. New indexes keep those of one round out of the figures of the next.
+    """
     found: dict[tuple[str, str], Work] = {}
-    for known, script in statistics(*tables).items():
+    for number, (known, script) in enumerate(statistics(*tables).items()):
+        if number > 0:
+            await database.execute("".join(f"reindex table leasehold.{table};" for table in tables))
         await database.execute(script)
         for name, (jobs, call) in calls.items():
             work = await work_of(reserved, call)

@@ -25,7 +25,7 @@ declare
     v_last_id     bigint;
 begin
     v_ids := array(select j.id from leasehold.jobs j
-                    where j.state = 'blocked' and (j.run_at, j.id) > (v_from, v_id) and j.run_at <= v_now
+                    where j.state = 'blocked' and j.run_at > '-infinity' and (j.run_at, j.id) > (v_from, v_id) and j.run_at <= v_now
                     order by j.run_at, j.id limit unblock_stranded_jobs.batch);
     if cardinality(v_ids) = unblock_stranded_jobs.batch then
         select j.run_at, j.id into v_last_run_at, v_last_id from leasehold.jobs j where j.id = v_ids[cardinality(v_ids)];

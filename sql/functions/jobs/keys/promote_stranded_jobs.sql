@@ -24,9 +24,9 @@ declare
     v_last_id     bigint;
 begin
     if promote_stranded_jobs.newest then
-        v_ids := array(select j.id from leasehold.jobs j where j.state = 'waiting' order by j.run_at desc, j.id desc limit v_most);
+        v_ids := array(select j.id from leasehold.jobs j where j.state = 'waiting' and j.run_at > '-infinity' order by j.run_at desc, j.id desc limit v_most);
     else
-        v_ids := array(select j.id from leasehold.jobs j where j.state = 'waiting' and (j.run_at, j.id) > (v_from, v_id)
+        v_ids := array(select j.id from leasehold.jobs j where j.state = 'waiting' and j.run_at > '-infinity' and (j.run_at, j.id) > (v_from, v_id)
                         order by j.run_at, j.id limit v_most);
         if cardinality(v_ids) = v_most then
             select j.run_at, j.id into v_last_run_at, v_last_id from leasehold.jobs j where j.id = v_ids[cardinality(v_ids)];

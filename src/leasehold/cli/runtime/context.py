@@ -139,16 +139,21 @@ class CommandContext:
         async with self.services.open_database(self.dsn(), self.settings.direct_database_url) as database:
             yield database
 
-    async def check_schema(self) -> None:
-        """Raises SchemaMismatch, saying what to do, if this code cannot work on the schema in the database."""
-        await self.services.check_schema(self.dsn())
+    async def check_schema(self, *, tell: bool = False) -> None:
+        """Raises SchemaMismatch, saying what to do, if this code cannot work on the schema in the database.
+
+        With `tell` it says what this code has to do without on the schema of another release.
+        """
+        notice = await self.services.check_schema(self.dsn())
+        if notice and tell:
+            self.say(notice)
 
     async def migrate(self) -> bool:
         """Bring the schema up to this code, in a new database if there is none, and print a line if that changed something.
 
         Returns whether there was no schema before.
         """
-        report = await self.services.migrate(self.direct_dsn(create=True))
+        report = await self.services.migrate(self.direct_dsn(create=True), self.say)
         if not report.is_empty:
             self.say(f"schema migrated to version {report.to_version}")
         return report.from_version == 0

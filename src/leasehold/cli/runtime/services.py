@@ -62,17 +62,30 @@ class Services:
 
         return await schema_state(dsn)
 
-    async def check_schema(self, dsn: str) -> None:
-        """Raises SchemaMismatch if this code cannot work on the schema in the database."""
-        problem = schema_problem(await self.schema_state(dsn))
+    async def check_schema(self, dsn: str) -> str | None:
+        """What this code has to do without on the schema in the database; None if nothing.
+
+        Raises SchemaMismatch if it cannot work on it.
+        """
+        state = await self.schema_state(dsn)
+        problem = schema_problem(state)
         if problem:
             raise SchemaMismatch(problem)
+        return schema_notice(state)
 
-    async def migrate(self, dsn: str, *, to: int | None = None, dry_run: bool = False) -> MigrationReport:
-        """Bring the schema up to this code."""
-        from leasehold.database.migrations import migrate
+    async def migrate(
+        self,
+        dsn: str,
+        say: Callable[[str], None],
+        *,
+        to: int | None = None,
+        dry_run: bool = False,
+        patience: float | None = None,
+    ) -> MigrationReport:
+        """Bring the schema up to this code; `say` gets a line when somebody is in the way."""
+        from leasehold.database.migrations import PATIENCE, migrate
 
-        return await migrate(dsn, to=to, dry_run=dry_run)
+        return await migrate(dsn, to=to, dry_run=dry_run, patience=PATIENCE if patience is None else patience, say=say)
 
     async def count_other_tables(self, dsn: str) -> int:
         """How many tables the database has that belong to somebody else."""
@@ -133,9 +146,27 @@ def schema_problem(state: SchemaState) -> str | None:
     match state.status:
         case "missing":
             return "the database has no leasehold schema yet: run `leasehold migrate`"
-        case "older":
+        case "older" if state.version < state.oldest:
             return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
         case "newer" if state.breaking:
             return f"{have}, which is too new for this code: install a newer leasehold"
+        case _:
+            return None
+
+
+def schema_notice(state: SchemaState) -> str | None:
+    """What is not as this code would have it although it can work so, and what to do; None if there is no such thing."""
+    without = f" and does without what is new ({', '.join(state.lacking)})" if state.lacking else ""
+    match state.status:
+        case "newer":
+            return (
+                f"the schema is at version {state.version} and this code knows {state.expected}: "
+                "it works as before; install the newer leasehold soon"
+            )
+        case "older":
+            have = f"the schema is at version {state.version}, of the release before; this code would have {state.expected}"
+            return f"{have}: it works{without} until `leasehold migrate`"
+        case _ if state.lacking:
+            return f"the functions are of the release before: this code works{without} until `leasehold migrate`"
         case _:
             return None

@@ -9,6 +9,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from leasehold import database as databases
 from leasehold.database.migrations.applied import Applied, SchemaState, read_other_tables
 from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeatable
@@ -17,6 +19,7 @@ from leasehold.database.migrations.granting import apply_grants as apply_grants_
 from leasehold.database.migrations.granting import grants_state as grants_state_in
 from leasehold.database.migrations.run import MigrationReport, Run
 from leasehold.database.migrations.steps import PATIENCE, Steps
+from leasehold.database.signatures import released_schema
 from leasehold.errors import BadInput, LeaseholdError
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 __all__ = [
+    "PATIENCE",
     "Catalogue",
     "GrantsState",
     "Migration",
@@ -39,6 +43,7 @@ __all__ = [
     "expected_version",
     "grants_state",
     "migrate",
+    "oldest_version",
     "schema_state",
 ]
 
@@ -97,6 +102,11 @@ def emit() -> str:
     return Catalogue.read().script()
 
 
+def oldest_version() -> int:
+    """The number of the newest migration of the last release: this code still works on its schema."""
+    return min(released_schema(), expected_version())
+
+
 def expected_version() -> int:
     """The number of the newest migration that this code has."""
     return Catalogue.read().version
@@ -104,8 +114,16 @@ def expected_version() -> int:
 
 async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> SchemaState:
     """Compare the schema in a database with this code; changes nothing. Raises DatabaseUnavailable."""
-    applied = await _in_transaction(dsn, "leasehold doctor", Applied.read)
-    return applied.compare(catalogue or Catalogue.read())
+
+    async def work(session: Transaction) -> SchemaState:
+        state = (await Applied.read(session)).compare(catalogue or Catalogue.read())
+        if state.status == "missing":
+            return state
+        lacking = await session.fit.lacking(session)
+        names = (f"{function} without {name}" for function in sorted(lacking) for name in sorted(lacking[function]))
+        return msgspec.structs.replace(state, lacking=tuple(names))
+
+    return await _in_transaction(dsn, "leasehold doctor", work)
 
 
 async def count_other_tables(dsn: str) -> int:

@@ -80,7 +80,9 @@ class Migration(msgspec.Struct, frozen=True):
     @property
     def script(self) -> str:
         """For a database that nobody uses yet: all of it may be in one transaction."""
-        return re.sub(r"\bconcurrently\b\s*", "", self.text) if self.is_concurrent else self.text
+        if not self.is_concurrent:
+            return self.text
+        return "".join(re.sub(r"\bconcurrently\s+", "", each) + ";\n" for each in self.statements)
 
     @property
     def title(self) -> str:

@@ -45,9 +45,11 @@ async def run_concurrently(steps: Steps, migration: Migration) -> bool:
     `leasehold migrate` wait meanwhile.
     """
     async with steps.database.transaction() as guard, steps.database.reserve("concurrently") as connection:
-        await guard.execute(PREAMBLE + "set local idle_in_transaction_session_timeout = 0", timeout=LONGEST_STATEMENT)
+        await guard.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
         if migration.version in (await Applied.read(guard)).migrations:
             return False
+        # A script closes what the query before left open: its snapshot, which the index would wait for until the end of time.
+        await guard.execute("set local idle_in_transaction_session_timeout = 0")
         await connection.execute("set lock_timeout = 0; set statement_timeout = 0; set search_path = pg_catalog")
         for statement in migration.statements:
             try:

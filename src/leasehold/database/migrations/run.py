@@ -178,5 +178,8 @@ async def _let_go(database: Database) -> None:
     """Wait a little for the transactions that are open now, which may be about to call a former function."""
     [row] = await database.fetch(OPEN)
     with trio.move_on_after(LONGEST_LOOK):
-        while row["open"] and (await database.fetch(STILL_OPEN, row["open"]))[0]["some"]:
+        while row["open"]:
+            [still] = await database.fetch(STILL_OPEN, row["open"])
+            if not still["some"]:
+                return
             await trio.sleep(LOOK_SECONDS)

@@ -48,7 +48,7 @@ with waits as (
 )
 select w.holds, (select what from wanted) as what,
        case when w.pid = 0 then 'a prepared transaction'
-            else concat_ws(', ', format('session %s (%s', w.pid, coalesce(nullif(a.application_name, ''), a.backend_type, 'of another user')),
+            else concat_ws(', ', format('session %s (%s', w.pid, coalesce(nullif(a.application_name, ''), a.backend_type, '?')),
                            'user ' || a.usename, a.state,
                            format('in a transaction for %s s', round(extract(epoch from clock_timestamp() - a.xact_start))))
                  || coalesce(': ' || left(regexp_replace(nullif(a.query, ''), '\s+', ' ', 'g'), 80), '') || ')' end as who
@@ -164,7 +164,7 @@ class Steps:
         assert watch is not None
         if watch.error is not None:
             raise named("the migration", watch.error) from watch.error
-        return Outcome(reason=f"gave way, because {watch.crowd} waited for it")
+        return Outcome(reason=watch.holders or f"gave way, because {watch.crowd} waited for it")
 
 
 def pauses() -> Iterator[float]:

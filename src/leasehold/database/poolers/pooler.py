@@ -21,6 +21,8 @@ from typing import Any
 
 import asyncpg
 
+from leasehold.database.greeting import Greeter, NewConnection
+
 CLOSE_SECONDS = 2.0
 TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
 """What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""
@@ -48,22 +50,40 @@ class Connector:
 
     Attributes:
         pooler: what was found there; None before the first connection.
+        greeter: looks at each new connection; None: nobody does.
 
     Args:
         dsn: of the place.
         timeout: of every await, in seconds.
+        greeter: see above.
         keepalive: have Postgres look whether we are still there; a pooler has to do so by itself.
     """
 
-    def __init__(self, dsn: str, timeout: float, *, keepalive: bool = False) -> None:
+    def __init__(self, dsn: str, timeout: float, *, greeter: Greeter | None = None, keepalive: bool = False) -> None:
         self.dsn = dsn
+        self.greeter = greeter
         self.pooler: Pooler | None = None
         self._timeout = timeout
         self._session = KEEPALIVE if keepalive else ""
         self._untouched: set[int] = set()
 
+    @property
+    def generation(self) -> int:
+        """Changes when connections made before must not be used any more."""
+        return 0 if self.greeter is None else self.greeter.generation
+
     async def connect(self, application_name: str) -> Any:
-        """One new connection that suits the place."""
+        """One new connection that suits the place, and that the greeter has nothing against."""
+        connection = await self._connect(application_name)
+        if self.greeter is not None:
+            try:
+                await self.greeter.greet(NewConnection(connection))
+            except BaseException:
+                await close_connection(connection)
+                raise
+        return connection
+
+    async def _connect(self, application_name: str) -> Any:
         connection = await self._open(application_name)
         if self.pooler is None:
             try:

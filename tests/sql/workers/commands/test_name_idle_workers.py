@@ -10,6 +10,7 @@ from leasehold.database import Database
 from tests.sql.workers.commands.test_wake_idle_workers import heard
 from tests.support.sql_jobs import enqueue, enqueue_many
 from tests.support.sql_limits import limit
+from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
 
@@ -124,8 +125,20 @@ async def test_a_large_fleet_is_left_alone_while_somebody_looks_anyway(database:
         "update leasehold.workers set idle_since = now() + interval '1 minute'"
         " where incarnation = (select incarnation from leasehold.workers limit 1)"
     )
+    await database.execute("select setval('leasehold.last_wake_up', 0)")
     assert await heard(database, lambda: enqueue(database)) == []
     assert len(await heard(database, lambda: enqueue_many(database, [{"kind": "a"}] * 3))) == 1
+
+
+async def test_a_large_fleet_is_woken_once_in_a_while_and_not_for_each_commit(database: Database) -> None:
+    await idle_workers(database, 40)
+    async with database.reserve("clocked") as connection:
+        told: list[int] = []
+        for moment in ("12:00:00.000", "12:00:00.004", "12:00:00.019", "12:00:00.021"):
+            await freeze(connection, f"2030-03-01 {moment}Z")
+            await connection.execute("update leasehold.workers set heartbeat_at = leasehold.clock()")
+            told.append(len(await heard(database, lambda: enqueue(connection))))
+    assert told == [1, 0, 0, 1]
 
 
 async def test_many_queues_at_once_are_one_wake_up_for_everybody(database: Database) -> None:

@@ -36,7 +36,7 @@ async def run(
     own = {"worker_id": worker_id, "probe_port": probe_port, "probe_host": probe_host}
     settings = context.settings_with({**options.flags(), **own})
     app = load_app(settings.app) if settings.app else None
-    await context.check_schema()
+    await context.check_schema(tell=True)
     if with_parent:
         stop_with_parent()
     return await context.services.run_actors((actor, *more), context.resolved(settings), app)
