@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test check format generate bench faults acceptance test-matrix dist clean
+.PHONY: help setup demo examples test check format generate bench faults interrupts acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

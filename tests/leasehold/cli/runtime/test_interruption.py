@@ -64,6 +64,12 @@ def importing():
     with interruption.heeded():
         import slow_import
 
+def ignored():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interruption.install()
+    send()
+    print("went on")
+
 def ended():
     interruption.uninstall()
     send()
@@ -103,6 +109,10 @@ def test_sigterm_has_a_code_of_its_own() -> None:
 
 def test_an_import_is_not_waited_for(tmp_path: object) -> None:
     assert run("importing", cwd=tmp_path) == (130, "", "error: interrupted\n")
+
+
+def test_a_signal_that_the_process_was_started_to_ignore_stays_ignored() -> None:
+    assert run("ignored") == (0, "went on\n", "")
 
 
 def test_at_the_very_end_the_signal_itself_ends_the_process() -> None:
