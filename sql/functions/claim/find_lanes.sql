@@ -21,7 +21,8 @@ declare
 begin
     -- The usual case first, which needs no recursion: one lane, or none.
     select f.queue, f.kind, f.class,
-           (select (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) = (f.queue, f.kind, f.class) from leasehold.jobs j where j.state = 'pending'
+           (select (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) = (f.queue, f.kind, f.class)
+             from leasehold.jobs j where j.state = 'pending'
              order by j.queue desc, j.kind desc, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) desc limit 1) as is_alone
       into v_first
       from (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class from leasehold.jobs j where j.state = 'pending'
@@ -44,7 +45,8 @@ begin
         union all
         select n.queue, n.kind, n.class, l.number + 1 from lane l
          cross join lateral (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class from leasehold.jobs j
-                              where j.state = 'pending' and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (l.queue, l.kind, l.class)
+                              where j.state = 'pending'
+                                and (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (l.queue, l.kind, l.class)
                               order by j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1) n
          where l.number <= c_most
     ), served as (

@@ -24,7 +24,8 @@ begin
                            with ordinality l(queue, kind, class, key_group, jobs, position)
                      cross join lateral (
                            (select j.priority, j.run_at, j.id from leasehold.jobs j
-                             where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
+                             where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
+                               and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
                                and (share_batch.passed is null or j.ctid <> all (share_batch.passed))
                              order by j.priority desc, j.run_at, j.id limit least(l.jobs, v_depth))
                            union all

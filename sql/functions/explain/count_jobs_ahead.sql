@@ -10,11 +10,13 @@ select count(*)::integer
   from (select from generate_series(0, 3) g(class)
          cross join lateral (
                select o.id from leasehold.jobs o
-                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
+                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind
+                  and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
                   and o.priority > (count_jobs_ahead.job).priority
                 union all
                select o.id from leasehold.jobs o
-                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
+                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind
+                  and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
                   and o.priority = (count_jobs_ahead.job).priority and (o.run_at, o.id) < ((count_jobs_ahead.job).run_at, (count_jobs_ahead.job).id)) o
          limit count_jobs_ahead.most) ahead
 $$;

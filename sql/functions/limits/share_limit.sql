@@ -56,7 +56,8 @@ begin
               from unnest(v_kinds, v_classes, v_groups, v_held, v_rooms) with ordinality l(kind, class, key_group, held, room, position)
              cross join lateral (
                    (select j.priority, j.run_at, j.id from leasehold.jobs j
-                     where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
+                     where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind
+                       and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
                        and (share_limit.passed is null or j.ctid <> all (share_limit.passed))
                      order by j.priority desc, j.run_at, j.id limit least(coalesce(l.room, v_room), v_depth))
                    union all

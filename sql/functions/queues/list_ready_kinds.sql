@@ -16,7 +16,8 @@ with recursive heads as (
      cross join lateral (
            (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer), j.priority, j.run_at
               from leasehold.jobs j
-             where j.state = 'pending' and j.queue = h.queue and j.kind = h.kind and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = h.class and j.priority < h.priority
+             where j.state = 'pending' and j.queue = h.queue and j.kind = h.kind
+               and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = h.class and j.priority < h.priority
              order by j.priority desc, j.run_at, j.id limit 1)
            union all
            (select j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer), j.priority, j.run_at
