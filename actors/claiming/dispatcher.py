@@ -256,9 +256,8 @@ class Dispatcher:
 
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()
-        rows = await self._connection.call(
-            "release_jobs", self._identity.incarnation, *map(list, zip(*identities, strict=True))
-        )
+        lists = [list(each) for each in zip(*identities, strict=True)]
+        rows = await self._connection.call("release_jobs", self._identity.incarnation, *lists)
         if any(row["reason"] == "busy" for row in rows):
             self._reconcile_at = min(self._reconcile_at, monotonic() + BUSY_SECONDS)
 

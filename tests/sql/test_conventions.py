@@ -26,7 +26,7 @@ INLINED = {
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
-    "desired_workers", "epoch_mark", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over", "is_over",
+    "desired_workers", "epoch_mark", "has_room", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over", "is_over",
     "is_schedule_busy", "is_small", "is_stranger", "key_lock", "longest_time", "most_crashes", "next_claim_in",
     "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "open_lock", "queue_lock", "workers_needed",
 }  # fmt: skip
