@@ -32,8 +32,7 @@ HAND_BACK_AFTER = 2.0
 BUSY_SECONDS = 1.0  # until a job whose row another session holds is handed back again
 MOST_CLAIMED = 10_000
 MOST_ENDINGS = 2
-SWEEP_SECONDS = 30.0
-UNHEARD_AFTER = 0.5
+SWEEP_SECONDS, UNHEARD_AFTER = 30.0, 0.5
 
 
 class Dispatcher:
