@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 3
+INTERRUPTS ?= 200
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -14,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test check format generate bench faults acceptance test-matrix dist clean
+.PHONY: help setup demo examples test check format generate bench faults interrupts acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +58,9 @@ faults: $(INSTALLED) ## a fleet under faults, and a checker of its history (SEED
 
 acceptance: $(INSTALLED) ## only the tests that kill processes and Postgres
 	$(BIN)/python -m pytest -q -m acceptance
+
+interrupts: $(INSTALLED) ## Ctrl-C and SIGTERM at random moments of each command (INTERRUPTS=200 moments)
+	LEASEHOLD_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q -s tests/faults/test_interrupts.py
 
 test-matrix: $(INSTALLED) ## the database tests on each Postgres and each Python that is here
 	$(BIN)/python tools/test_matrix.py --jobs $(JOBS)

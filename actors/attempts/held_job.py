@@ -21,6 +21,9 @@ from leasehold.jobs.kinds.kind import Kind
 SHUTDOWN = "shutdown"
 """Why a handler is cancelled whose worker ends; its job is handed back."""
 
+UNRENEWED = "error"
+"""Why a handler is cancelled whose lease cannot be renewed for lack of the database."""
+
 EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
 
 
@@ -30,10 +33,11 @@ class HeldJob:
     Two threads share only single attributes, each written by one of them. A test holds this table:
 
     Written by (all others only read, or call the methods):
-        self: every attribute, when it is made; `lost`, `scope` and `clock` in its methods.
+        self: every attribute, when it is made; `lost`, `was_in_time`, `scope` and `clock` in its methods.
         leases/keeper.py: `renew_at`, `shown`, `trusted_until` (in the keeper's thread).
         leases/sibling.py: `watched`.
         running/slot.py: `started`.
+        running/crew.py: `is_left`.
         running/attempt_session.py: `settling`.
         settling/settler.py: `settling`.
         worker/rebirth.py: `incarnation`.
@@ -42,8 +46,8 @@ class HeldJob:
     """
 
     __slots__ = (
-        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "kind", "lease", "lost", "renew_at", "row",
-        "scope", "settling", "shown", "started", "timeout", "trusted_until", "watched",
+        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "is_left", "kind", "lease", "lost", "renew_at",
+        "row", "scope", "settling", "shown", "started", "timeout", "trusted_until", "was_in_time", "watched",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +65,8 @@ class HeldJob:
         self.started: float | None = None
         self.scope: trio.CancelScope | None = None
         self.lost: str | None = None
+        self.was_in_time = False
+        self.is_left = False
         self.settling = False
         self.shown = False
         self.watched: trio.CancelScope | None = None
@@ -105,6 +111,18 @@ class HeldJob:
             self.lost = reason
             if self.scope is not None:
                 self.scope.cancel(reason)
+
+    def lapse(self, now: float) -> None:
+        """The trust window is over. Noticed before the lease ran out, it was the database that was away, and the job can be
+        handed back in good order; noticed later, this process stood still.
+        """
+        self.was_in_time = self.was_in_time or now < self.trusted_until + lease_margin(self.lease)
+        self.lose(UNRENEWED)
+
+    @property
+    def may_go_back(self) -> bool:
+        """Whether it was given up for lack of the database alone. A job with a single attempt must not start twice."""
+        return self.lost == UNRENEWED and self.was_in_time and (self.started is None or self.row["max_attempts"] > 1)
 
     def job(self, identity: WorkerIdentity, host: JobHost | None = None) -> Job:
         """What the handler sees. `host` is what its methods call; without one they say that there is no worker at hand."""

@@ -8,7 +8,7 @@ import msgspec
 
 from leasehold.actors.attempts.held_job import HeldJob
 
-log = logging.getLogger("leasehold.actors.claiming.dispatcher")
+log = logging.getLogger(__name__)
 
 MOST_NAMED = 10
 

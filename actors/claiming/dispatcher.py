@@ -29,8 +29,7 @@ log = logging.getLogger(__name__)
 
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
-BUSY_SECONDS = 1.0
-"""Until a job whose row another session holds is handed back again."""
+BUSY_SECONDS = 1.0  # until a job whose row another session holds is handed back again
 MOST_CLAIMED = 10_000
 MOST_ENDINGS = 2
 SWEEP_SECONDS = 30.0
@@ -164,8 +163,7 @@ class Dispatcher:
             await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
 
     async def _poll_once(self) -> None:
-        """Claim at the next turn if there may be something, else wait on. Every half minute a poll claims all the same: a
-        claim looks more closely."""
+        """Claim at the next turn if there may be something, else wait. Each half minute a poll claims, which looks closer."""
         next_claim = await self._connection.call_value("next_claim_in", list(self._identity.queues))
         if isinstance(next_claim, float) and next_claim <= 0:
             self._is_poll = False
@@ -209,9 +207,8 @@ class Dispatcher:
         self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
             self._poll.reset()
-            jobs = [
-                HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds, incarnation) for row in rows
-            ]
+            renew, find = identity.renew_seconds, self._app.find
+            jobs = [HeldJob(row, find(row["kind"]), asked_at, renew, incarnation) for row in rows]
             for held in jobs:
                 if (former := self._holdings.get(held.id)) is not None:
                     former.lose("taken_by_another_worker")
@@ -259,8 +256,9 @@ class Dispatcher:
 
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()
-        ids, attempts = [i for i, _ in identities], [a for _, a in identities]
-        rows = await self._connection.call("release_jobs", self._identity.incarnation, ids, attempts)
+        rows = await self._connection.call(
+            "release_jobs", self._identity.incarnation, *map(list, zip(*identities, strict=True))
+        )
         if any(row["reason"] == "busy" for row in rows):
             self._reconcile_at = min(self._reconcile_at, monotonic() + BUSY_SECONDS)
 
@@ -286,6 +284,8 @@ class Dispatcher:
             held = self._holdings.get(job_id)
             if held is not None and held.attempt == attempt:
                 held.lose("taken_by_another_worker")
+                if held.is_left:
+                    drop(self._holdings, held)
 
     def statistics(self) -> DispatcherStatistics:
         """Counts since the start."""

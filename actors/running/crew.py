@@ -6,7 +6,7 @@ import logging
 
 import trio
 
-from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
+from leasehold.actors.attempts.held_job import UNRENEWED, HeldJob, Holdings, drop
 from leasehold.actors.attempts.outcome import Failed, Released
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Dispatcher
@@ -92,7 +92,7 @@ class Crew:
         async def take() -> HeldJob | None:
             nonlocal turns, last
             if last is not None and not last.settling:
-                drop(self._holdings, last)
+                self._let_go(last)
             last = None
             turns += 1
             if turns % JOBS_PER_TURN == 0:
@@ -108,6 +108,14 @@ class Crew:
             await slot.run_jobs(take)
         finally:
             del self._roster.slots[slot]
+
+    def _let_go(self, held: HeldJob) -> None:
+        """It has ended without an outcome. What was given up for lack of a renewal stays ours until its lease runs out:
+        forgotten, it would be found as a claim that we never heard of, and be handed back.
+        """
+        held.is_left = held.lost == UNRENEWED
+        if not held.is_left:
+            drop(self._holdings, held)
 
     async def _next_job(self) -> HeldJob | None:
         """A job to run, when there is room for its outcome; None when the backlog is closed, or lets the slot go."""

@@ -134,11 +134,15 @@ class Slot:
 
     def _begin(self, held: HeldJob) -> bool:
         """Whether the job is still ours to run."""
+        now = monotonic()
+        if held.lost is None and now >= held.trusted_until:
+            held.lapse(now)
         if held.lost is not None:
             self._announcer.lost(held)
+            self._hand_back(held)
             return False
         self.held = held
-        held.started = monotonic()
+        held.started = now
         running_job.set((held.row, self._identity.worker_id))
         if JobStarted in self._heard:
             self._announcer.started(held)
@@ -164,8 +168,13 @@ class Slot:
                 extra={"job_id": held.id, "reason": held.lost},
             )
             self._announcer.lost(held)
+            self._hand_back(held)
         elif outcome is not None:
             self._settle(outcome)
+
+    def _hand_back(self, held: HeldJob) -> None:
+        if held.may_go_back:
+            self._settle(Released(held))
 
     async def _attempt(self, held: HeldJob, scope: trio.CancelScope) -> Outcome | None:
         """How the attempt ended. Raises trio.Cancelled when the scope is cancelled, or one outside."""

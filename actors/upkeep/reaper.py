@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from leasehold.actors.leases.sweeper import tell_reaped
+from leasehold.actors.shared.attendance import Attendance
 from leasehold.actors.upkeep.sweep import Sweep
 from leasehold.concurrency.signal import Signal
-from leasehold.database import Caller
-from leasehold.events import JobReaped
+from leasehold.database import Caller, Row
 from leasehold.notify.channel import Reap
 from leasehold.notify.switchboard import Switchboard
 from leasehold.observability.observers import Observers
@@ -39,6 +40,9 @@ class ReaperStatistics(msgspec.Struct, frozen=True):
 class Reaper:
     """Looks when the earliest lease runs out, when told to, and at least every poll interval.
 
+    It says with each round for how long it has had the database: right after an outage it takes jobs back like at any
+    other time, and blames nobody.
+
     Where a session holds the row of a job whose lease has run out, it names the session in the log, and ends it when the
     lease has been over for `session_grace` seconds (0: never).
     """
@@ -58,6 +62,7 @@ class Reaper:
         self._connection = connection
         self._observers = observers or Observers()
         self._poll_seconds = poll_seconds
+        self._attendance = Attendance()
         self._signal = Signal()
         self._draining = False
         self._waiting = Sweep(connection, "promote_stranded_jobs", lambda: self._draining)
@@ -73,49 +78,47 @@ class Reaper:
 
     async def run(self) -> None:
         """Reap until drained. Raises DatabaseUnavailable."""
+        self._attendance.begin()
         while not self._draining:
             before = self._counts["reaped"] + self._counts["expired"]
             await self.reap()
-            expiry = await self._connection.call_value("next_expiry_in")
+            [[expiry]] = await self._ask("next_expiry_in")
             wait = min(self._poll_seconds, expiry if isinstance(expiry, float) else self._poll_seconds)
             soonest = SOONEST_SECONDS
             if expiry == 0.0 and self._counts["reaped"] + self._counts["expired"] == before:
                 soonest = SOONEST_SECONDS if await self.free_rows() else STUCK_SECONDS
             elif expiry != 0.0:
                 self._told.clear()
+            self._attendance.seen(max(wait, soonest))
             await self._signal.wait(max(wait, soonest))
+
+    async def _ask(self, function: str, *args: object) -> list[Row]:
+        rows = await self._connection.call(function, *args)
+        self._attendance.seen()
+        return rows
 
     async def reap(self) -> None:
         """One round."""
         self._counts["rounds"] += 1
         while True:
-            rows = await self._connection.call("reap_jobs", BATCH)
+            rows = await self._ask("reap_jobs", BATCH, None, self._attendance.span())
             self._counts["reaped"] += len(rows)
-            for row in rows:
-                log.warning(
-                    "took back job %s: the lease of attempt %s on worker %s ran out; now %s",
-                    row["job_id"],
-                    row["attempt"],
-                    row["worker_id"],
-                    row["state"],
-                    extra={"job_id": row["job_id"], "attempt": row["attempt"], "worker_id": row["worker_id"]},
-                )
-            if JobReaped in self._observers.heard:
-                for row in rows:
-                    self._observers.emit(JobReaped(**{name: row[name] for name in JobReaped.__struct_fields__}))
+            tell_reaped(rows, self._observers)
             if len(rows) < BATCH:
                 break
         await self._count("expired", "expire_jobs")
         await self._count("aged", "age_jobs")
-        now = await self._connection.call_value("clock")
+        [[now]] = await self._ask("clock")
         assert isinstance(now, datetime)
         self._counts["promoted"] += await self._waiting.round(now)
+        self._attendance.seen()
         self._counts["unblocked"] += await self._blocked.round(now)
+        self._attendance.seen()
 
     async def free_rows(self) -> bool:
         """Tell of the sessions that hold rows of jobs whose lease has run out, and end those that do so for too long; whether
         one was ended."""
-        rows = await self._connection.call("stop_lost_sessions", self._grace)
+        rows = await self._ask("stop_lost_sessions", self._grace)
         ended = {row["pid"] for row in rows if row["is_ended"]}
         for row in rows:
             told = (row["job_id"], row["pid"], row["problem"])
@@ -129,7 +132,7 @@ class Reaper:
         return bool(ended)
 
     async def _count(self, what: str, function: str) -> None:
-        number = await self._connection.call_value(function)
+        [[number]] = await self._ask(function)
         self._counts[what] += number if isinstance(number, int) else 0
 
     def statistics(self) -> ReaperStatistics:

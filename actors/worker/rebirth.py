@@ -64,16 +64,16 @@ class Rebirth:
             identity.is_turning, identity.incarnation = True, uuid4()
         new = identity.incarnation
         await self._presence.register(connection)
-        held = [each for each in holdings.values() if each.lost is None]
-        outcomes = await _adopt(connection, former, new, held)
+        kept = [job for job in holdings.values() if job.lost is None]
+        outcomes = await _adopt(connection, former, new, kept)
         await _hand_back(connection, former, {job for job, outcome in outcomes.items() if outcome == "busy"})
         await connection.call("stop_worker", former)
 
-        for each in list(holdings.values()):
-            if outcomes.get(each.id) == "adopted" and each in held:
-                each.incarnation = new
+        for held in list(holdings.values()):
+            if outcomes.get(held.id) == "adopted" and held in kept:
+                held.incarnation = new
             else:
-                each.lose(REASONS.get(outcomes.get(each.id, "lost"), "not_found"))
+                held.lose(REASONS.get(outcomes.get(held.id, "lost"), "not_found"))
         self._former, identity.is_turning = None, False
         self._epochs.turned(epoch)
         lost = sorted(job for job, outcome in outcomes.items() if outcome == "lost")

@@ -9,6 +9,7 @@ import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN
 from leasehold.actors.leases.sibling import Watcher
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.processes.pool import ProcessOutputReader
 from leasehold.actors.progress.log_handler import keeping_logs
 from leasehold.actors.shared.epochs import EpochWatch
@@ -76,6 +77,9 @@ class Worker:
             parts.news,
         )
         self._rebirth = Rebirth(database, parts, self.presence, epochs)
+        self._sweeper = LeaseSweeper(
+            database, settings.poll_seconds, lambda: parts.backlog.idle_slots > 0, app.observers
+        )
         self._app = app
         self._database = database
         self._claiming = trio.CancelScope()
@@ -104,9 +108,18 @@ class Worker:
         await self._get_ready()
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
-            watcher = Watcher(parts.roster.running, parts.pulse, helpers)
+            watcher = Watcher(parts.roster.running, parts.pulse, helpers, self.presence.beat_soon)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
-            actors = (parts.settler, parts.progress, parts.keeper, self.presence, self._rebirth, watcher, *readers)
+            actors = (
+                parts.settler,
+                parts.progress,
+                parts.keeper,
+                self.presence,
+                self._rebirth,
+                self._sweeper,
+                watcher,
+                *readers,
+            )
             for actor in actors:
                 helpers.start_soon(supervise, actor, tell, self._outage)
             handlers = parts.host.open(self._database, max(parts.mode.slots, HANDLER_CONNECTIONS))

@@ -54,17 +54,22 @@ create table leasehold.jobs (
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000, toast.autovacuum_vacuum_cost_delay = 0
 );
 
--- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. Where groups have limits, claims look apart
--- for jobs without a group, and skip from group to group in jobs_grouped.
-create index jobs_pending on leasehold.jobs (queue, kind, (key_group is not null), priority desc, run_at, id) where state = 'pending';
-create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id) where state = 'pending' and key_group is not null;
+-- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. The third column is the class of a lane, in
+-- the same words wherever lanes are looked for: 0 plain jobs, 1 jobs with a key group, 2 suspects, 3 suspects under
+-- which two processes have died. Where groups have limits, claims look apart for jobs without a group, and skip from group to
+-- group in jobs_grouped.
+create index jobs_pending on leasehold.jobs
+    (queue, kind, (coalesce((crashes > 1)::integer + 2, (key_group is not null)::integer)), priority desc, run_at, id)
+    where state = 'pending';
+create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id)
+    where state = 'pending' and key_group is not null and crashes is null;
 create index jobs_scheduled on leasehold.jobs (run_at, id) where state = 'scheduled';
 -- Jobs that others hold up. The reaper's sweeps go through them by time: what came last, and a slice of the rest in each round.
 -- `run_at > '-infinity'`, which is always true: only queries with these words use it, and none looks here for the jobs of a key.
 create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked') and run_at > '-infinity';
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
 create index jobs_limited on leasehold.jobs (queue, key_group) where limited and incarnation is not null;
-create index jobs_suspects on leasehold.jobs (incarnation) where crashes > 0;
+create index jobs_suspects on leasehold.jobs (incarnation) where crashes is not null and incarnation is not null;
 create index jobs_deadline on leasehold.jobs (deadline) where deadline is not null;
 create index jobs_open_key on leasehold.jobs (key, queue, kind, state, priority desc, run_at, id)
     where key is not null and state in ('pending', 'waiting');
@@ -80,7 +85,7 @@ comment on column leasehold.jobs.chain_id is 'The first job of the chain this on
 comment on column leasehold.jobs.deadline is 'When this passes the job fails, whether it runs or not.';
 comment on column leasehold.jobs.timeout is 'Seconds that one attempt may run.';
 comment on column leasehold.jobs.chain_position is 'How many jobs of the chain came before; null for a first job.';
-comment on column leasehold.jobs.crashes is 'How often a process died while it ran this job.';
+comment on column leasehold.jobs.crashes is 'How often a process died while it ran this job; 0: one stood still and came back; null: neither.';
 comment on column leasehold.jobs.limited is 'Its queue had limits when it was claimed or since; while it is held, they count it.';
 comment on column leasehold.jobs.key_group is 'What a limit "each group" counts by: a tenant, a host, a shop.';
 comment on column leasehold.jobs.error is 'The error of the last failed attempt; all of them are in job_events.';
@@ -355,6 +360,22 @@ comment on column leasehold.epochs.cause is 'Why it is another one: first, serve
 -- Workers: what each says of itself and how it fares, and what it is told to do. A heartbeat touches no indexed column, so it is
 -- one heap-only update; a row with many kinds keeps them out of line, so that the row that each heartbeat writes stays short.
 
+create table leasehold.reap_turns (
+    is_one   boolean primary key default true,
+    taken_at timestamptz not null,
+    constraint reap_turns_is_one_row check (is_one)
+) with (fillfactor = 50);
+
+comment on table leasehold.reap_turns is 'One row: when somebody last looked for leases that have run out.';
+
+create type leasehold.loss as (
+    job_id     bigint,
+    attempt    integer,
+    is_charged boolean
+);
+
+comment on type leasehold.loss is 'An attempt that was taken back from a worker that was silent, and whether it counts.';
+
 create table leasehold.workers (
     incarnation       uuid primary key,
     started_at        timestamptz not null,
@@ -385,6 +406,8 @@ create table leasehold.workers (
     backoff           text,
     queues            text[] not null,
     kinds             text[] not null,
+    losses            leasehold.loss[],
+    excused           leasehold.loss[],
     kinds_key         bigint not null generated always as (hash_array_extended(kinds, 0)) stored,
     constraint workers_state_is_known check (state in ('ready', 'paused', 'draining', 'stopped')),
     constraint workers_stopped_when check ((state = 'stopped') = (stopped_at is not null)),
@@ -398,7 +421,9 @@ comment on table leasehold.workers is 'One row for each incarnation of a worker 
 comment on column leasehold.workers.lost_at is 'When the last of its lost jobs were taken back. What it claims afterwards it claims alive.';
 comment on column leasehold.workers.memory_limit is 'Bytes that it may use: of its container, else of the machine.';
 comment on column leasehold.workers.cpu_limit is 'CPUs that it may use: of its container, else of the machine.';
-comment on column leasehold.workers.blamed_job is 'The one among its lost jobs that had been there when a process died before.';
+comment on column leasehold.workers.blamed_job is 'The one among its lost jobs that had been there when a process died before; 0: several had.';
+comment on column leasehold.workers.losses is 'Attempts taken back from it since its last heartbeat, each counted as a crash; null: none.';
+comment on column leasehold.workers.excused is 'Such attempts from before its last heartbeat, which showed that it had not died: no longer crashes.';
 comment on column leasehold.workers.lost_wake_ups is 'Jobs that it found by polling although it was listening and got no wake-up; as of its last heartbeat.';
 comment on column leasehold.workers.lost_jobs is 'How many jobs were taken back from it because their leases had run out.';
 comment on column leasehold.workers.memory is 'Share of memory_limit in use at the last heartbeat.';

@@ -31,11 +31,11 @@ QUESTIONS = {
     "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "open_lock", "queue_lock", "workers_needed",
 }  # fmt: skip
 VERBS = (
-    "acknowledge|adopt|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|demote|describe|delete|drop|edit|"
-    "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
-    "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
+    "acknowledge|adopt|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|clear|close|complete|continue|count|demote|describe|delete|drop|edit|"
+    "enqueue|ensure|excuse|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
+    "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|reserve|"
     "create|declare|disable|enable|fire|generate|orphan|plan|read|reset|run|update|"
-    "resume|retry|return|revoke|send|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
+    "resume|retry|return|revoke|send|set|settle|share|spend|start|stop|take|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
 MOST_IN_A_FOLDER = 20

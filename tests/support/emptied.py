@@ -14,7 +14,7 @@ delete from leasehold.job_progress; delete from leasehold.job_logs; delete from 
 delete from leasehold.api_tokens; delete from leasehold.audit_log; delete from leasehold.epochs;
 delete from leasehold.rollups; delete from leasehold.rollup_totals; delete from leasehold.rollup_progress;
 delete from leasehold.rollup_marks; delete from leasehold.queue_depths; delete from leasehold.depth_counts;
-delete from leasehold.id_marks;
+delete from leasehold.reap_turns; delete from leasehold.id_marks;
 do $$
 declare
     each regclass;

@@ -62,6 +62,12 @@ async def spin(seconds: float) -> str:
 
 
 @app.kind()
+def hold_interpreter(seconds: float) -> None:
+    """Keep every thread of the process from running, as C code does that does not let go of the interpreter."""
+    ctypes.PyDLL(None).usleep(int(seconds * 1e6))
+
+
+@app.kind()
 def stuck_in_a_thread(job: Job) -> int:
     """The first attempt never looks whether it was cancelled."""
     if job.attempt == 1:

@@ -42,6 +42,10 @@ class SqlWorker:
             heartbeat_seconds=heartbeat_seconds,
         )  # fmt: skip
 
+    async def beat(self) -> None:
+        """Say that it lives."""
+        await self.caller.call("heartbeat_worker", self.incarnation, 0, "ready", True)
+
     async def claim(
         self,
         batch: int = 10,

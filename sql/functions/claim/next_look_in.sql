@@ -34,7 +34,7 @@ begin
            and case when b.key_group = ''
                     then (select j.id from leasehold.jobs j where j.state = 'pending' and j.queue = b.queue limit 1)
                     else (select j.id from leasehold.jobs j
-                           where j.state = 'pending' and j.key_group is not null and j.queue = b.queue and j.key_group = b.key_group limit 1)
+                           where j.state = 'pending' and j.key_group is not null and j.crashes is null and j.queue = b.queue and j.key_group = b.key_group limit 1)
                end is not null));
 end
 $$;

@@ -1,5 +1,6 @@
--- Purpose     Hand back jobs that were claimed and never started. They are pending again and the attempt does not
---             count.
+-- Purpose     Hand back jobs that were claimed and never started, or whose handler the worker has ended without an outcome.
+--             They are pending again and the attempt does not count. Where a job was taken back meanwhile, the worker
+--             has at least said that it did not die of it (clear_suspects).
 -- Parameters  incarnation, job_ids, attempts: the identities
 -- Returns     only the refused ones, with the reason
 -- Errors      55P03 as return_jobs

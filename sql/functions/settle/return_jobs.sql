@@ -4,7 +4,7 @@
 --             rescheduled · reasons: one for each, or null
 -- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again
 -- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
--- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens
+-- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens, clear_suspects
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[]
 ) returns table (job_id bigint, reason text) language plpgsql
@@ -52,6 +52,9 @@ begin
         perform leasehold.return_tokens(v_past.all_queues, v_past.key_groups, v_past.claimed_ats);
     end if;
     if cardinality(v_ids) is distinct from cardinality(return_jobs.job_ids) then
+        if return_jobs.event = 'released' then
+            perform leasehold.clear_suspects(return_jobs.incarnation, return_jobs.job_ids, return_jobs.attempts);
+        end if;
         return query
         select r.job_id, r.reason
           from (select array_agg(c.id) as ids, array_agg(c.attempt) as attempts

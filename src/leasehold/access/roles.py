@@ -56,8 +56,8 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "worker": names("""
         acknowledge_command adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs
         continue_jobs fail_jobs find_epoch get_job_blockers get_job_timeline heartbeat_worker held_jobs list_row_holders
-        list_unblocked_jobs next_claim_in next_look_in register_worker release_jobs renew_leases report_losses
-        report_progress reschedule_jobs start_jobs stop_worker write_job_logs
+        list_unblocked_jobs next_claim_in next_look_in reap_jobs register_worker release_jobs renew_leases report_losses
+        report_progress reschedule_jobs start_jobs stop_worker take_reap_turn write_job_logs
     """),
     "maintainer": names("""
         age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_rows
@@ -90,17 +90,17 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
 
 INTERNAL = names("""
     add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level bucket_of
-    chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains count_jobs_ahead demote_keyed_jobs
-    describe_error describe_row_holders desired_slots epoch_mark explain_blocked_job explain_finished_job explain_held_job
-    explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_lanes find_schedule find_servers
-    find_some_lanes find_worker finish_jobs hold_unique_jobs is_blocker is_bound is_epoch_over is_over is_schedule_busy
-    is_small is_stranger isolate_suspects key_lock limit_lanes list_open_groups list_partitions list_ready_kinds lock_chains
-    lock_queue longest_time make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes
-    name_idle_workers name_job name_refusals name_unique_key open_lock promote_waiting_jobs queue_lock read_system
-    reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain refuse_continuation refuse_epoch refuse_finished_job
-    refuse_job refuse_locked_job refuse_unique reopen_jobs retry_delay return_jobs return_tokens run_schedule send_notice
-    set_schedule settle_buckets share_batch share_limit spend_tokens start_epoch unblock_jobs wait_for_queue
-    wake_limited_queues write_epoch write_minutes
+    chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys clear_suspects close_chains count_jobs_ahead
+    demote_keyed_jobs describe_error describe_row_holders desired_slots epoch_mark excuse_jobs explain_blocked_job
+    explain_finished_job explain_held_job explain_key explain_limits explain_pending_job explain_waiting_job find_faults
+    find_lanes find_schedule find_servers find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker
+    is_bound is_epoch_over is_over is_schedule_busy is_small is_stranger key_lock limit_lanes list_open_groups
+    list_partitions list_ready_kinds lock_chains lock_queue longest_time make_histogram make_summaries make_tick_jobs
+    measure_percentile measure_rate most_crashes name_idle_workers name_job name_refusals name_unique_key open_lock
+    promote_waiting_jobs queue_lock read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain
+    refuse_continuation refuse_epoch refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs
+    reserve_suspects retry_delay return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets share_batch
+    share_limit spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch write_minutes
 """)
 
 SCALER_VIEWS = ("v_worker_capacity",)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.access.grants import emit_grants
+from leasehold.access.grants import emit_grants, emit_rights
 from leasehold.access.roles import (
     QUERY_FUNCTIONS,
     ROLE_NAMES,
@@ -351,6 +351,15 @@ async def test_what_was_changed_by_hand_is_told_and_put_right(roles: Roles, psql
         async with open_database(roles.dsn("owner")) as database:
             await database.fetch("select leasehold.read_schedule_rows('select 1 as x')")
     assert (await apply_grants(roles.owner_dsn, roles.prefix)).differing == ()
+
+
+async def test_a_former_signature_has_the_rights_of_its_function(roles: Roles, psql: Psql) -> None:
+    former = "create function leasehold.cancel_job(job_id text) returns text language sql as 'select null::text'"
+    psql(roles.owner_dsn, former)
+    assert "cancel_job belongs to" in " ".join((await grants_state(roles.owner_dsn)).differing)
+    psql(roles.owner_dsn, "set search_path = pg_catalog; " + emit_rights(roles.prefix, overloaded={"cancel_job"}))
+    assert (await grants_state(roles.owner_dsn)).differing == ()
+    psql(roles.owner_dsn, "drop function leasehold.cancel_job(text)")
 
 
 async def test_without_roles_there_is_nothing_to_compare(database_url: str) -> None:

@@ -22,8 +22,8 @@ async def lanes(
     dry: Sequence[tuple[str, str]] = (),
 ) -> list[Lane]:
     [row] = await database.call("find_lanes", queues, kinds, [q for q, _ in dry], [k for _, k in dry])
-    found = zip(row["lane_queues"] or [], row["lane_kinds"] or [], row["lane_grouped"] or [], strict=True)
-    return [(queue, kind, is_grouped) for queue, kind, is_grouped in found]
+    found = zip(row["lane_queues"] or [], row["lane_kinds"] or [], row["lane_classes"] or [], strict=True)
+    return [(queue, kind, bool(lane_class)) for queue, kind, lane_class in found]
 
 
 async def many(database: Database, queues: int, kinds: int) -> None:

@@ -37,6 +37,7 @@ class Interruption:
     def __init__(self) -> None:
         self.number: int | None = None
         self._count = 0
+        self._heard: list[signal.Signals] = []
         self._heeds = False
         self._owes = 0
         self._listeners: list[Callable[[], object]] = []
@@ -47,13 +48,15 @@ class Interruption:
         return self.number is not None
 
     def install(self) -> None:
-        """Begin to hear signals. They may be left to others for a while, who put back what they found."""
-        for each in SIGNALS:
+        """Begin to hear signals, without those that this process was started to ignore. They may be left to others for a
+        while, who put back what they found."""
+        self._heard = [each for each in SIGNALS if signal.getsignal(each) != signal.SIG_IGN]
+        for each in self._heard:
             signal.signal(each, self._hear)
 
     def uninstall(self) -> None:
         """From now on a signal kills: all is done but the end of the interpreter."""
-        for each in SIGNALS:
+        for each in self._heard:
             signal.signal(each, signal.SIG_DFL)
 
     def exit_code(self, code: int) -> int:

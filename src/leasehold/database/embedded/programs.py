@@ -19,7 +19,7 @@ LOOK_SECONDS = 0.02
 Hurries = Callable[[], bool]
 
 
-class Ended(NamedTuple):
+class ProgramEnd(NamedTuple):
     """How a program ended, and what it said on both streams."""
 
     code: int
@@ -37,7 +37,7 @@ def run_program(
     user: SystemUser | None,
     end_sooner: Callable[[int, float], object],
     hurries: Hurries,
-) -> Ended:
+) -> ProgramEnd:
     """Run it in `folder` and wait for its end.
 
     `end_sooner` is called again and again as long as it runs and `hurries()`, with its process id and the seconds since then.
@@ -59,7 +59,7 @@ def run_program(
         )
         _wait(process, end_sooner, hurries)
         output.seek(0)
-        return Ended(process.returncode, output.read().decode(errors="replace").strip())
+        return ProgramEnd(process.returncode, output.read().decode(errors="replace").strip())
 
 
 def kill_group(process_id: int, _seconds: float) -> None:

@@ -56,7 +56,7 @@ async def test_a_database_of_others_is_not_touched_unless_that_is_meant(empty_da
     psql(empty_database_url, FOREIGN)
     with (
         asked(empty_database_url, None) as (context, _said),
-        pytest.raises(BadInput, match="1 table of another program.*--yes"),
+        pytest.raises(BadInput, match=r"1 table of another program.*--yes"),
     ):
         await agree_to_migrate(context, is_agreed=False)
     with asked(empty_database_url, "n\n") as (context, _said), pytest.raises(BadInput, match="nothing was changed"):
@@ -72,6 +72,6 @@ async def test_a_schema_that_would_be_changed_is_asked_for(fresh_database_url: s
     psql(fresh_database_url, "delete from leasehold.schema_repeatables where name = 'clock'")
     with (
         asked(fresh_database_url, None) as (context, _said),
-        pytest.raises(BadInput, match="from version 1 to 1.*--yes"),
+        pytest.raises(BadInput, match=r"from version 1 to 1.*--yes"),
     ):
         await agree_to_migrate(context, is_agreed=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+
 import pytest
 import trio
 
@@ -20,10 +22,10 @@ WAITING = "select pid from pg_stat_activity where query like 'create index concu
 
 
 @pytest.fixture
-async def boxes(empty_database_url: str) -> Database:
+async def boxes(empty_database_url: str) -> AsyncGenerator[Database]:
     await migrate(empty_database_url, catalogue=Catalogue.of(FIRST, {}, {}))
     async with open_database(empty_database_url) as database:
-        yield database  # pyright: ignore[reportReturnType]  a fixture
+        yield database
 
 
 def test_an_index_is_recognised_and_nothing_else() -> None:
