@@ -6,7 +6,7 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.shared.ending import Ending
 from leasehold.actors.shared.epochs import EpochLooker, EpochWatch
 from leasehold.actors.shared.outage import Outage
-from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
+from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise, until_there
 from leasehold.actors.upkeep.accountant import Accountant
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.janitor import Janitor
@@ -29,7 +29,7 @@ from leasehold.app import App
 from leasehold.app.builtin import with_builtins
 from leasehold.database import Database, ReservedConnection, open_database
 from leasehold.database.border import loop_ended
-from leasehold.errors import ActorFailed, BadInput
+from leasehold.errors import ActorFailed, BadInput, QueryRefused, SchemaMismatch
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
@@ -56,7 +56,13 @@ class Drainable(Protocol):
         ...
 
 
-async def run_actors(names: Sequence[str], settings: Settings, *, app: App | None = None) -> int:
+async def run_actors(
+    names: Sequence[str],
+    settings: Settings,
+    *,
+    app: App | None = None,
+    begin: Callable[[], Awaitable[object]] | None = None,
+) -> int:
     """Run actors until they are told to stop.
 
     SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second one
@@ -68,12 +74,13 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
         names: of `worker`, `scheduler`, `reaper` (which brings janitor and accountant).
         settings: of the process.
         app: handlers; `echo` and `dummy` are there without.
+        begin: what comes before the actors, again and again while it raises DatabaseUnavailable; probes answer meanwhile.
 
     Returns:
         The exit code: 0 after draining, 1 after an interruption; 130 if the first signal was SIGINT.
 
     Raises:
-        BadInput: an unknown name, or an app without handlers. ActorFailed: see `supervise`. DatabaseUnavailable: at the start.
+        BadInput: an unknown name, or an app without handlers. ActorFailed: see `supervise`. And what `begin` raises.
     """
     unknown = set(names) - set(ACTORS)
     if unknown or not names:
@@ -83,19 +90,23 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
     if "worker" in names and app is not None:
         check_process_kinds(app)
     try:
-        return await _run_together(names, settings, with_builtins(app))
+        return await _run_together(names, settings, with_builtins(app), begin)
     except ExceptionGroup as group:
         failure = culprit(group)
-        if isinstance(failure, ActorFailed):
+        if isinstance(failure, (ActorFailed, SchemaMismatch, QueryRefused)):
             raise failure from failure.__cause__
         raise
 
 
-async def _run_together(names: Sequence[str], settings: Settings, app: App) -> int:
+async def _run_together(
+    names: Sequence[str], settings: Settings, app: App, begin: Callable[[], Awaitable[object]] | None
+) -> int:
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
     actors: list[Drainable] = []
+    starting, begun = trio.CancelScope(), trio.Event()
 
     def drain() -> None:
+        starting.cancel()
         for actor in actors:
             actor.drain()
 
@@ -121,8 +132,17 @@ async def _run_together(names: Sequence[str], settings: Settings, app: App) -> i
             beside: list[Actor] = [EpochLooker(epochs, database)]
             if settings.probe_port is not None:
                 probe_connection = await stack.enter_async_context(database.reserve("probes"))
-                beside.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
-            return await _run(actors, ending, beside, database, settings, switchboard, outage)
+                beside.append(
+                    Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun, begun.is_set)
+                )
+
+            async def start() -> bool:
+                with starting:
+                    await until_there(begin, outage)
+                    begun.set()
+                return begun.is_set()
+
+            return await _run(start, actors, ending, beside, database, settings, switchboard, outage)
     finally:
         ending.leave()
 
@@ -172,6 +192,7 @@ async def _make(
 
 
 async def _run(
+    start: Callable[[], Awaitable[bool]],
     actors: Sequence[Drainable],
     ending: Ending,
     beside: Sequence[Actor],
@@ -188,10 +209,11 @@ async def _run(
         for actor in beside:
             helpers.start_soon(supervise, actor, nobody, outage)
         await helpers.start(ending.listen)
-        log.info("running %s", ", ".join(actor.name for actor in actors))
-        async with trio.open_nursery() as nursery:
-            for actor in actors:
-                nursery.start_soon(supervise, actor, nobody, outage)
+        if await start():
+            log.info("running %s", ", ".join(actor.name for actor in actors))
+            async with trio.open_nursery() as nursery:
+                for actor in actors:
+                    nursery.start_soon(supervise, actor, nobody, outage)
         helpers.cancel_scope.cancel()
     return ending.exit_code
 

@@ -68,6 +68,18 @@ async def supervise(
         await trio.sleep(wait)
 
 
+async def until_there(begin: Callable[[], Awaitable[object]] | None, outage: Outage) -> None:
+    """Call `begin` again and again, after a jittered back-off, while it raises DatabaseUnavailable."""
+    backoff = Backoff()
+    while begin is not None:
+        try:
+            await begin()
+            return
+        except DatabaseUnavailable as error:
+            outage.lost("start", error)
+        await trio.sleep(backoff.wait(monotonic()))
+
+
 def culprit(error: BaseException) -> BaseException:
     """What is behind an error that nurseries have wrapped: the first that is not the database's fault, else the first."""
     leaves = _leaves(error)

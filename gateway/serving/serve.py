@@ -7,13 +7,14 @@ import logging
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
+from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens
 from leasehold.gateway.access.token_cache import open_tokens
@@ -23,24 +24,31 @@ from leasehold.gateway.serving.schema_check import check_schema
 from leasehold.gateway.stream.hub import Hub
 from leasehold.gateway.stream.source import DatabaseSource
 from leasehold.notify.doorbell import open_doorbell
+from leasehold.observability.outage import OutageReminder
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
 
 POOL_SIZE = 5
 DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
+AGAIN_SECONDS = 2.0
 NAME = "leasehold gateway"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 NOT_BEGUN = 1  # whoever was told knows the signal
 
 
 def run_gateway(
-    settings: Settings, *, app: App | None = None, must_fit: bool = False, is_told: Callable[[], bool] = bool
+    settings: Settings,
+    *,
+    app: App | None = None,
+    must_fit: bool = False,
+    is_told: Callable[[], bool] = bool,
+    waits: bool = False,
 ) -> int:
     """Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Arguments and errors as in `serve`."""
     # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told))
+        return runner.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told, waits=waits))
 
 
 async def serve(
@@ -50,6 +58,7 @@ async def serve(
     ready: Callable[[str], None] | None = None,
     must_fit: bool = False,
     is_told: Callable[[], bool] = bool,
+    waits: bool = False,
 ) -> int:
     """Serves until SIGTERM or SIGINT: then takes no more connections, finishes what is in flight (at most
     `settings.drain_seconds`), and returns 0, or 130 after SIGINT. A signal that comes before it serves ends it with 143 or
@@ -63,12 +72,13 @@ async def serve(
         app: check args against its kinds, and refuse other kinds.
         ready: called with the URL as soon as requests are served.
         must_fit: begin only with a database whose schema this code can serve.
+        waits: begin also while the database cannot be reached; where its tokens have to be counted, as soon as it can.
         is_told: whether a signal came before this was called.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
-        DatabaseUnavailable: with `must_fit`, and off loopback without `gateway_token`, where the tokens of the database
-            have to be counted.
+        DatabaseUnavailable: without `waits`: with `must_fit`, and off loopback without `gateway_token`, where the tokens of
+            the database have to be counted.
         SchemaMismatch: with `must_fit`.
     """
     check_binding(settings)
@@ -77,9 +87,9 @@ async def serve(
         if is_told():
             return NOT_BEGUN
         if must_fit:
-            await _refuse_misfit(settings)
+            await _refuse_misfit(settings, waits=waits)
         await check_address(settings)
-        async with open_service(settings, app=app) as url:
+        async with _open_when_there(settings, app, waits=waits) as url:
             log.info("gateway serves %s", url)
             if ready is not None:
                 ready(url)
@@ -94,9 +104,32 @@ async def serve(
     return 128 + signal.SIGINT if stop.number == signal.SIGINT else 0
 
 
-async def _refuse_misfit(settings: Settings) -> None:
+async def _refuse_misfit(settings: Settings, *, waits: bool) -> None:
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
-        await check_schema(database, expected_version(), oldest_version())
+        try:
+            await check_schema(database, expected_version(), oldest_version())
+        except DatabaseUnavailable as error:
+            if not waits:
+                raise
+            log.warning("the database cannot be reached: %s; what needs it is answered with 503 until it can", error)
+
+
+@asynccontextmanager
+async def _open_when_there(settings: Settings, app: App | None, *, waits: bool) -> AsyncGenerator[str]:
+    """As `open_service`, tried again every few seconds where it has to ask the database and that cannot be reached."""
+    reminder = OutageReminder()
+    async with AsyncExitStack() as stack:
+        while True:
+            try:
+                url = await stack.enter_async_context(open_service(settings, app=app))
+                break
+            except DatabaseUnavailable as error:
+                if not waits:
+                    raise
+                if reminder.due(time.monotonic()):
+                    log.warning("nothing is served before the database can be asked for tokens: %s", error)
+            await asyncio.sleep(AGAIN_SECONDS)
+        yield url
 
 
 @asynccontextmanager

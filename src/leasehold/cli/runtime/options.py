@@ -22,6 +22,9 @@ INJECTED = Parameter(parse=False)
 LARGEST_BIGINT = 2**63 - 1
 LARGEST_INTEGER = 2**31 - 1
 AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT))
+FAIL_FAST = Parameter(
+    help="End with exit code 5 if the database cannot be reached at the start, instead of waiting for it.", negative=()
+)
 AN_INTEGER = Parameter(validator=Number(gte=-LARGEST_INTEGER - 1, lte=LARGEST_INTEGER))
 
 

@@ -6,7 +6,7 @@ Tests pass a subclass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,18 +117,26 @@ class Services:
 
         return await grants_state(dsn)
 
-    async def run_actors(self, names: Sequence[str], settings: Settings, app: App | None) -> int:
-        """Run actors until they are told to stop."""
+    async def run_actors(
+        self,
+        names: Sequence[str],
+        settings: Settings,
+        app: App | None,
+        begin: Callable[[], Awaitable[object]] | None = None,
+    ) -> int:
+        """Run actors until they are told to stop. `begin` comes first, again and again until the database is there."""
         from leasehold.actors.run import run_actors
 
-        return await run_actors(names, settings, app=app)
+        return await run_actors(names, settings, app=app, begin=begin)
 
-    def run_gateway(self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool) -> int:
+    def run_gateway(
+        self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True
+    ) -> int:
         """Run the gateway until it is told to stop. It checks the schema itself, under asyncio: what runs under trio before
         would load trio-asyncio, which makes each of asyncio's own calls dearer (a tenth of a request)."""
         from leasehold.gateway.serving.serve import run_gateway
 
-        return run_gateway(settings, app=app, must_fit=True, is_told=is_told)
+        return run_gateway(settings, app=app, must_fit=True, is_told=is_told, waits=waits)
 
     async def run_demo(
         self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
-from leasehold.cli.runtime.options import INJECTED, setting
+from leasehold.cli.runtime.options import FAIL_FAST, INJECTED, setting
 from leasehold.cli.runtime.outcome import Finally
 from leasehold.cli.runtime.parent import stop_with_parent
 
@@ -24,12 +24,14 @@ async def gateway(
             help="Refuse kinds and args that do not fit the handlers at module:attribute, and use the options of the kinds."
         ),
     ] = None,
+    fail_fast: Annotated[bool, FAIL_FAST] = False,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> Finally:
     """Serve the HTTP API.
 
-    SIGTERM finishes the requests in flight; a second signal ends it at once.
+    SIGTERM finishes the requests in flight; a second signal ends it at once. While the database cannot be reached, what needs
+    it is answered with 503.
 
     Example:
       leasehold gateway --port 8420
@@ -41,4 +43,8 @@ async def gateway(
         stop_with_parent()
     resolved = context.resolved(settings)
     interruption = context.interruption
-    return Finally(lambda: context.services.run_gateway(resolved, handlers, lambda: interruption.is_heard))
+
+    def run() -> int:
+        return context.services.run_gateway(resolved, handlers, lambda: interruption.is_heard, waits=not fail_fast)
+
+    return Finally(run)
