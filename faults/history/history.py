@@ -8,6 +8,8 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
+import msgspec
+
 from faults.history import records
 from faults.history.records import HELD, Change, End, Entry, Forgotten
 
@@ -22,6 +24,7 @@ class History:
         self._by_type: defaultdict[type, list[Entry]] = defaultdict(list)
         for entry in entries:
             self._by_type[type(entry)].append(entry)
+        self._by_type[Change] = list(_without_reservations(self.of(Change)))
 
     def of(self, kind: type[E]) -> Sequence[E]:
         """All records of one type, as they came."""
@@ -76,6 +79,21 @@ class History:
     def is_claim(self, change: Change) -> bool:
         """Whether the change gave the job to an owner."""
         return change.state in HELD and (change.old_state not in HELD or change.owner != change.old_owner)
+
+
+def _without_reservations(changes: Iterable[Change]) -> Iterable[Change]:
+    """A claim marks a suspect as taken before it takes it, in one transaction that nobody sees the middle of: one change."""
+    reserved: dict[tuple[int, int], Change] = {}
+    for change in sorted(changes, key=attrgetter("n")):
+        mark = reserved.pop((change.xid, change.job), None)
+        if mark is not None and change.attempt == mark.attempt + 1 and change.owner == mark.owner:
+            before = {name: getattr(mark, name) for name in ("old_state", "old_attempt", "old_owner", "old_lease")}
+            yield msgspec.structs.replace(change, **before)
+        elif change.old_state == "pending" and change.state == "claimed" and change.attempt == change.old_attempt:
+            reserved[change.xid, change.job] = change
+        else:
+            yield from (each for each in (mark, change) if each is not None)
+    yield from reserved.values()
 
 
 def process_of(by: str) -> str:

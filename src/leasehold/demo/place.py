@@ -12,6 +12,7 @@ import msgspec
 import trio
 
 from leasehold.database.embedded import EmbeddedPostgres, embedded_postgres
+from leasehold.database.embedded.programs import never
 from leasehold.settings import Settings
 
 
@@ -26,7 +27,7 @@ class Place(msgspec.Struct, kw_only=True):
 
 
 @asynccontextmanager
-async def open_place(settings: Settings, hurries: Callable[[], bool]) -> AsyncGenerator[Place]:
+async def open_place(settings: Settings, hurries: Callable[[], bool] = never) -> AsyncGenerator[Place]:
     """The configured database, or embedded Postgres: in `settings.data_folder` or else in a folder that is removed.
 
     However the block is left, the folder for reports and logs is removed, too, unless the place keeps its logs.
