@@ -25,7 +25,7 @@ set search_path = leasehold, pg_catalog, pg_temp as $$
 select * from leasehold.renew_leases($1, $2, $3, $4, $5, 0::bigint)
 $$;
 """
-RENEWED = "            timeout=ANSWER_SECONDS,\n        )\n        self._apply"
+RENEWED = "now - h.started for h in due],\n            timeout=ANSWER_SECONDS,\n"
 REASONS = " -> setof (job_id bigint, reason text)\n"
 COMPLETE = (
     "complete_jobs(incarnation uuid, job_ids bigint[], attempts integer[], outputs jsonb[], ran_for double precision[])"
@@ -36,7 +36,7 @@ Pairs = list[tuple[str, str]]
 REPLACED: dict[str, Pairs] = {
     # A new parameter that workers of the next version pass by name.
     "sql/functions/claim/claim_jobs.sql": [
-        ("kind_leases jsonb default null\n", "kind_leases jsonb default null, hint text default null\n"),
+        ("epoch bigint default null\n", "epoch bigint default null, hint text default null\n"),
         ("\nbegin\n", NOTE_HINT),
     ],
     "actors/claiming/dispatcher.py": [
@@ -51,9 +51,9 @@ REPLACED: dict[str, Pairs] = {
     "sql/functions/lease/renew_leases.sql": [
         ("ran_for double precision[]\n)", "ran_for double precision[], epoch bigint\n)")
     ],
-    "actors/leases/keeper.py": [(RENEWED, RENEWED.replace("        )\n", "            epoch=7,\n        )\n", 1))],
+    "actors/leases/keeper.py": [(RENEWED, f"{RENEWED}            epoch=7,\n")],
     "sql/signatures.txt": [
-        ("kind_leases jsonb =)", "kind_leases jsonb =, hint text =)"),
+        ("kind_leases jsonb =, epoch bigint =)", "kind_leases jsonb =, epoch bigint =, hint text =)"),
         (COMPLETE + REASONS, COMPLETE + REASONS.replace("reason text", "reason text, note text")),
         (RENEW + REASONS, f"{RENEW[:-1]}, epoch bigint){REASONS}{RENEW}{REASONS}"),
     ],

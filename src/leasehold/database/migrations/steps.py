@@ -56,14 +56,14 @@ select w.holds, (select what from wanted) as what,
 """
 
 
-class StepOutcome(msgspec.Struct, Generic[T]):
+class StepResult(msgspec.Struct, Generic[T]):
     """Of one try. Without `value` it gave way, for this `reason`."""
 
     value: tuple[T] | None = None
     reason: str = ""
 
 
-class LockWatch:
+class StepWatch:
     """Looks who keeps a step waiting and whom it keeps waiting; ends it where somebody has waited for too long."""
 
     def __init__(self, database: Database, pid: int, scope: trio.CancelScope) -> None:
@@ -111,7 +111,7 @@ class Steps:
             QueryRefused: Postgres refuses.
         """
         until = trio.current_time() + self._patience
-        told, outcome = "", StepOutcome[T]()
+        told, outcome = "", StepResult[T]()
         for pause in pauses():
             outcome = await self._attempt(work)
             if outcome.value is not None:
@@ -127,8 +127,8 @@ class Steps:
             "run `leasehold migrate` again when that has ended"
         )
 
-    async def _attempt(self, work: Work[T]) -> StepOutcome[T]:
-        outcome = StepOutcome[T]()
+    async def _attempt(self, work: Work[T]) -> StepResult[T]:
+        outcome = StepResult[T]()
         raised: BaseException | None = None
         try:
             async with trio.open_nursery() as nursery:
@@ -145,26 +145,26 @@ class Steps:
             raise raised
         return outcome
 
-    async def _watched(self, work: Work[T], nursery: trio.Nursery) -> StepOutcome[T]:
-        watch: LockWatch | None = None
+    async def _watched(self, work: Work[T], nursery: trio.Nursery) -> StepResult[T]:
+        watch: StepWatch | None = None
         with trio.CancelScope() as scope:
             try:
                 async with self.database.transaction() as session:
                     await session.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
                     [row] = await session.fetch("select pg_backend_pid() as pid")
-                    watch = LockWatch(self.database, row["pid"], scope)
+                    watch = StepWatch(self.database, row["pid"], scope)
                     nursery.start_soon(watch.run)
                     await session.execute(BRIEFLY)
                     value = await work(session)
-                return StepOutcome(value=(value,))
+                return StepResult(value=(value,))
             except LeaseholdError as error:
                 if sqlstate_of(error) not in GIVES_WAY:
                     raise
-                return StepOutcome(reason=(watch and watch.holders) or f"did not get a lock in time ({error})")
+                return StepResult(reason=(watch and watch.holders) or f"did not get a lock in time ({error})")
         assert watch is not None
         if watch.error is not None:
             raise named("the migration", watch.error) from watch.error
-        return StepOutcome(reason=watch.holders or f"gave way, because {watch.crowd} waited for it")
+        return StepResult(reason=watch.holders or f"gave way, because {watch.crowd} waited for it")
 
 
 def pauses() -> Iterator[float]:
