@@ -86,7 +86,7 @@ def test_a_newer_schema_that_breaks_nothing_can_be_worked_with() -> None:
             "problem",
             "added: trigger jobs.mine",
         ),
-        ("create index mine on leasehold.jobs (created_at)", "advice", "somebody added index jobs.mine"),
+        ("create index mine on leasehold.jobs (created_at)", "advice", "added by hand: index jobs.mine"),
     ],
     ids=["nothing", "function", "index", "column", "trigger", "own index"],
 )

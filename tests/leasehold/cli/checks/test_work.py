@@ -21,7 +21,7 @@ async def workers(database: Database, *, notify: bool = True) -> Check:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"notify": False, "poll_seconds": 60.0}, "a new job may wait for so long"),
+        ({"notify": False, "poll_seconds": 60.0}, "a new job may wait that long"),
         ({"lease_seconds": 2.0, "renew_seconds": 0.5}, "lease_seconds = 2 is short"),
     ],
     ids=["poll", "lease"],

@@ -97,7 +97,7 @@ def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql
         'metadata  {"team":"data"}',
         "query  select 1 as shop",
         "stagger  over 30m in 4 batches",
-        "missed ticks  caught up, 100 at the most; missed is later than 1m",
+        "missed ticks  caught up, at most 100; missed is later than 1m",
         "overlap  skip the tick",
         "blackouts  sat, sun 00:00-12:00; 2190-12-24T00:00:00+00:00 to 2190-12-27T00:00:00+00:00",
         "starts at  <instant>",
