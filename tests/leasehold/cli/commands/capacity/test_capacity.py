@@ -44,8 +44,8 @@ def test_all_queues_are_shown_on_a_line_each(seeded: Cli) -> None:
         "queue  pending  ready  held  done/h  failed/h  workers  slots  average  per worker/h  drained in",
         "crawl       60     60     0      10         0        1      2      10s           720          5m",
         "mail         1      1     0       0         0        0      0        -             -           -",
-        "kind k in queue mail: no live worker serves it; its jobs wait, the first for 9m, whatever the the queue as a "
-        "whole",
+        "kind k in queue mail: no live worker serves it; its jobs wait, the first for 9m, whatever the queue as a whole "
+        "says",
     ]
 
 
