@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 3
+INTERRUPTS ?= 200
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -14,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test check format generate bench faults test-matrix dist clean
+.PHONY: help setup demo examples test check format generate bench faults interrupts acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +43,7 @@ format: $(INSTALLED) ## put the Python files into their one format
 
 generate: $(INSTALLED) ## write again what is made from the sources (tests hold it against them)
 	$(BIN)/python tools/schema_description.py
+	$(BIN)/python tools/signatures.py
 	$(BIN)/python tools/sql_reference.py
 	$(BIN)/python tools/client_reference.py
 	$(BIN)/python tools/openapi.py
@@ -51,8 +53,14 @@ generate: $(INSTALLED) ## write again what is made from the sources (tests hold 
 bench: $(INSTALLED) ## measure it, with raw asyncpg beside it
 	$(BIN)/python -m benchmarks
 
-faults: $(INSTALLED) ## only the tests that kill processes and Postgres
+faults: $(INSTALLED) ## a fleet under faults, and a checker of its history (SEED=… repeats, LONG=1 takes half an hour)
+	$(BIN)/python -m faults run $(if $(SEED),--seed $(SEED)) $(if $(LONG),--long)
+
+acceptance: $(INSTALLED) ## only the tests that kill processes and Postgres
 	$(BIN)/python -m pytest -q -m acceptance
+
+interrupts: $(INSTALLED) ## Ctrl-C and SIGTERM at random moments of each command (INTERRUPTS=200 moments)
+	LEASEHOLD_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q -s tests/faults/test_interrupts.py
 
 test-matrix: $(INSTALLED) ## the database tests on each Postgres and each Python that is here
 	$(BIN)/python tools/test_matrix.py --jobs $(JOBS)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Protocol
 
@@ -15,8 +14,10 @@ import trio
 
 from leasehold.actors.probes.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
+from leasehold.actors.shared.ending import Ending
+from leasehold.actors.shared.epochs import EpochLooker, EpochWatch
 from leasehold.actors.shared.outage import Outage
-from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
+from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise, until_there
 from leasehold.actors.upkeep.accountant import Accountant
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.janitor import Janitor
@@ -28,14 +29,12 @@ from leasehold.app import App
 from leasehold.app.builtin import with_builtins
 from leasehold.database import Database, ReservedConnection, open_database
 from leasehold.database.border import loop_ended
-from leasehold.errors import ActorFailed, BadInput
+from leasehold.errors import ActorFailed, BadInput, QueryRefused, SchemaMismatch
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
-
-FORCE_SECONDS = 5.0
 
 ACTORS = ("worker", "scheduler", "reaper")
 
@@ -57,23 +56,31 @@ class Drainable(Protocol):
         ...
 
 
-async def run_actors(names: Sequence[str], settings: Settings, *, app: App | None = None) -> int:
+async def run_actors(
+    names: Sequence[str],
+    settings: Settings,
+    *,
+    app: App | None = None,
+    begin: Callable[[], Awaitable[object]] | None = None,
+) -> int:
     """Run actors until they are told to stop.
 
     SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second one
     interrupts running handlers and hands their jobs back; the process ends five seconds later at the latest, and a
-    handler that cannot be interrupted is left to its lease. A third one ends the process on the spot.
+    handler that cannot be interrupted is left to its lease. A third one ends the process on the spot. All of that holds
+    for a blocked event loop, too.
 
     Args:
         names: of `worker`, `scheduler`, `reaper` (which brings janitor and accountant).
         settings: of the process.
         app: handlers; `echo` and `dummy` are there without.
+        begin: what comes before the actors, again and again while it raises DatabaseUnavailable; probes answer meanwhile.
 
     Returns:
-        The exit code: 0 after draining, 1 after an interruption.
+        The exit code: 0 after draining, 1 after an interruption; 130 if the first signal was SIGINT.
 
     Raises:
-        BadInput: an unknown name, or an app without handlers. ActorFailed: see `supervise`. DatabaseUnavailable: at the start.
+        BadInput: an unknown name, or an app without handlers. ActorFailed: see `supervise`. And what `begin` raises.
     """
     unknown = set(names) - set(ACTORS)
     if unknown or not names:
@@ -83,30 +90,61 @@ async def run_actors(names: Sequence[str], settings: Settings, *, app: App | Non
     if "worker" in names and app is not None:
         check_process_kinds(app)
     try:
-        return await _run_together(names, settings, with_builtins(app))
+        return await _run_together(names, settings, with_builtins(app), begin)
     except ExceptionGroup as group:
         failure = culprit(group)
-        if isinstance(failure, ActorFailed):
+        if isinstance(failure, (ActorFailed, SchemaMismatch, QueryRefused)):
             raise failure from failure.__cause__
         raise
 
 
-async def _run_together(names: Sequence[str], settings: Settings, app: App) -> int:
+async def _run_together(
+    names: Sequence[str], settings: Settings, app: App, begin: Callable[[], Awaitable[object]] | None
+) -> int:
     label = f"leasehold {'+'.join(names)} {os.getpid()}"
-    async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(
-            open_database(settings.database_url or "", application_name=label, direct_dsn=settings.direct_database_url)
-        )
-        switchboard, outage = Switchboard(), Outage()
-        actors: list[Drainable] = []
-        for name in names:
-            actors += await _make(name, stack, database, settings, app, switchboard, outage)
-        ending = Ending(actors, settings.drain_seconds)
-        probes: list[Actor] = []
-        if settings.probe_port is not None:
-            probe_connection = await stack.enter_async_context(database.reserve("probes"))
-            probes.append(Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun))
-        return await _run(actors, ending, probes, database, settings, switchboard, outage)
+    actors: list[Drainable] = []
+    starting, begun = trio.CancelScope(), trio.Event()
+
+    def drain() -> None:
+        starting.cancel()
+        for actor in actors:
+            actor.drain()
+
+    def interrupt() -> None:
+        for actor in actors:
+            if isinstance(actor, Worker):
+                actor.interrupt()
+
+    ending = Ending(drain, interrupt, settings.drain_seconds)
+    try:
+        async with AsyncExitStack() as stack:
+            switchboard, outage, epochs = Switchboard(), Outage(), EpochWatch()
+            database = await stack.enter_async_context(
+                open_database(
+                    settings.database_url or "",
+                    application_name=label,
+                    direct_dsn=settings.direct_database_url,
+                    greeter=epochs,
+                )
+            )
+            for name in names:
+                actors += await _make(name, stack, database, settings, app, switchboard, outage, epochs)
+            beside: list[Actor] = [EpochLooker(epochs, database)]
+            if settings.probe_port is not None:
+                probe_connection = await stack.enter_async_context(database.reserve("probes"))
+                beside.append(
+                    Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun, begun.is_set)
+                )
+
+            async def start() -> bool:
+                with starting:
+                    await until_there(begin, outage)
+                    begun.set()
+                return begun.is_set()
+
+            return await _run(start, actors, ending, beside, database, settings, switchboard, outage)
+    finally:
+        ending.leave()
 
 
 async def _make(
@@ -117,6 +155,7 @@ async def _make(
     app: App,
     switchboard: Switchboard,
     outage: Outage,
+    epochs: EpochWatch,
 ) -> list[Drainable]:
     async def reserve(purpose: str) -> ReservedConnection:
         return await stack.enter_async_context(database.reserve(purpose))
@@ -124,11 +163,8 @@ async def _make(
     match name:
         case "worker":
             connections = (await reserve("dispatcher"), await reserve("settler"))
-            return [
-                Worker(
-                    database, connections, settings, app, switchboard, settings.worker_id or made_up_id(), outage=outage
-                )
-            ]
+            me = settings.worker_id or made_up_id()
+            return [Worker(database, connections, settings, app, switchboard, me, outage=outage, epochs=epochs)]
         case "scheduler":
             ticks = await reserve("scheduler")
             declared_by = settings.app or ("app" if app.schedules else None)
@@ -143,16 +179,23 @@ async def _make(
             ]
         case _:
             return [
-                Reaper(await reserve("reaper"), switchboard, settings.poll_seconds, app.observers),
+                Reaper(
+                    await reserve("reaper"),
+                    switchboard,
+                    settings.poll_seconds,
+                    app.observers,
+                    settings.session_grace_seconds,
+                ),
                 Janitor(await reserve("janitor"), settings.retention_days),
                 Accountant(await reserve("accountant"), settings.retention_days),
             ]
 
 
 async def _run(
+    start: Callable[[], Awaitable[bool]],
     actors: Sequence[Drainable],
     ending: Ending,
-    probes: Sequence[Actor],
+    beside: Sequence[Actor],
     database: Database,
     settings: Settings,
     switchboard: Switchboard,
@@ -163,13 +206,14 @@ async def _run(
         if settings.notify:
             helpers.start_soon(supervise, Listener(database, switchboard), nobody, outage)
         helpers.start_soon(_end_with_the_loop)
-        for probe in probes:
-            helpers.start_soon(supervise, probe, nobody, outage)
+        for actor in beside:
+            helpers.start_soon(supervise, actor, nobody, outage)
         await helpers.start(ending.listen)
-        log.info("running %s", ", ".join(actor.name for actor in actors))
-        async with trio.open_nursery() as nursery:
-            for actor in actors:
-                nursery.start_soon(supervise, actor, nobody, outage)
+        if await start():
+            log.info("running %s", ", ".join(actor.name for actor in actors))
+            async with trio.open_nursery() as nursery:
+                for actor in actors:
+                    nursery.start_soon(supervise, actor, nobody, outage)
         helpers.cancel_scope.cancel()
     return ending.exit_code
 
@@ -178,37 +222,6 @@ async def _end_with_the_loop() -> None:
     await loop_ended()
     log.critical("the asyncio loop has ended; nothing can reach the database any more, so this process ends as well")
     os._exit(1)
-
-
-class Ending:
-    """Turns signals into draining, and draining that takes too long into an interruption."""
-
-    def __init__(self, actors: Sequence[Drainable], drain_seconds: float) -> None:
-        self._actors = actors
-        self._drain_seconds = drain_seconds
-        self.exit_code = 0
-        self.has_begun = False
-
-    async def listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Wait for signals until cancelled."""
-        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            task_status.started()
-            await anext(signals)
-            self.has_begun = True
-            log.info("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
-            for actor in self._actors:
-                actor.drain()
-            with trio.move_on_after(self._drain_seconds):
-                await anext(signals)
-            log.warning("interrupting what still runs")
-            self.exit_code = 1
-            for actor in self._actors:
-                if isinstance(actor, Worker):
-                    actor.interrupt()
-            with trio.move_on_after(FORCE_SECONDS):
-                await anext(signals)
-            log.warning("ending although not everything could be interrupted; the leases will run out")
-            os._exit(1)
 
 
 def made_up_id() -> str:

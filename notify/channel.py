@@ -1,6 +1,8 @@
 """The channel, and what may be said on it.
 
     wake            every worker looks for jobs            wake:QUEUE   those that serve the queue
+    ring:NAMES:QUEUE   of those that serve the queue these do; NAMES are the first eight characters of their incarnations,
+                    with commas between
     reap            the reaper looks for expired leases    tick         the scheduler looks for due jobs
     lost:ID:ATTEMPT:REASON   the owner of that attempt does not hold the job any more
     pause:QUEUE     nothing is claimed from the queue any more: hand back what has not begun
@@ -13,16 +15,24 @@ A notification only makes things faster. Anybody with psql can send one, so nons
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import msgspec
 
 CHANNEL = "leasehold"
 MAX_PAYLOAD = 1000
+NAME_LENGTH = 8
 
 
 class Wake(msgspec.Struct, frozen=True):
-    """Look for jobs; `queue` None means every queue."""
+    """Look for jobs; `queue` None means every queue. `names`: which workers, by the beginnings of their incarnations; None: all."""
 
     queue: str | None = None
+    names: frozenset[str] | None = None
+
+    def means(self, incarnation: UUID) -> bool:
+        """Whether the worker with this incarnation is to look."""
+        return self.names is None or str(incarnation)[:NAME_LENGTH] in self.names
 
 
 class Reap(msgspec.Struct, frozen=True):
@@ -73,8 +83,8 @@ def parse_notice(payload: str) -> Notice | None:
     """What a payload says; None for nonsense."""
     word, _, rest = payload.partition(":")
     match word:
-        case "wake" if len(payload) <= MAX_PAYLOAD:
-            return Wake(rest or None) if rest or payload == "wake" else None
+        case "wake" | "ring" if len(payload) <= MAX_PAYLOAD:
+            return _parse_wake(payload) if word == "wake" else _parse_ring(rest)
         case "reap" | "tick" if not rest:
             return Reap() if word == "reap" else TickNotice()
         case "ping" | "pause" | "command" if rest:
@@ -85,6 +95,16 @@ def parse_notice(payload: str) -> Notice | None:
             return Closed(int(rest))
         case _:
             return None
+
+
+def _parse_wake(payload: str) -> Wake | None:
+    queue = payload.removeprefix("wake").removeprefix(":")
+    return Wake(queue or None) if queue or payload == "wake" else None
+
+
+def _parse_ring(text: str) -> Wake | None:
+    names, _, queue = text.partition(":")
+    return Wake(queue, frozenset(names.split(","))) if names and queue else None
 
 
 def _parse_lost(text: str) -> Lost | None:

@@ -57,7 +57,6 @@ class Announcer:
         self._emit = observers.emit
         self.heard = observers.heard
         self._identity = identity
-        self._told: set[HeldJob] = set()
 
     def worker(self, event_type: type[WorkerEvent]) -> None:
         """The worker became ready, is stopping or has stopped."""
@@ -111,10 +110,6 @@ class Announcer:
                 self._created(job, job_id, begins_chain=number < len(made.jobs))
 
     def _job_completed(self, held: HeldJob, *, has_next: bool) -> None:
-        # Where the reply to a statement was lost, it is sent again and succeeds again.
-        if held in self._told:
-            return
-        self._told.add(held)
         row = held.row
         if JobCompleted in self.heard:
             self._emit(JobCompleted(ran_for=_ran_for(held), **self._facts(held)))
@@ -127,10 +122,6 @@ class Announcer:
             self.heard, job_id, job.kind, job.queue, begins_chain=begins_chain, waits=bool(job.blockers)
         ):
             self._emit(event)
-
-    def batch_written(self) -> None:
-        """No statement of the last outcomes will be sent again."""
-        self._told.clear()
 
     def blocked(self, outcomes: Iterable[Blocked], refused: Iterable[Row]) -> None:
         """Handlers wait for chains."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import trio
@@ -20,6 +21,9 @@ from leasehold.jobs.kinds.kind import Kind
 SHUTDOWN = "shutdown"
 """Why a handler is cancelled whose worker ends; its job is handed back."""
 
+UNRENEWED = "error"
+"""Why a handler is cancelled whose lease cannot be renewed for lack of the database."""
+
 EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
 
 
@@ -29,23 +33,28 @@ class HeldJob:
     Two threads share only single attributes, each written by one of them. A test holds this table:
 
     Written by (all others only read, or call the methods):
-        self: every attribute, when it is made; `lost`, `scope` and `clock` in its methods.
+        self: every attribute, when it is made; `lost`, `was_in_time`, `scope` and `clock` in its methods.
         leases/keeper.py: `renew_at`, `shown`, `trusted_until` (in the keeper's thread).
         leases/sibling.py: `watched`.
         running/slot.py: `started`.
+        running/crew.py: `is_left`.
         running/attempt_session.py: `settling`.
         settling/settler.py: `settling`.
+        worker/rebirth.py: `incarnation`.
 
     Read in the keeper's thread: `attempt`, `id`, `lease`, `lost`, `renew_at`, `row`, `settling`, `shown`, `started`.
     """
 
     __slots__ = (
-        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "kind", "lease", "lost", "renew_at", "row", "scope",
-        "settling", "shown", "started", "timeout", "trusted_until", "watched",
+        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "is_left", "kind", "lease", "lost", "renew_at",
+        "row", "scope", "settling", "shown", "started", "timeout", "trusted_until", "was_in_time", "watched",
     )  # fmt: skip
 
-    def __init__(self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float) -> None:
+    def __init__(
+        self, row: Row, kind: Kind[..., Any], claimed_at: float, renew_after: float, incarnation: UUID | None = None
+    ) -> None:
         self.id: int = row["job_id"]
+        self.incarnation = incarnation
         self.attempt: int = row["attempt"]
         self.row = row
         self.kind = kind
@@ -56,6 +65,8 @@ class HeldJob:
         self.started: float | None = None
         self.scope: trio.CancelScope | None = None
         self.lost: str | None = None
+        self.was_in_time = False
+        self.is_left = False
         self.settling = False
         self.shown = False
         self.watched: trio.CancelScope | None = None
@@ -101,6 +112,18 @@ class HeldJob:
             if self.scope is not None:
                 self.scope.cancel(reason)
 
+    def lapse(self, now: float) -> None:
+        """The trust window is over. Noticed before the lease ran out, it was the database that was away, and the job can be
+        handed back in good order; noticed later, this process stood still.
+        """
+        self.was_in_time = self.was_in_time or now < self.trusted_until + lease_margin(self.lease)
+        self.lose(UNRENEWED)
+
+    @property
+    def may_go_back(self) -> bool:
+        """Whether it was given up for lack of the database alone. A job with a single attempt must not start twice."""
+        return self.lost == UNRENEWED and self.was_in_time and (self.started is None or self.row["max_attempts"] > 1)
+
     def job(self, identity: WorkerIdentity, host: JobHost | None = None) -> Job:
         """What the handler sees. `host` is what its methods call; without one they say that there is no worker at hand."""
         row = self.row
@@ -111,7 +134,7 @@ class HeldJob:
             queue=row["queue"],
             attempt=self.attempt,
             max_attempts=row["max_attempts"],
-            incarnation=identity.incarnation,
+            incarnation=self.incarnation or identity.incarnation,
             worker_id=identity.worker_id,
             key=row["key"],
             priority=row["priority"],

@@ -9,6 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.places import place_of
 from leasehold.errors import InvalidArgs, LeaseholdError, told_of
 from leasehold.jobs.enqueueing.encoding import Check, encode_continuation, encode_wait
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
@@ -151,27 +152,46 @@ def meant(error: BaseException) -> BaseException:
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Type, message and traceback, in what Postgres can keep and people want to read. Never raises."""
+    """Type, message, traceback and place, in what Postgres can keep and people want to read. Never raises."""
     told = told_of(error)
     if told is not None:
         return told
-    try:
-        message = str(error)
-        lines = traceback.format_exception(error)
-    except BaseException:
-        message, lines = "the exception cannot be printed", []
-    return {
+    described = {
         "type": sanitized(type(error).__qualname__),
-        "message": sanitized(message[:MOST_MESSAGE]),
-        "traceback": sanitized("".join(lines)[-MOST_TRACEBACK:]),
+        "message": sanitized(_message(error)[:MOST_MESSAGE]),
+        "traceback": sanitized(_traceback(error)[-MOST_TRACEBACK:]),
     }
+    place = _place(error)
+    return described if place is None else described | {"place": sanitized(place)}
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:
+        return "the exception cannot be printed"
+
+
+def _traceback(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))
+    except BaseException:  # somebody's class of exceptions may break anything but this
+        return "".join(traceback.format_tb(error.__traceback__))
+
+
+def _place(error: BaseException) -> str | None:
+    try:
+        return place_of(error)
+    except Exception:
+        return None
 
 
 def told_beside(told: dict[str, Any], raised: BaseException) -> dict[str, Any]:
     """An error that is not the handler's own, with what the handler raised. Never raises."""
     also = describe(raised)
     message = f"{told['message']}; it raised {also['type']}: {also['message']}"
-    return told | {"message": message[:MOST_MESSAGE], "traceback": also["traceback"]}
+    place = {"place": also["place"]} if "place" in also else {}
+    return told | place | {"message": message[:MOST_MESSAGE], "traceback": also["traceback"]}
 
 
 def sanitized(text: str) -> str:

@@ -36,29 +36,47 @@ def log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> N
 
 
 def log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswered: Collection[int]) -> None:
-    """Tell people about failed attempts. No row: this attempt had ended before, and its handler raised all the same; unless
-    the first write went `unanswered`, and this was its repetition."""
+    """Tell people about failed attempts: in one line, and after the last attempt with the traceback.
+
+    No row: this attempt had ended before, and its handler raised all the same; unless the first write went `unanswered`, and
+    this was its repetition.
+    """
     for outcome in outcomes:
         row = rows.get(outcome.held.id)
         if row is None and outcome.held.id in unanswered:
             log.debug("job %s: failure repeated, the first one was heard", outcome.held.id)
         elif row is None:
             log.warning(
-                "job %s: attempt %s raised after it had completed the job (%s: %s)",
+                "job %s: attempt %s raised after it had completed the job: %s",
                 outcome.held.id,
                 outcome.held.attempt,
-                outcome.error["type"],
-                outcome.error["message"],
+                _in_a_line(outcome),
                 extra={"job_id": outcome.held.id, "attempt": outcome.held.attempt},
             )
         elif row["outcome"] != "refused":
-            log.warning(
-                "job %s of kind %s failed attempt %s (%s: %s), now %s",
-                outcome.held.id,
-                outcome.held.row["kind"],
-                outcome.held.attempt,
-                outcome.error["type"],
-                outcome.error["message"],
-                row["outcome"],
-                extra={"job_id": outcome.held.id, "kind": outcome.held.row["kind"], "attempt": outcome.held.attempt},
-            )
+            _log_failure(outcome, row["outcome"])
+
+
+def _log_failure(outcome: Failed, became: str) -> None:
+    held = outcome.held
+    fields = {"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt}
+    if became == "failed":
+        text, level = "job %s of kind %s failed for good with attempt %s: %s", logging.ERROR
+        log.log(
+            level,
+            text,
+            held.id,
+            held.row["kind"],
+            held.attempt,
+            _in_a_line(outcome),
+            extra=fields | {"error": outcome.error},
+        )
+    else:
+        text, level = "job %s of kind %s failed attempt %s, now %s: %s", logging.WARNING
+        log.log(level, text, held.id, held.row["kind"], held.attempt, became, _in_a_line(outcome), extra=fields)
+
+
+def _in_a_line(outcome: Failed) -> str:
+    error = outcome.error
+    place = f" ({error['place']})" if "place" in error else ""
+    return f"{error['type']}: {error['message']}{place}"

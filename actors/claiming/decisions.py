@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 PREFETCH_SECONDS = 0.05
+LONGEST_PREFETCH_SECONDS = 1.0
+CLAIMS_AHEAD = 3
 MOST_PREFETCH = 1000
 
 
-def claim_size(slots: int, busy: int, backlog: int, rate: float) -> int:
+def prefetch_seconds(claim_seconds: float) -> float:
+    """How far ahead to fetch where the last claim took so long: 50 ms, or three times a slow claim, a second at the most.
+
+    A refill is asked for when half is left. Were that less than a claim takes, the slots would run dry at each claim, the
+    rate of finished jobs would fall, the next batch would be smaller, and so on down.
+    """
+    return min(LONGEST_PREFETCH_SECONDS, max(PREFETCH_SECONDS, CLAIMS_AHEAD * claim_seconds))
+
+
+def claim_size(slots: int, busy: int, backlog: int, rate: float, claim_seconds: float = 0.0) -> int:
     """How many jobs to claim now; 0 for none.
 
-    Free slots are filled, and beyond them as much is fetched as the worker has lately finished in 50 ms, so that fast
-    jobs come in large batches and slow ones are not held back from other workers. A refill smaller than half of that
-    waits, unless a slot is idle.
+    Free slots are filled, and beyond them as much is fetched as the worker has lately finished in `prefetch_seconds`, so that
+    fast jobs come in large batches and slow ones are not held back from other workers. A refill smaller than half of
+    that waits, unless a slot is idle.
     """
-    prefetch = min(MOST_PREFETCH, int(rate * PREFETCH_SECONDS))
+    prefetch = min(MOST_PREFETCH, int(rate * prefetch_seconds(claim_seconds)))
     wanted = (slots - busy) + prefetch - backlog
     has_idle_slot = busy + backlog < slots
     return wanted if has_idle_slot or wanted > prefetch // 2 else 0

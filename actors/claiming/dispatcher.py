@@ -6,49 +6,33 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from time import monotonic
+from uuid import UUID
 
 import msgspec
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
 from leasehold.actors.claiming.backlog import Backlog
+from leasehold.actors.claiming.claim_log import DispatcherStatistics, log_claims
 from leasehold.actors.claiming.decisions import Rate, claim_size
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.waiting import PollDecay, wait_until_due
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
-from leasehold.errors import DatabaseUnavailable
+from leasehold.errors import DatabaseUnavailable, EpochOver
 from leasehold.events import JobUnblocked
 
 log = logging.getLogger(__name__)
 
 RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
+BUSY_SECONDS = 1.0  # until a job whose row another session holds is handed back again
 MOST_CLAIMED = 10_000
 MOST_ENDINGS = 2
-UNHEARD_AFTER = 0.5
-MOST_NAMED = 10
-
-
-class DispatcherStatistics(msgspec.Struct, frozen=True):
-    """Counts since the start.
-
-    Attributes:
-        claimed: jobs. claims: statements. empty_claims: those that found nothing.
-        wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found although nobody had rung for
-            them, while this worker had been idle and listening for half a second.
-        handed_back: claimed jobs given back unstarted. leaked: found by reconciliation.
-    """
-
-    claimed: int
-    claims: int
-    empty_claims: int
-    wake_ups: int
-    lost_wake_ups: int
-    handed_back: int
-    leaked: int
+SWEEP_SECONDS, UNHEARD_AFTER = 30.0, 0.5
 
 
 class Dispatcher:
@@ -76,8 +60,11 @@ class Dispatcher:
         is_listening: Callable[[], bool],
         announcer: Announcer = SILENT,
         hold_for: Callable[[], float] = float,
+        epochs: EpochWatch | None = None,
     ) -> None:
         self._mode = mode
+        self._epochs = epochs or EpochWatch()
+        self._opened = 0
         self._hold_for = hold_for
         self._paused: set[str] = set()
         self._connection = connection
@@ -90,6 +77,10 @@ class Dispatcher:
         self._rate = Rate(monotonic())
         self._signal = Signal()
         self._rung = False
+        self._claim_seconds = 0.0
+        self._overheard = False
+        self._is_poll = False
+        self._sweep_at = 0.0
         self._is_listening = is_listening
         self._unheard = False
         self._reconcile_at = monotonic() + RECONCILE_SECONDS
@@ -105,6 +96,10 @@ class Dispatcher:
         """Look for jobs now."""
         self._rung = True
         self._signal.set()
+
+    def overhear(self) -> None:
+        """Others were rung for: what we find of it is not a lost wake-up."""
+        self._overheard, self._unheard = True, False
 
     def job_ended(self, count: int) -> None:
         """So many jobs were settled."""
@@ -128,7 +123,7 @@ class Dispatcher:
         self._reconcile_at = 0.0
         while not self._mode.is_draining:
             self.turned_at = monotonic()
-            if monotonic() >= self._reconcile_at:
+            if monotonic() >= self._reconcile_at or self._is_new_connection():
                 await self._reconcile()
             await self._look()
         await self._end()
@@ -161,48 +156,77 @@ class Dispatcher:
         if size == 0:
             await self._signal.wait(HAND_BACK_AFTER)
             await self._hand_back_stuck()
-        elif await self._claim(size) < size and not self._mode.is_draining:
-            await self._wait()
+        elif self._is_poll and monotonic() < self._sweep_at:
+            await self._poll_once()
+        elif await self._claim(size) < size and not self._mode.is_draining and not self._is_new_connection():
+            await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
+
+    async def _poll_once(self) -> None:
+        """Claim at the next turn if there may be something, else wait. Each half minute a poll claims, which looks closer."""
+        next_claim = await self._connection.call_value("next_claim_in", list(self._identity.queues))
+        if isinstance(next_claim, float) and next_claim <= 0:
+            self._is_poll = False
+        else:
+            self._counts["looks"] += 1
+            await self._wait(next_claim)
+
+    def _is_new_connection(self) -> bool:
+        """Whether the connection was lost and opened again since the last reconciliation: a claim may have been lost with it."""
+        return self._connection.opened != self._opened
 
     def _claim_size(self) -> int:
         slots = self._mode.slots
         busy = slots - self._backlog.idle_slots
-        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()))
+        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()), self._claim_seconds)
 
     async def _claim(self, size: int) -> int:
         asked_at = monotonic()
+        self._sweep_at = asked_at + SWEEP_SECONDS
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
         identity = self._identity
-        rows = await self._connection.call(
-            "claim_jobs",
-            incarnation=identity.incarnation,
-            worker_id=identity.worker_id,
-            queues=list(identity.queues),
-            kinds=self._app.served_kinds,
-            batch=size,
-            lease=timedelta(seconds=identity.lease_seconds),
-            kind_leases=self._kind_leases,
-        )
+        incarnation = identity.incarnation
+        with self._epochs.suspecting():
+            rows = await self._connection.call(
+                "claim_jobs",
+                incarnation=incarnation,
+                worker_id=identity.worker_id,
+                queues=list(identity.queues),
+                kinds=self._app.served_kinds,
+                batch=size,
+                lease=timedelta(seconds=identity.lease_seconds),
+                kind_leases=self._kind_leases,
+                epoch=self._epochs.epoch,
+            )
+        self._claim_seconds = monotonic() - asked_at
+        self._check_turn(incarnation)
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
         self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
             self._poll.reset()
-            jobs = [HeldJob(row, self._app.find(row["kind"]), asked_at, identity.renew_seconds) for row in rows]
+            renew, find = identity.renew_seconds, self._app.find
+            jobs = [HeldJob(row, find(row["kind"]), asked_at, renew, incarnation) for row in rows]
             for held in jobs:
+                if (former := self._holdings.get(held.id)) is not None:
+                    former.lose("taken_by_another_worker")
                 self._holdings[held.id] = held
             self._backlog.extend(jobs)
-            _log_claims(jobs, was_rung)
+            log_claims(jobs, was_rung)
             self._announcer.claimed(jobs)
             if JobUnblocked in self._announcer.heard:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
 
-    async def _wait(self) -> None:
-        """Until there is a reason to look again."""
-        next_due = await self._connection.call_value("next_look_in", list(self._identity.queues))
+    def _check_turn(self, incarnation: UUID) -> None:
+        """Raise EpochOver for an answer to what we asked as another incarnation than we are by now."""
+        if incarnation is not self._identity.incarnation:
+            raise EpochOver
+
+    async def _wait(self, next_due: object) -> None:
+        """Until there is a reason to look again; `next_due` seconds at the most."""
+        self._is_poll = self._overheard = False
         poll = self._poll.wait()
         seconds = wait_until_due(next_due, poll, progress=False)
         if await self._signal.wait(seconds):
@@ -210,7 +234,8 @@ class Dispatcher:
         elif seconds < poll and isinstance(next_due, float) and next_due > 0:
             self._poll.reset()
         else:
-            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening()
+            self._is_poll = True
+            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening() and not self._overheard
 
     async def _hand_back_stuck(self) -> None:
         """Give back what was fetched ahead when every slot turned out to be busy for long."""
@@ -230,8 +255,10 @@ class Dispatcher:
 
     async def _release(self, identities: list[tuple[int, int]]) -> None:
         identities.sort()
-        ids, attempts = [i for i, _ in identities], [a for _, a in identities]
-        await self._connection.call("release_jobs", self._identity.incarnation, ids, attempts)
+        lists = [list(each) for each in zip(*identities, strict=True)]
+        rows = await self._connection.call("release_jobs", self._identity.incarnation, *lists)
+        if any(row["reason"] == "busy" for row in rows):
+            self._reconcile_at = min(self._reconcile_at, monotonic() + BUSY_SECONDS)
 
     async def _reconcile(self) -> None:
         """Compare what the database says we hold with what we run.
@@ -240,7 +267,11 @@ class Dispatcher:
         it is handed back. A job that we run and the database does not know is lost.
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
-        rows = await self._connection.call("held_jobs", self._identity.incarnation)
+        incarnation = self._identity.incarnation
+        rows = await self._connection.call("held_jobs", incarnation)
+        self._check_turn(incarnation)
+        self._opened = self._connection.opened
+        self._reconcile_at = monotonic() + RECONCILE_SECONDS
         theirs = {(row["job_id"], row["attempt"]) for row in rows}
         leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
         if leaked:
@@ -251,26 +282,9 @@ class Dispatcher:
             held = self._holdings.get(job_id)
             if held is not None and held.attempt == attempt:
                 held.lose("taken_by_another_worker")
-        self._reconcile_at = monotonic() + RECONCILE_SECONDS
+                if held.is_left:
+                    drop(self._holdings, held)
 
     def statistics(self) -> DispatcherStatistics:
         """Counts since the start."""
         return DispatcherStatistics(**self._counts)
-
-
-def _log_claims(jobs: list[HeldJob], was_rung: bool) -> None:
-    if len(jobs) > MOST_NAMED:
-        log.debug("claimed %d jobs", len(jobs))
-        return
-    if not log.isEnabledFor(logging.INFO):
-        return
-    for held in jobs:
-        row = held.row
-        log.info(
-            "claimed job %s of kind %s for %s (attempt %s)",
-            held.id,
-            row["kind"],
-            row["key"] or row["queue"],
-            held.attempt,
-            extra={"job_id": held.id, "kind": row["kind"], "attempt": held.attempt, "woken": was_rung},
-        )

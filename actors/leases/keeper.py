@@ -21,10 +21,11 @@ import trio
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.waiting import Backoff
 from leasehold.database import Caller, open_database
-from leasehold.errors import DatabaseUnavailable
+from leasehold.errors import DatabaseUnavailable, EpochOver
 from leasehold.events import LeaseRenewed
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ class Keeper:
         pulse: of the worker's event loop.
         announcer: of the worker, used in its thread.
         away: called in the worker's thread with our name and the error when the database is not there.
+        epochs: of the process; None: connections are not greeted.
     """
 
     name = "lease keeper"
@@ -80,9 +82,11 @@ class Keeper:
         pulse: Pulse,
         announcer: Announcer = SILENT,
         away: Callable[[str, BaseException], object] = _nobody,
+        epochs: EpochWatch | None = None,
     ) -> None:
         self._dsn = dsn
-        self._incarnation = identity.incarnation
+        self._epochs = epochs
+        self._identity = identity
         self._holdings = holdings
         self._renew_seconds = identity.renew_seconds
         self._lost = lost
@@ -122,8 +126,9 @@ class Keeper:
             self._cancel_thread = lambda: token.run_sync_soon(scope.cancel)
             if self._stopping:
                 return
+            greeter = None if self._epochs is None else self._epochs.in_thread(portal)
             async with (
-                open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS) as database,
+                open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS, greeter=greeter) as database,
                 database.reserve("lease keeper") as connection,
             ):
                 await self._renew_until_cancelled(connection, portal)
@@ -137,7 +142,8 @@ class Keeper:
                 await self.renew_due(connection, portal)
             except DatabaseUnavailable as error:
                 wait = backoff.wait(monotonic())
-                portal.run_sync_soon(self._away, self.name, error)
+                if not isinstance(error, EpochOver):
+                    portal.run_sync_soon(self._away, self.name, error)
             slept_at = monotonic()
             await trio.sleep(wait)
             # Where this thread overslept as well, it was the whole process that stood still.
@@ -152,15 +158,18 @@ class Keeper:
             return
         due.sort(key=lambda held: held.id)
         self._counts["statements"] += 1
+        incarnation = self._identity.incarnation
         rows = await connection.call(
             "renew_leases",
-            self._incarnation,
+            incarnation,
             [h.id for h in due],
             [h.attempt for h in due],
             [h.lease for h in due],
             [None if h.started is None else now - h.started for h in due],
             timeout=ANSWER_SECONDS,
         )
+        if incarnation is not self._identity.incarnation:
+            return  # the worker has taken a new one meanwhile, and what it kept is due again at once
         self._apply(due, {row["job_id"]: row["reason"] for row in rows}, now, portal)
 
     def _apply(

@@ -15,6 +15,7 @@ from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases.keeper import Pulse
 
 WATCH_SECONDS = 0.1
+STANDSTILL_SECONDS = 1.0
 
 
 async def stand_by(held: HeldJob) -> None:
@@ -25,26 +26,43 @@ async def stand_by(held: HeldJob) -> None:
     with trio.CancelScope() as scope:
         held.watched = scope
         while held.lost is None and not held.settling:
-            left = held.trusted_until - monotonic()
-            if left <= 0:
-                held.lose("error")
+            now = monotonic()
+            if now >= held.trusted_until:
+                held.lapse(now)
                 return
-            await trio.sleep(left)
+            await trio.sleep(held.trusted_until - now)
 
 
 class Watcher:
-    """Starts siblings, and beats the pulse that shows the event loop turning."""
+    """Starts siblings, and beats the pulse that shows the event loop turning.
+
+    Args:
+        running: the jobs whose handlers run.
+        pulse: of the worker's event loop.
+        nursery: for the siblings.
+        stood_still: called when the event loop had not turned for so long that the worker may have been taken for dead.
+    """
 
     name = "watcher"
 
-    def __init__(self, running: Callable[[], Iterable[HeldJob]], pulse: Pulse, nursery: trio.Nursery) -> None:
+    def __init__(
+        self,
+        running: Callable[[], Iterable[HeldJob]],
+        pulse: Pulse,
+        nursery: trio.Nursery,
+        stood_still: Callable[[], object] = bool,
+    ) -> None:
         self._running = running
         self._pulse = pulse
         self._nursery = nursery
+        self._stood_still = stood_still
 
     async def run(self) -> None:
         """Look at what runs, ten times a second, until cancelled."""
+        self._pulse.at = monotonic()
         while True:
+            if monotonic() - self._pulse.at > STANDSTILL_SECONDS:
+                self._stood_still()
             self._pulse.at = monotonic()
             for held in self._running():
                 if held.watched is None and held.started is not None:

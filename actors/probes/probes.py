@@ -52,6 +52,7 @@ class Probes:
         actors: of this process.
         connection: for asking whether the database is there.
         is_draining: whether the process ends.
+        has_begun: whether the actors run: they begin when the database is there.
     """
 
     name = "probes"
@@ -63,12 +64,14 @@ class Probes:
         connection: Caller,
         observers: Observers,
         is_draining: Callable[[], bool],
+        has_begun: Callable[[], bool] = lambda: True,
     ) -> None:
         self._settings = settings
         self._actors = actors
         self._workers = [actor for actor in actors if isinstance(actor, Worker)]
         self._connection = connection
         self._is_draining = is_draining
+        self._has_begun = has_begun
         self._attempts = Attempts(observers) if self._workers else None
         self._stuck_seconds = max(STUCK_SECONDS, 3 * settings.poll_seconds)
         self._watched = [each for actor in actors for each in _watched(actor)]
@@ -92,7 +95,7 @@ class Probes:
         """One beat: look at every actor."""
         health = self.health
         health.is_draining = self._is_draining() or any(each.is_draining for each in self._workers)
-        health.has_started = all(each.presence.worker_name for each in self._workers)
+        health.has_started = self._has_begun() and all(each.presence.worker_name for each in self._workers)
         now = monotonic()
         watched = [] if health.is_draining or not health.has_started else self._watched
         health.stuck = {each.name: each.problem(now, self._stuck_seconds) for each in watched}

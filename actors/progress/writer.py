@@ -47,7 +47,7 @@ class ProgressWriter:
         self, caller: Caller, identity: WorkerIdentity, buffer: ProgressBuffer, is_running: Callable[[int], object]
     ) -> None:
         self._caller = caller
-        self._incarnation = identity.incarnation
+        self._identity = identity
         self._buffer = buffer
         self._is_running = is_running
         self._arrived = Signal()
@@ -85,7 +85,7 @@ class ProgressWriter:
 
     async def _write_progress(self, said: Sequence[ProgressReport]) -> None:
         self._counts["statements"] += 1
-        await report_progress(self._caller, self._incarnation, said)
+        await report_progress(self._caller, self._identity.incarnation, said)
         self._counts["progress"] += len(said)
         self._buffer.written(said)
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
 import trio
 
@@ -20,6 +21,7 @@ from leasehold.errors import BadInput, InvalidArgs, LeaseLost
 from leasehold.jobs.enqueueing.encoding import Check, encode_continuation
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.handling.job_host import Block, HostedJob
+from leasehold.jobs.handling.token import Token
 from leasehold.jobs.handling.transactions import (
     Completion,
     CompletionValues,
@@ -64,6 +66,15 @@ class WorkerAttemptSession:
         self._started: list[NewJob[Any]] = []
         self._new_ids: list[int] = []
 
+    @property
+    def _incarnation(self) -> UUID:
+        """Of now: the worker may have taken a new one since the handler began, and kept the job."""
+        return self._held.incarnation or self._job.incarnation
+
+    @property
+    def _token(self) -> Token:
+        return Token(self._job.id, self._job.attempt, str(self._incarnation))
+
     def set_continuation(self, continuation: ContinueWith[Any]) -> None:
         """The handler is going to return this."""
         if self._said is not None:
@@ -95,9 +106,9 @@ class WorkerAttemptSession:
         if isinstance(encoded, dict):
             raise InvalidArgs(encoded["message"])
         if continuation is None and not self._started:
-            return CompletionValues(*self._job.token, encoded, None)
+            return CompletionValues(*self._token, encoded, None)
         further = encode_continuation(continuation, self._started, self._check)
-        return CompletionValues(*self._job.token, encoded, further)
+        return CompletionValues(*self._token, encoded, further)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
         """A transaction that commits with its block."""
@@ -157,7 +168,7 @@ class WorkerAttemptSession:
             self._open.over("its block has ended, and it commits when the handler returns")
 
     async def _assert_lease(self, transaction: JobTransaction) -> None:
-        await transaction.call_last("assert_lease", *self._job.token)
+        await transaction.call_last("assert_lease", *self._token)
 
     async def _commit(self, transaction: JobTransaction) -> None:
         inner, self._inner, self._open = self._inner, None, None
@@ -207,8 +218,8 @@ class WorkerAttemptSession:
             if buffer.has_progress:
                 async with buffer.write_lock:
                     if said := buffer.latest([self._held.id]):
-                        await report_progress(self._inner, self._job.incarnation, said)
-            made = await self._inner.call_last("complete_job", *self._job.token, outcome.output, continuation, ran_for)
+                        await report_progress(self._inner, self._incarnation, said)
+            made = await self._inner.call_last("complete_job", *self._token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)
         if said:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 import trio
 
-from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
-from leasehold.actors.attempts.outcome import Released
+from leasehold.actors.attempts.held_job import UNRENEWED, HeldJob, Holdings, drop
+from leasehold.actors.attempts.outcome import Failed, Released
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Dispatcher
 from leasehold.actors.running.roster import Roster
@@ -13,7 +15,13 @@ from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.settling.settler import Settler
 from leasehold.actors.shared.mode import WorkerMode
 
+log = logging.getLogger(__name__)
+
 JOBS_PER_TURN = 10
+NOT_ITS_NURSERY = (
+    "its handler cancelled the nursery that it was called in, which is the worker's; it may cancel its own"
+)
+CANCELLED_US = {"type": "NurseryCancelled", "message": NOT_ITS_NURSERY, "traceback": ""}
 
 
 class Crew:
@@ -62,8 +70,19 @@ class Crew:
         for _ in range(count):
             self._numbered += 1
             # Trio names threads after the task that started them: that is how stacks are found.
-            name = f"slot {self._numbered} of {self._context.identity.worker_id}"
-            self._nursery.start_soon(self._serve, Slot(self._context), name=name)
+            self._nursery.start_soon(self._keep_serving, f"slot {self._numbered} of {self._context.identity.worker_id}")
+
+    async def _keep_serving(self, name: str) -> None:
+        """Run jobs in a slot that has a nursery of its own: a handler that cancels the nursery above it cancels no other."""
+        while True:
+            slot = Slot(self._context)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._serve, slot, name=name)
+            if not nursery.cancel_scope.cancel_called:
+                return
+            if slot.cut_short is not None:
+                log.error("job %s: %s", slot.cut_short.id, NOT_ITS_NURSERY, extra={"job_id": slot.cut_short.id})
+                self._settler.put(Failed(slot.cut_short, CANCELLED_US))
 
     async def _serve(self, slot: Slot) -> None:
         """Run jobs in a slot until the backlog is closed or lets it go. Lets the other tasks turn every few jobs."""
@@ -73,7 +92,7 @@ class Crew:
         async def take() -> HeldJob | None:
             nonlocal turns, last
             if last is not None and not last.settling:
-                drop(self._holdings, last)
+                self._let_go(last)
             last = None
             turns += 1
             if turns % JOBS_PER_TURN == 0:
@@ -89,6 +108,14 @@ class Crew:
             await slot.run_jobs(take)
         finally:
             del self._roster.slots[slot]
+
+    def _let_go(self, held: HeldJob) -> None:
+        """It has ended without an outcome. What was given up for lack of a renewal stays ours until its lease runs out:
+        forgotten, it would be found as a claim that we never heard of, and be handed back.
+        """
+        held.is_left = held.lost == UNRENEWED
+        if not held.is_left:
+            drop(self._holdings, held)
 
     async def _next_job(self) -> HeldJob | None:
         """A job to run, when there is room for its outcome; None when the backlog is closed, or lets the slot go."""

@@ -24,42 +24,59 @@ from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.producing.new_job import NewJob
 
 
+class HostedAttempt:
+    """The worker as one running attempt knows it. It knows the attempt by what the worker holds, not by its numbers: those
+    may come again after a failover, or belong to a later claim.
+    """
+
+    __slots__ = ("_held", "_host")
+
+    def __init__(self, host: WorkerJobHost, held: HeldJob) -> None:
+        self._host = host
+        self._held = held
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(None), ())
+
+    @property
+    def progress_sink(self) -> ProgressBuffer:
+        """Takes down what the handler says of itself."""
+        return self._host.progress_sink
+
+    def cancel_reason(self, job: HostedJob) -> str | None:  # noqa: ARG002  the protocol has it
+        """Why this attempt is being cancelled, if it is. In any thread."""
+        return self._held.cancel_reason
+
+    def session(self, job: HostedJob) -> WorkerAttemptSession:
+        """Of this attempt. Raises LeaseLost when it has ended."""
+        return self._host.session(self._held, job)
+
+
 class WorkerJobHost:
     """Makes the session of an attempt when its handler first asks.
 
     Attributes:
-        sessions: the attempts that asked and have not ended, by job and attempt.
+        sessions: those of the attempts that asked and have not ended.
         progress_sink: takes down what handlers say of themselves.
         pool: connections of the handlers; set while the worker runs.
     """
 
     def __init__(self, holdings: Holdings | None = None, app: App | None = None) -> None:
-        self.sessions: dict[tuple[int, int], WorkerAttemptSession] = {}
+        self.sessions: dict[HeldJob, WorkerAttemptSession] = {}
         self.progress_sink = ProgressBuffer()
         self.pool: Database | None = None
         self._thread = 0
         self._holdings: Holdings = {} if holdings is None else holdings
         self._app = app or App()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (type(None), ())
-
-    def cancel_reason(self, job: HostedJob) -> str | None:
-        """Why this attempt is being cancelled, if it is. In any thread."""
-        held = self._holdings.get(job.id)
-        return None if held is None or held.attempt != job.attempt else held.cancel_reason
-
-    def session(self, job: HostedJob) -> WorkerAttemptSession:
+    def session(self, held: HeldJob, job: HostedJob) -> WorkerAttemptSession:
         """Of this running attempt. Raises LeaseLost when it has ended."""
-        known = self.sessions.get((job.id, job.attempt))
+        known = self.sessions.get(held)
         if known is not None:
             return known
-        held = self._holdings.get(job.id)
-        if held is None or held.attempt != job.attempt or held.settling:
-            raise LeaseLost(f"attempt {job.attempt} of job {job.id} has ended")
-        made = self.sessions[job.id, job.attempt] = WorkerAttemptSession(
-            held, job, self.database, self.check, self.progress_sink
-        )
+        if held.settling or self._holdings.get(held.id) is not held:
+            raise LeaseLost(f"attempt {held.attempt} of job {held.id} has ended")
+        made = self.sessions[held] = WorkerAttemptSession(held, job, self.database, self.check, self.progress_sink)
         return made
 
     @asynccontextmanager
@@ -73,14 +90,14 @@ class WorkerJobHost:
             finally:
                 self.pool = None
 
-    async def begin_atomic(self, job: Job, kind: Kind[..., Any]) -> None:
+    async def begin_atomic(self, held: HeldJob, job: Job, kind: Kind[..., Any]) -> None:
         """Open the transaction that an atomic handler runs in. Raises LeaseLost, DatabaseUnavailable."""
-        session = self.session(job)
+        session = self.session(held, job)
         await (run_asyncio(session.begin_atomic) if kind.runs == "asyncio" else session.begin_atomic())
 
     async def close(self, held: HeldJob, end: Any) -> Outcome:
         """How an attempt ended whose handler returned this. See `WorkerAttemptSession.close`."""
-        session = self.sessions.get((held.id, held.attempt))
+        session = self.sessions.get(held)
         return ended(held, end, (), self.check) if session is None else await session.close(end)
 
     def waits(self, held: HeldJob, wait: WaitFor) -> Outcome:
@@ -89,7 +106,7 @@ class WorkerJobHost:
 
     async def leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""
-        session = self.sessions.pop((held.id, held.attempt), None)
+        session = self.sessions.pop(held, None)
         if session is not None:
             await session.undo()
 

@@ -23,8 +23,8 @@ class Roster:
         self.begun = 0
 
     def running(self) -> Iterator[HeldJob]:
-        """The jobs whose handlers run."""
-        return (slot.held for slot in self.slots if slot.held is not None)
+        """The jobs whose handlers run. In any thread."""
+        return (held for slot in list(self.slots) if (held := slot.held) is not None)
 
     @property
     def is_busy(self) -> bool:

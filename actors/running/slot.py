@@ -16,7 +16,7 @@ from leasehold.actors.attempts.outcome import Failed, Outcome, Released, complet
 from leasehold.actors.attempts.time_limits import TOO_LATE
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
-from leasehold.actors.running.job_host import WorkerJobHost
+from leasehold.actors.running.job_host import HostedAttempt, WorkerJobHost
 from leasehold.actors.running.middleware_chain import NO_MIDDLEWARES, invoke_within
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.events import JobStarted
@@ -62,6 +62,7 @@ class Slot:
 
     Attributes:
         held: the job whose handler runs now.
+        cut_short: the job whose handler was cancelled from outside of the slot; nothing was settled.
     """
 
     def __init__(self, context: SlotContext) -> None:
@@ -74,6 +75,7 @@ class Slot:
         self._processes = context.processes
         self._host = context.host
         self.held: HeldJob | None = None
+        self.cut_short: HeldJob | None = None
 
     async def run_job(self, held: HeldJob) -> None:
         """Run the handler of one job and settle what came of it. Raises nothing but trio.Cancelled from outside."""
@@ -117,6 +119,7 @@ class Slot:
             )  # it left a scope of its own open; trio has closed it
         except BaseException:
             if current is not None:
+                self.cut_short = current
                 await self._leave(current)
             raise
         if current is None:
@@ -131,11 +134,15 @@ class Slot:
 
     def _begin(self, held: HeldJob) -> bool:
         """Whether the job is still ours to run."""
+        now = monotonic()
+        if held.lost is None and now >= held.trusted_until:
+            held.lapse(now)
         if held.lost is not None:
             self._announcer.lost(held)
+            self._hand_back(held)
             return False
         self.held = held
-        held.started = monotonic()
+        held.started = now
         running_job.set((held.row, self._identity.worker_id))
         if JobStarted in self._heard:
             self._announcer.started(held)
@@ -161,8 +168,13 @@ class Slot:
                 extra={"job_id": held.id, "reason": held.lost},
             )
             self._announcer.lost(held)
+            self._hand_back(held)
         elif outcome is not None:
             self._settle(outcome)
+
+    def _hand_back(self, held: HeldJob) -> None:
+        if held.may_go_back:
+            self._settle(Released(held))
 
     async def _attempt(self, held: HeldJob, scope: trio.CancelScope) -> Outcome | None:
         """How the attempt ended. Raises trio.Cancelled when the scope is cancelled, or one outside."""
@@ -179,7 +191,7 @@ class Slot:
         held.start_clock(scope)
         try:
             if kind.is_atomic:
-                await self._host.begin_atomic(args[0] if args else self._job(held), kind)
+                await self._host.begin_atomic(held, args[0] if args else self._job(held), kind)
             if chain:
                 job = args[0] if args else self._job(held)
                 end = await invoke_within(chain, job, kind, named, self._threads, apart)
@@ -209,7 +221,7 @@ class Slot:
         return Failed(held, missed if failure is None else told_beside(missed, failure), discard=True)
 
     def _job(self, held: HeldJob) -> Job:
-        return held.job(self._identity, self._host)
+        return held.job(self._identity, HostedAttempt(self._host, held))
 
     def _apart(self, held: HeldJob, *, decodes: bool) -> Apart:
         return Apart(self._processes, held, self._identity, decodes)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from leasehold.actors.attempts.announcer import Announcer
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import (
     Blocked,
     Committed,
@@ -27,22 +28,27 @@ from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.progress.writer import report_progress
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Row
-from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, NotFound, QueryRefused
+from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, EpochOver, LockTimeout, NotFound, QueryRefused
 
 log = logging.getLogger(__name__)
 
 MOST_CONTINUATION_BYTES = 4_000_000
+MOST_LOCK_WAITS = 10
+"""In one batch: each costs half a second, and halving 500 outcomes down to one costs nine."""
 BY_ID = attrgetter("held.id")
 
 REFUSALS = (BadInput, QueryRefused, NotFound, Conflict)
 RETURNS = frozenset({"attempt_failed", "rescheduled", "released", "blocked"})
 """What a timeline says of an attempt whose write was heard and left the job unfinished."""
 
+BUSY = "busy"
+"""The reason given for an attempt that has its job still, while another session holds the row."""
+
 Kept = TypeVar("Kept", Completed, Failed, Rescheduled, Released, Continued, Blocked)
 
 
 class Settlement:
-    """Writes batches over one connection.
+    """Writes batches over one connection. It waits for nobody: what another session holds is left over.
 
     Attributes:
         counts: since the start, by what became of the outcomes; and statements.
@@ -52,35 +58,72 @@ class Settlement:
         self, connection: Caller, identity: WorkerIdentity, announcer: Announcer, buffer: ProgressBuffer
     ) -> None:
         self._connection = connection
-        self._incarnation = identity.incarnation
+        self._identity = identity
         self._announcer = announcer
         self._buffer = buffer
         self._unanswered: set[int] = set()
+        self._written: set[HeldJob] = set()
+        self._left: list[Outcome] = []
+        self._lock_waits, self._most_lock_waits = 0, MOST_LOCK_WAITS
         self.counts = {"completed": 0, "failed": 0, "returned": 0, "refused": 0, "repeated": 0, "statements": 0}
 
     async def warm_up(self) -> None:
         """Connect and have the commonest statement planned. Raises DatabaseUnavailable."""
-        await self._connection.call("complete_jobs", self._incarnation, [], [], [], [])
+        await self._connection.call("complete_jobs", self._identity.incarnation, [], [], [], [])
 
-    async def write(self, batch: list[Outcome]) -> None:
-        """Write outcomes, in order of the jobs' ids. Raises DatabaseUnavailable: some may be written; write them all again."""
-        batch.sort(key=BY_ID)
+    @property
+    def has_waited(self) -> bool:
+        """Whether somebody's lock held up the last batch."""
+        return self._lock_waits > 0
+
+    async def write(self, batch: list[Outcome], *, most_lock_waits: int = MOST_LOCK_WAITS) -> list[Outcome]:
+        """Write outcomes, in order of the jobs' ids; returns those that another session keeps from being written.
+
+        After so many waits for locks, it leaves over what is not written yet.
+
+        Raises DatabaseUnavailable: some may be written; call it again with all of them, and it writes the others.
+        """
+        self._left, self._lock_waits, self._most_lock_waits = [], 0, most_lock_waits
+        if self._identity.is_turning:
+            raise EpochOver
+        incarnation = self._identity.incarnation
+        todo = [outcome for outcome in batch if outcome.held not in self._written] if self._written else batch
+        todo = sorted(self._without_former(todo), key=BY_ID)
         try:
             if self._buffer.has_progress:
-                await self._write_last_words(batch)
-            await self._write(batch)
+                await self._write_last_words(todo)
+            await self._write(todo)
+            if incarnation is not self._identity.incarnation:
+                raise EpochOver
         except DatabaseUnavailable:
-            self._unanswered.update(outcome.held.id for outcome in batch)
+            self._unanswered.update(outcome.held.id for outcome in todo if outcome.held not in self._written)
+            self._written.difference_update(outcome.held for outcome in self._left)
             raise
         self._unanswered.clear()
-        self._announcer.batch_written()
+        self._written.clear()
+        return self._left
+
+    async def list_holders(self, job_ids: list[int]) -> list[Row]:
+        """The sessions that hold the rows of these jobs, as `leasehold.list_row_holders` names them."""
+        return await self._connection.call("list_row_holders", job_ids)
+
+    def _without_former(self, batch: Sequence[Outcome]) -> list[Outcome]:
+        """Without those of attempts that a former incarnation had and that the database forgot: their tokens may be others'."""
+        present = self._identity.incarnation
+        former = [o for o in batch if o.held.incarnation is not present and o.held.incarnation is not None]
+        for outcome in former:
+            self.counts["refused"] += 1
+            text = "job %s: outcome dropped, the database has forgotten attempt %s in a failover or a restore"
+            log.warning(text, outcome.held.id, outcome.held.attempt, extra={"job_id": outcome.held.id})
+        dropped = {id(outcome) for outcome in former}
+        return [outcome for outcome in batch if id(outcome) not in dropped] if dropped else list(batch)
 
     async def _write_last_words(self, batch: list[Outcome]) -> None:
         """How far these jobs have come, while they are still ours to speak for."""
         async with self._buffer.write_lock:
             if said := self._buffer.latest({outcome.held.id for outcome in batch}):
                 self.counts["statements"] += 1
-                await report_progress(self._connection, self._incarnation, said)
+                await report_progress(self._connection, self._identity.incarnation, said)
                 self._buffer.written(said)
 
     async def _write(self, batch: list[Outcome]) -> None:
@@ -101,16 +144,27 @@ class Settlement:
         self._note_committed([outcome for outcome in batch if isinstance(outcome, Committed)])
 
     async def _in_parts(self, write: Callable[[Sequence[Kept]], Awaitable[None]], outcomes: Sequence[Kept]) -> None:
-        """Write outcomes; where Postgres refuses, halve them until the one is found that must not hold up the others."""
+        """Write outcomes; where Postgres refuses, or somebody's lock is in the way, halve them until the one is found that must
+        not hold up the others."""
+        if self._lock_waits >= self._most_lock_waits:
+            self._left += outcomes
+            return
         try:
             await write(outcomes)
+            self._written.update(outcome.held for outcome in outcomes)
+            return
+        except LockTimeout:
+            self._lock_waits += 1
+            if len(outcomes) == 1:
+                self._left += outcomes
+                return
         except REFUSALS as error:
             if len(outcomes) == 1:
                 await self._fail_instead(outcomes[0], error)
                 return
-            middle = len(outcomes) // 2
-            await self._in_parts(write, outcomes[:middle])
-            await self._in_parts(write, outcomes[middle:])
+        middle = len(outcomes) // 2
+        await self._in_parts(write, outcomes[:middle])
+        await self._in_parts(write, outcomes[middle:])
 
     async def _fail_instead(self, outcome: Outcome, error: Exception) -> None:
         """Fail the job whose outcome cannot be kept. Raises the error where that is refused as well."""
@@ -118,7 +172,7 @@ class Settlement:
             raise error
         name = "InvalidContinuation" if isinstance(outcome, (Continued, Blocked)) else "InvalidOutput"
         refused = {"type": name, "message": sanitized(str(error)), "traceback": ""}
-        await self._fail([Failed(outcome.held, refused, discard=True)])
+        await self._in_parts(self._fail, [Failed(outcome.held, refused, discard=True)])
 
     async def _complete(self, outcomes: Sequence[Completed]) -> None:
         now = monotonic()
@@ -188,12 +242,15 @@ class Settlement:
         self.counts["statements"] += 1
         ids = [outcome.held.id for outcome in outcomes]
         attempts = [outcome.held.attempt for outcome in outcomes]
-        return await self._connection.call(function, self._incarnation, ids, attempts, *more)
+        return await self._connection.call(function, self._identity.incarnation, ids, attempts, *more)
 
     async def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
         self.counts[what] += len(outcomes) - len(refusals)
         for row in refusals:
             job_id, reason = row["job_id"], row["reason"]
+            if reason == BUSY:
+                self._left += [outcome for outcome in outcomes if outcome.held.id == job_id]
+                continue
             if job_id in self._unanswered and await self._was_heard(job_id, outcomes):
                 self.counts["repeated"] += 1
                 log.debug("job %s: outcome repeated, the first one was heard", job_id, extra={"job_id": job_id})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from itertools import islice
+from time import monotonic
 
 import msgspec
 import trio
@@ -13,14 +15,21 @@ from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import Holdings, drop
 from leasehold.actors.attempts.outcome import Outcome
 from leasehold.actors.progress.buffer import ProgressBuffer
+from leasehold.actors.settling.leftovers import Leftovers
 from leasehold.actors.settling.settlement import Settlement
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 
+log = logging.getLogger(__name__)
+
 GATHER_SECONDS = 0.002
 MOST_ROWS = 500
 MOST_WAITING = 5_000
+STUCK_SECONDS = 2.0
+HOLD_SECONDS = 0.5
+RETRY_PAUSE = 1.0
+"""Between two looks at what is left over, once one of them has waited for a lock: it must not cost the others their turn."""
 
 
 class SettlerStatistics(msgspec.Struct, frozen=True):
@@ -30,6 +39,7 @@ class SettlerStatistics(msgspec.Struct, frozen=True):
         completed: also those that continue their chain, and those whose handler committed them.
         returned: rescheduled, blocked and released.
         repeated: written again after a lost reply, and found to have been heard the first time.
+        left_over: of those waiting, the ones that other sessions keep from being written.
     """
 
     completed: int
@@ -39,12 +49,14 @@ class SettlerStatistics(msgspec.Struct, frozen=True):
     repeated: int
     statements: int
     waiting: int
+    left_over: int
 
 
 class Settler:
     """Takes outcomes from the slots and writes them over its own connection.
 
     After a lost connection the same outcomes are written again: an attempt that has been settled already is not refused.
+    It waits for no other session: an outcome whose row somebody holds is tried again by itself, and the others go on.
     """
 
     name = "settler"
@@ -68,12 +80,18 @@ class Settler:
         self._room = trio.Event()
         self._room.set()
         self._wrote = trio.Event()
+        self._leftovers = Leftovers()
+        self._retry_at = 0.0
+        self._stands_since = monotonic()
+        self._is_holding = False
+        self._is_jammed = False
 
     def put(self, outcome: Outcome) -> None:
         """Take an outcome. Never waits; callers that may wait ask `room` first."""
         outcome.held.settling = True
         self._waiting.append(outcome)
         if len(self._waiting) == 1:
+            self._stands_since = monotonic()
             self._arrived.set()
         elif len(self._waiting) > MOST_WAITING and self._room.is_set():
             self._room = trio.Event()
@@ -82,6 +100,21 @@ class Settler:
     def is_crowded(self) -> bool:
         """Whether slots should wait with `room` before they take the next job."""
         return not self._room.is_set()
+
+    def hold_for(self, slots: int) -> float:
+        """Seconds for which the worker should claim nothing, because what it has done cannot be written; 0: none.
+
+        It cannot where nothing was written for two seconds although something waits, and where other sessions have kept as many
+        outcomes from being written as there are slots, for a second each.
+        """
+        stands = bool(self._waiting) and monotonic() - self._stands_since >= STUCK_SECONDS
+        is_held_up = self._leftovers.late(monotonic()) >= max(1, slots) or len(self._leftovers) >= MOST_WAITING
+        is_holding = stands or self.is_crowded or is_held_up
+        if is_holding and not self._is_holding:
+            waiting = len(self._waiting) + len(self._leftovers)
+            log.warning("claiming nothing more until outcomes can be written; %d wait", waiting)
+        self._is_holding = is_holding
+        return HOLD_SECONDS if is_holding else 0.0
 
     async def room(self) -> None:
         """Wait while too many outcomes are unwritten."""
@@ -95,36 +128,95 @@ class Settler:
         """Write outcomes until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was."""
         while True:
             if not self._waiting:
-                await self._arrived.wait()
-            if len(self._waiting) < MOST_ROWS:
+                now = monotonic()
+                await self._arrived.wait(max(self._leftovers.due_in(now), self._retry_at - now))
+            if self._waiting and len(self._waiting) < MOST_ROWS:
                 await trio.sleep(GATHER_SECONDS)
             await self.flush()
 
     async def written(self) -> None:
-        """Wait until every outcome taken so far is written."""
-        while self._waiting:
+        """Wait until every outcome taken so far is written. Those left over are tried again and again meanwhile."""
+        self._leftovers.hurry(monotonic())
+        self._retry_at = 0.0
+        while self._waiting or self._leftovers:
             self._arrived.set()
             await self._wrote.wait()
 
+    async def describe_unwritten(self) -> str:
+        """What waits, for people: how many outcomes, and which sessions keep them. Raises DatabaseUnavailable."""
+        held_up = await self._holders(self._leftovers.job_ids())
+        return f"{len(self._waiting) + len(self._leftovers)} outcomes{'; ' if held_up else ''}{'; '.join(held_up)}"
+
     async def flush(self) -> None:
-        """Write what is waiting now."""
+        """Write what is waiting now, and what is left over and due."""
+        await self._flush_waiting()
+        if self._leftovers:
+            await self._flush_leftovers()
+
+    async def _flush_waiting(self) -> None:
         while self._waiting:
             batch = list(islice(self._waiting, MOST_ROWS))
-            await self._settlement.write(batch)
+            left = await self._settlement.write(list(batch))
             for _ in batch:
                 self._waiting.popleft()
-            for outcome in batch:
-                drop(self._holdings, outcome.held)
-            self._settled(len(batch))
-            if any(outcome.held.is_suspect for outcome in batch):
-                self._suspect_ended()
-            self._wrote.set()
-            self._wrote = trio.Event()
+            self._keep(left)
+            self._stands_since = monotonic()
+            self._ended(batch, left)
             if not self._room.is_set() and len(self._waiting) < MOST_WAITING // 2:
                 self._room.set()
             if len(self._waiting) < MOST_ROWS // 2:
                 break
 
+    async def _flush_leftovers(self) -> None:
+        """All that are due; once a lock has been waited for, one by one until the next such wait, so that the next outcomes have
+        their turn."""
+        now = monotonic()
+        if now < self._retry_at:
+            return
+        due = self._leftovers.due(now)
+        for batch in [[outcome] for outcome in due] if self._is_jammed else [due] if due else []:
+            left = await self._settlement.write(list(batch), most_lock_waits=1)
+            self._leftovers.forget(batch, left)
+            self._keep(left)
+            self._ended(batch, left)
+            if self._settlement.has_waited:
+                self._is_jammed = True
+                self._retry_at = monotonic() + RETRY_PAUSE
+                break
+        self._is_jammed = self._is_jammed and bool(self._leftovers)
+        if untold := self._leftovers.untold(monotonic()):
+            for text in await self._holders(untold):
+                log.warning("an outcome waits and is tried again: %s", text)
+
+    def _keep(self, left: list[Outcome]) -> None:
+        now = monotonic()
+        for outcome in left:
+            self._leftovers.keep(outcome, now)
+
+    def _ended(self, batch: list[Outcome], left: list[Outcome]) -> None:
+        """These are written, but for what is left."""
+        still = {outcome.held for outcome in left}
+        for outcome in batch:
+            if outcome.held not in still:
+                drop(self._holdings, outcome.held)
+        self._settled(len(batch) - len(left))
+        if any(outcome.held.is_suspect and outcome.held not in still for outcome in batch):
+            self._suspect_ended()
+        self._wrote.set()
+        self._wrote = trio.Event()
+
+    async def _holders(self, job_ids: list[int]) -> list[str]:
+        if not job_ids:
+            return []
+        rows = await self._settlement.list_holders(job_ids)
+        told = [
+            f"session {row['pid']} ({row['application_name']}) holds the row of job {row['job_id']} since {row['since']}"
+            for row in rows
+        ]
+        others = sorted(set(job_ids) - {row["job_id"] for row in rows})
+        return told + [f"job {job_id} needs a lock that another session has" for job_id in others]
+
     def statistics(self) -> SettlerStatistics:
         """Counts since the start."""
-        return SettlerStatistics(**self._settlement.counts, waiting=len(self._waiting))
+        left_over = len(self._leftovers)
+        return SettlerStatistics(**self._settlement.counts, waiting=len(self._waiting) + left_over, left_over=left_over)

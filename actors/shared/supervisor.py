@@ -10,7 +10,7 @@ import trio
 
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.waiting import Backoff
-from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
+from leasehold.errors import ActorFailed, DatabaseUnavailable, EpochOver, SettingsError
 
 
 class Actor(Protocol):
@@ -62,9 +62,22 @@ async def supervise(
                     raise cause from cause.__cause__
                 raise ActorFailed(f"{actor.name} failed: {cause!r}") from cause
             wait = backoff.wait(monotonic())
-            outage.lost(actor.name, cause)
+            if not isinstance(cause, EpochOver):
+                outage.lost(actor.name, cause)
             tell(actor.name, cause, wait)
         await trio.sleep(wait)
+
+
+async def until_there(begin: Callable[[], Awaitable[object]] | None, outage: Outage) -> None:
+    """Call `begin` again and again, after a jittered back-off, while it raises DatabaseUnavailable."""
+    backoff = Backoff()
+    while begin is not None:
+        try:
+            await begin()
+            return
+        except DatabaseUnavailable as error:
+            outage.lost("start", error)
+        await trio.sleep(backoff.wait(monotonic()))
 
 
 def culprit(error: BaseException) -> BaseException:

@@ -1,4 +1,4 @@
-"""Makes the partitions of the days to come and drops those that are older than what is kept."""
+"""Makes the partitions of the days to come, and removes what is older than what is kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 60.0
 
 
 class Janitor:
-    """A round at the start and every hour."""
+    """A round at the start and every hour, in many short transactions; a drain ends it after the present one."""
 
     name = "janitor"
 
@@ -26,20 +26,37 @@ class Janitor:
         self._draining = False
 
     def drain(self) -> None:
-        """End after the present round."""
+        """End after the present transaction."""
         self._draining = True
         self._signal.set()
 
     async def run(self) -> None:
         """Keep house until drained. Raises DatabaseUnavailable."""
         while not self._draining:
-            made = await self._connection.call_value("ensure_partitions", DAYS_AHEAD, timeout=PATIENCE_SECONDS)
-            dropped = await self._connection.call_value(
-                "drop_old_partitions", self._keep_days, timeout=PATIENCE_SECONDS
-            )
-            await self._connection.call_value("drop_full_buckets", timeout=PATIENCE_SECONDS)
-            while await self._connection.call_value("drop_old_ticks", self._keep_days, timeout=PATIENCE_SECONDS):
-                pass
+            made = await self._repeat("ensure_partitions", DAYS_AHEAD, self._keep_days)
+            dropped = await self._repeat("drop_old_partitions", self._keep_days)
             if made or dropped:
                 log.info("made %s partitions, dropped %s", made, dropped)
+            await self._connection.call_value("drop_full_buckets", timeout=PATIENCE_SECONDS)
+            await self._repeat("drop_old_ticks", self._keep_days)
+            await self._repeat("drop_old_rows", self._keep_days)
+            await self._drop_rows_of_old_jobs()
             await self._signal.wait(ROUND_SECONDS)
+
+    async def _repeat(self, function: str, *args: int) -> int:
+        """Call it until it does nothing more; the sum of what it did."""
+        total = 0
+        while not self._draining:
+            number = await self._connection.call_value(function, *args, timeout=PATIENCE_SECONDS)
+            if not isinstance(number, int) or number == 0:
+                break
+            total += number
+        return total
+
+    async def _drop_rows_of_old_jobs(self) -> None:
+        last_id: int | None = 0
+        while last_id is not None and not self._draining:
+            (row,) = await self._connection.call(
+                "drop_rows_of_old_jobs", self._keep_days, last_id, timeout=PATIENCE_SECONDS
+            )
+            last_id = row["last_id"]

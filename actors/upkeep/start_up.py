@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -15,8 +16,10 @@ log = logging.getLogger(__name__)
 
 
 async def recover_stale(connection: Caller) -> None:
-    """Take back the jobs whose lease has run out. Raises DatabaseUnavailable."""
-    await connection.call("reap_jobs")
+    """Take back the jobs whose lease has run out, and blame nobody: who has just started knows of no death. Raises
+    DatabaseUnavailable.
+    """
+    await connection.call("reap_jobs", present_for=timedelta())
 
 
 async def declare_schedules(connection: Caller, declared: Sequence[Mapping[str, Any]], declared_by: str | None) -> None:

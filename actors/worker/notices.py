@@ -11,8 +11,12 @@ def subscribe(switchboard: Switchboard, parts: WorkerParts) -> None:
     """Have the parts of a worker hear the notices that are for it."""
 
     def hear_wake(notice: Wake) -> None:
-        if parts.identity.serves(notice.queue):
+        if not parts.identity.serves(notice.queue):
+            return
+        if notice.means(parts.identity.incarnation):
             parts.dispatcher.wake()
+        else:
+            parts.dispatcher.overhear()
 
     def hear_pause(notice: Pause) -> None:
         parts.dispatcher.pause_queue(notice.queue)

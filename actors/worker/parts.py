@@ -28,6 +28,7 @@ from leasehold.actors.running.middleware_chain import MiddlewareChains
 from leasehold.actors.running.roster import Roster
 from leasehold.actors.running.slot import SlotContext
 from leasehold.actors.settling.settler import Settler
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.outage import Outage
@@ -70,6 +71,7 @@ def assemble(
     worker_id: str,
     resources: Readable | None = None,
     outage: Outage | None = None,
+    epochs: EpochWatch | None = None,
 ) -> WorkerParts:
     """Make the parts of a worker; nothing runs yet.
 
@@ -82,6 +84,7 @@ def assemble(
         worker_id: of the worker.
         resources: memory and CPU; those of this machine by default.
         outage: of the process, told when the keeper cannot reach the database.
+        epochs: of the process.
     """
     claims, outcomes = connections
     identity = WorkerIdentity(
@@ -97,7 +100,7 @@ def assemble(
     backpressure = Backpressure(resources or Resources(), limits, mode, roster, news.set)
     dispatcher = Dispatcher(
         claims, identity, mode, app, backlog, holdings, settings.poll_seconds, lambda: switchboard.listening,
-        announcer, backpressure.hold_for,
+        announcer, lambda: backpressure.hold_for() or settler.hold_for(mode.slots), epochs,
     )  # fmt: skip
     host = WorkerJobHost(holdings, app)
     progress = ProgressWriter(database, identity, host.progress_sink, holdings.get)
@@ -108,7 +111,8 @@ def assemble(
 
     settler = Settler(outcomes, identity, holdings, jobs_settled, announcer, host.progress_sink, dispatcher.wake)
     pulse = Pulse()
-    keeper = Keeper(database.dsn, identity, holdings, HeldJob.lose, pulse, announcer, (outage or Outage()).lost)
+    away = (outage or Outage()).lost
+    keeper = Keeper(database.dsn, identity, holdings, HeldJob.lose, pulse, announcer, away, epochs)
     processes = pool_for(app, settings.slots, host.progress_sink)
     context = SlotContext(
         identity, trio.CapacityLimiter(settings.slots), settler.put, MiddlewareChains(app), announcer, processes, host

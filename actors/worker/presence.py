@@ -100,11 +100,11 @@ class Presence:
         self._news = news or Signal()
         self.worker_name = ""
 
-    async def register(self) -> None:
-        """Make the worker known. Raises DatabaseUnavailable."""
+    async def register(self, caller: Caller | None = None) -> None:
+        """Make the worker known, over this connection where it is given. Raises DatabaseUnavailable."""
         about, vitals = self._about, self._vitals()
         self.worker_name = str(
-            await self._caller.call_value(
+            await (caller or self._caller).call_value(
                 "register_worker", self._identity.incarnation, self._identity.worker_id, about.host, os.getpid(),
                 package_version(), list(self._identity.queues), about.kinds, vitals.slots, vitals.listening,
                 about.name, about.app_version, about.memory_limit, about.cpu_limit, self._seconds,
@@ -131,6 +131,11 @@ class Presence:
             await self.register()
             self.beat_soon()  # a new row says ready, whatever the worker is
         return [] if row["commands"] is None else msgspec.json.decode(row["commands"], type=list[WorkerCommand])
+
+    def forget_commands(self) -> None:
+        """Numbers of commands may come again: the worker has a new incarnation, in another epoch."""
+        self._answers.clear()
+        self.beat_soon()
 
     def beat_soon(self) -> None:
         """Something that the row shows has changed, or there is a command."""

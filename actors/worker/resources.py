@@ -1,9 +1,15 @@
-"""How much memory and CPU is in use, as shares of what there may be: of the container's limit, else of the machine."""
+"""How much memory and CPU is in use, as shares of what there may be: of the container's limit, else of the machine.
+
+Without a limit of CPU the machine is shared with programs that are no business of ours. Then only the CPU counts that this
+process and its children use.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +24,7 @@ SHORTEST_SPAN = 0.05
 
 
 class Machine(NamedTuple):
-    """What the machine as a whole has in use."""
+    """The memory that is in use on the machine, and the CPU that this process and its children have used on it."""
 
     memory: Memory
     cpu: Cpu
@@ -48,11 +54,29 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 def read_machine() -> Machine:
     """By psutil."""
     memory = psutil.virtual_memory()
-    times = psutil.cpu_times()
-    # Guests are counted in user time as well.
-    busy = times.user + times.system + getattr(times, "nice", 0.0) + getattr(times, "irq", 0.0)
-    busy += getattr(times, "softirq", 0.0) + getattr(times, "steal", 0.0)
-    return Machine(Memory(memory.total - memory.available, memory.total), Cpu(busy, float(psutil.cpu_count() or 1)))
+    own = psutil.Process().cpu_times()
+    used = own.user + own.system + own.children_user + own.children_system
+    used += sum(_used_by(process_id) for process_id in _children(os.getpid()))
+    return Machine(Memory(memory.total - memory.available, memory.total), Cpu(used, float(psutil.cpu_count() or 1)))
+
+
+def _used_by(process_id: int) -> float:
+    """Seconds of CPU of a child that still runs, and of its own children."""
+    try:
+        times = psutil.Process(process_id).cpu_times()
+    except psutil.Error:
+        return 0.0
+    own = times.user + times.system + times.children_user + times.children_system
+    return own + sum(_used_by(child) for child in _children(process_id))
+
+
+def _children(process_id: int) -> list[int]:
+    """Those that the kernel lists with their parent; psutil would look through all processes of the machine."""
+    listed: list[int] = []
+    for file in Path(f"/proc/{process_id}/task").glob("*/children"):
+        with suppress(OSError):
+            listed += map(int, file.read_text().split())
+    return listed
 
 
 class Resources:

@@ -9,8 +9,10 @@ import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN
 from leasehold.actors.leases.sibling import Watcher
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.processes.pool import ProcessOutputReader
 from leasehold.actors.progress.log_handler import keeping_logs
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.worker.backpressure import Readable
@@ -18,9 +20,10 @@ from leasehold.actors.worker.controls import Controls
 from leasehold.actors.worker.notices import subscribe
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
+from leasehold.actors.worker.rebirth import Rebirth
 from leasehold.app import App
 from leasehold.database import Database, ReservedConnection
-from leasehold.errors import DatabaseError
+from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
@@ -29,6 +32,7 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 5.0
 HAND_BACK_SECONDS = 2.0
+LEAVE_SECONDS = 2.0
 HANDLER_CONNECTIONS = 50
 """For transactions of handlers, at the least; opened when needed. With more slots than that, they wait for one another."""
 
@@ -55,10 +59,12 @@ class Worker:
         worker_id: str,
         resources: Readable | None = None,
         outage: Outage | None = None,
+        epochs: EpochWatch | None = None,
     ) -> None:
         self._outage = outage or Outage()
+        epochs = epochs or EpochWatch()
         parts = self.parts = assemble(
-            database, connections, settings, app, switchboard, worker_id, resources, self._outage
+            database, connections, settings, app, switchboard, worker_id, resources, self._outage, epochs
         )
         controls = Controls(parts, database, lambda: switchboard.listening)
         self.presence = Presence(
@@ -69,6 +75,10 @@ class Worker:
             controls.vitals,
             controls.carry_out,
             parts.news,
+        )
+        self._rebirth = Rebirth(database, parts, self.presence, epochs)
+        self._sweeper = LeaseSweeper(
+            database, settings.poll_seconds, lambda: parts.backlog.idle_slots > 0, app.observers
         )
         self._app = app
         self._database = database
@@ -98,9 +108,19 @@ class Worker:
         await self._get_ready()
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
-            watcher = Watcher(parts.roster.running, parts.pulse, helpers)
+            watcher = Watcher(parts.roster.running, parts.pulse, helpers, self.presence.beat_soon)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
-            for actor in (parts.settler, parts.progress, parts.keeper, self.presence, watcher, *readers):
+            actors = (
+                parts.settler,
+                parts.progress,
+                parts.keeper,
+                self.presence,
+                self._rebirth,
+                self._sweeper,
+                watcher,
+                *readers,
+            )
+            for actor in actors:
                 helpers.start_soon(supervise, actor, tell, self._outage)
             handlers = parts.host.open(self._database, max(parts.mode.slots, HANDLER_CONNECTIONS))
             with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, self._app):
@@ -109,6 +129,8 @@ class Worker:
                     parts.crew.begin(workers)
             await self._finish()
             helpers.cancel_scope.cancel()
+        if not self.is_draining:
+            raise ActorFailed("worker failed: a handler has cancelled all slots; it may cancel its own nurseries only")
 
     async def _get_ready(self) -> None:
         """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable."""
@@ -134,15 +156,18 @@ class Worker:
 
     async def _finish(self) -> None:
         """Write the last outcomes and say good-bye; give up after a while, the leases run out by themselves."""
-        with trio.move_on_after(FLUSH_SECONDS) as scope:
-            try:
+        try:
+            patience = FLUSH_SECONDS / 2 if self.parts.mode.is_interrupted else FLUSH_SECONDS
+            with trio.move_on_after(patience) as scope:
                 await self.parts.settler.written()
+            with trio.fail_after(LEAVE_SECONDS):
+                if scope.cancelled_caught:
+                    lost = await self.parts.settler.describe_unwritten()
+                    log.warning("not written within %s s, their leases run out: %s", patience, lost)
                 await self.parts.progress.write()
                 await self.presence.leave()
-            except DatabaseError as error:
-                log.warning("the last outcomes could not be written: %s", error)
-        if scope.cancelled_caught:
-            log.warning("the last outcomes could not be written within %s s", FLUSH_SECONDS)
+        except (DatabaseError, trio.TooSlowError) as error:
+            log.warning("the last outcomes could not be written: %s", str(error) or "the database did not answer")
         self.parts.announcer.worker(WorkerStopped)
         worker_id = self.parts.identity.worker_id
         log.info("worker %s stopped", worker_id, extra={"worker_id": worker_id})

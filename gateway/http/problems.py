@@ -62,6 +62,7 @@ SLOW_BODY = ProblemType("slow_body", 408, "The body did not arrive in time")
 CONFLICT = ProblemType("conflict", 409, "The present state forbids it")
 UNIQUE_CONFLICT = ProblemType("unique_conflict", 409, "A job with this unique key is there already")
 WRONG_STATE = ProblemType("wrong_state", 409, "The present state does not allow this")
+ROW_LOCKED = ProblemType("row_locked", 409, "A session of Postgres holds the job; try again")
 LEASE_LOST = ProblemType("lease_lost", 409, "This attempt does not hold the job any more")
 PRECONDITION_FAILED = ProblemType("precondition_failed", 412, "It has changed")
 BODY_TOO_LARGE = ProblemType("body_too_large", 413, "The body is too large")
@@ -102,6 +103,7 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.UniqueConflict: UNIQUE_CONFLICT,
     errors.IdempotencyMismatch: IDEMPOTENCY_MISMATCH,
     errors.WrongState: WRONG_STATE,
+    errors.RowLocked: ROW_LOCKED,
     errors.LeaseLost: LEASE_LOST,
     errors.DatabaseUnavailable: DATABASE_UNAVAILABLE,
     errors.SchemaMismatch: SCHEMA_MISMATCH,

@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterable
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from leasehold.gateway.access.guard import Guard
 from leasehold.gateway.http.cors import Cors
@@ -49,9 +49,12 @@ def build_application(
         handler = make_handler(route, services, guard, services.limits)
         for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
             methods.setdefault(route.path, []).append(method)
-            application.router.add_route(method, pattern_of(route.path, routes), handler)
+            application.router.add_route(
+                method, pattern_of(route.path, routes), handler, expect_handler=meet_expectation
+            )
     for path, allowed in methods.items():
-        application.router.add_route("OPTIONS", pattern_of(path, routes), _tell_methods([*allowed, "OPTIONS"]))
+        tell = _tell_methods([*allowed, "OPTIONS"])
+        application.router.add_route("OPTIONS", pattern_of(path, routes), tell, expect_handler=meet_expectation)
     return application
 
 
@@ -67,6 +70,13 @@ def pattern_of(path: str, routes: Iterable[Route]) -> str:
     }
     words = "|".join(sorted(re.escape(each) for each in siblings if not each.startswith("{")))
     return f"{head}/{{{name}:(?!(?:{words})(?:/|$))[^{{}}/]+}}{rest}" if words else path
+
+
+async def meet_expectation(request: web.Request) -> None:
+    """Send `100 Continue` to a client that waits for it; another expectation is ignored, as HTTP allows."""
+    if request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # the answer has not begun
 
 
 def _tell_methods(methods: Iterable[str]) -> Handler:

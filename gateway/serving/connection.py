@@ -50,6 +50,16 @@ class Connection(web.RequestHandler):
         response.force_close()
         return response
 
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write an answer. Where no route takes the request, aiohttp answers an expectation by itself; we answer as without."""
+        if isinstance(resp, web.HTTPExpectationFailed) and isinstance(request, web.Request):
+            request_id = uuid.uuid4().hex
+            resp = problem_response(request.match_info.http_exception or web.HTTPNotFound(), request_id)
+            resp.headers["X-Request-Id"] = request_id
+        return await super().finish_response(request, resp, start_time)
+
 
 def _problem_of(status: int, error: BaseException | None) -> ProblemType:
     if isinstance(error, LineTooLong):

@@ -11,11 +11,11 @@ VERSIONS = """
 """
 
 
-async def check_schema(database: Caller, expected: int) -> None:
-    """Raises SchemaMismatch if the schema is missing, older than `expected`, or newer by a breaking change."""
+async def check_schema(database: Caller, expected: int, oldest: int) -> None:
+    """Raises SchemaMismatch if the schema is missing, older than `oldest`, or newer than `expected` by a breaking change."""
     [row] = await database.fetch(VERSIONS, expected)
     version = row["version"]
-    if version < expected:
+    if version < max(1, oldest):
         raise SchemaMismatch(f"The schema has version {version}, this code needs {expected}; run `leasehold migrate`")
     if row["breaking"]:
         raise SchemaMismatch(f"The schema has version {version}, this code knows {expected}; update leasehold")

@@ -7,13 +7,14 @@ import logging
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
-from leasehold.database.migrations import expected_version
+from leasehold.database.migrations import expected_version, oldest_version
+from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens
 from leasehold.gateway.access.token_cache import open_tokens
@@ -23,21 +24,31 @@ from leasehold.gateway.serving.schema_check import check_schema
 from leasehold.gateway.stream.hub import Hub
 from leasehold.gateway.stream.source import DatabaseSource
 from leasehold.notify.doorbell import open_doorbell
+from leasehold.observability.outage import OutageReminder
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
 
 POOL_SIZE = 5
 DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
+AGAIN_SECONDS = 2.0
 NAME = "leasehold gateway"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+NOT_BEGUN = 1  # whoever was told knows the signal
 
 
-def run_gateway(settings: Settings, *, app: App | None = None, must_fit: bool = False) -> int:
+def run_gateway(
+    settings: Settings,
+    *,
+    app: App | None = None,
+    must_fit: bool = False,
+    is_told: Callable[[], bool] = bool,
+    waits: bool = False,
+) -> int:
     """Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Arguments and errors as in `serve`."""
     # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(serve(settings, app=app, must_fit=must_fit))
+        return runner.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told, waits=waits))
 
 
 async def serve(
@@ -46,9 +57,12 @@ async def serve(
     app: App | None = None,
     ready: Callable[[str], None] | None = None,
     must_fit: bool = False,
+    is_told: Callable[[], bool] = bool,
+    waits: bool = False,
 ) -> int:
     """Serves until SIGTERM or SIGINT: then takes no more connections, finishes what is in flight (at most
-    `settings.drain_seconds`), and returns 0. A second signal ends the process at once.
+    `settings.drain_seconds`), and returns 0, or 130 after SIGINT. A signal that comes before it serves ends it with 143 or
+    130. A second signal ends the process at once.
 
     Without `must_fit` it starts without a database, too: until that is there, `/readyz` and every call that needs it
     answer 503.
@@ -58,30 +72,64 @@ async def serve(
         app: check args against its kinds, and refuse other kinds.
         ready: called with the URL as soon as requests are served.
         must_fit: begin only with a database whose schema this code can serve.
+        waits: begin also while the database cannot be reached; where its tokens have to be counted, as soon as it can.
+        is_told: whether a signal came before this was called.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
-        DatabaseUnavailable: with `must_fit`, and off loopback without `gateway_token`, where the tokens of the database
-            have to be counted.
+        DatabaseUnavailable: without `waits`: with `must_fit`, and off loopback without `gateway_token`, where the tokens of
+            the database have to be counted.
         SchemaMismatch: with `must_fit`.
     """
     check_binding(settings)
-    if must_fit:
-        await _refuse_misfit(settings)
-    await check_address(settings)
-    stopping = _first_stop_signal()
-    async with open_service(settings, app=app) as url:
-        log.info("gateway serves %s", url)
-        if ready is not None:
-            ready(url)
-        await stopping.wait()
-        log.info("gateway stops: finishing the requests in flight")
-    return 0
+    stop = StopSignal()
+    try:
+        if is_told():
+            return NOT_BEGUN
+        if must_fit:
+            await _refuse_misfit(settings, waits=waits)
+        await check_address(settings)
+        async with _open_when_there(settings, app, waits=waits) as url:
+            log.info("gateway serves %s", url)
+            if ready is not None:
+                ready(url)
+            await stop.wait()
+            log.info("gateway stops: finishing the requests in flight")
+    except asyncio.CancelledError:
+        if stop.number is None:
+            raise
+        return 128 + stop.number
+    finally:
+        stop.close()
+    return 128 + signal.SIGINT if stop.number == signal.SIGINT else 0
 
 
-async def _refuse_misfit(settings: Settings) -> None:
+async def _refuse_misfit(settings: Settings, *, waits: bool) -> None:
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
-        await check_schema(database, expected_version())
+        try:
+            await check_schema(database, expected_version(), oldest_version())
+        except DatabaseUnavailable as error:
+            if not waits:
+                raise
+            log.warning("the database cannot be reached: %s; what needs it is answered with 503 until it can", error)
+
+
+@asynccontextmanager
+async def _open_when_there(settings: Settings, app: App | None, *, waits: bool) -> AsyncGenerator[str]:
+    """As `open_service`, tried again every few seconds where it has to ask the database and that cannot be reached."""
+    reminder = OutageReminder()
+    async with AsyncExitStack() as stack:
+        while True:
+            try:
+                url = await stack.enter_async_context(open_service(settings, app=app))
+                break
+            except DatabaseUnavailable as error:
+                if not waits:
+                    raise
+                if reminder.due(time.monotonic()):
+                    log.warning("nothing is served before the database can be asked for tokens: %s", error)
+            await asyncio.sleep(AGAIN_SECONDS)
+        yield url
 
 
 @asynccontextmanager
@@ -100,7 +148,10 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
     ):
         await check_tokens(settings, tokens)
         client = Client(database, app=app, doorbell=doorbell, listens=settings.notify)
-        checks = {"database": client.ping, "schema": partial(check_schema, database, expected_version())}
+        checks = {
+            "database": client.ping,
+            "schema": partial(check_schema, database, expected_version(), oldest_version()),
+        }
         stream = Hub(DatabaseSource(database, client.changes, listens=settings.notify))
         async with open_gateway(
             settings,
@@ -115,16 +166,41 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
             yield url
 
 
-def _first_stop_signal() -> asyncio.Event:
-    """Set by the first stop signal. A second signal ends the process at once."""
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
+class StopSignal:
+    """The first stop signal, for the task that makes this. A second one ends the process at once.
 
-    def stop() -> None:
+    Attributes:
+        number: of the signal; None as long as there was none.
+    """
+
+    def __init__(self) -> None:
+        self.number: signal.Signals | None = None
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._came = asyncio.Event()
+        self._is_waiting = False
+        self._handlers = {each: signal.getsignal(each) for each in STOP_SIGNALS}
         for each in STOP_SIGNALS:
-            loop.remove_signal_handler(each)
-        stopping.set()
+            self._loop.add_signal_handler(each, self._hear, each)
 
-    for each in STOP_SIGNALS:
-        loop.add_signal_handler(each, stop)
-    return stopping
+    async def wait(self) -> None:
+        """Until it comes; one that comes before this is called cancels the task."""
+        self._is_waiting = True
+        await self._came.wait()
+
+    def close(self) -> None:
+        """Leave the signals to whoever had them before."""
+        self._let_go()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def _let_go(self) -> None:
+        for each in STOP_SIGNALS:
+            self._loop.remove_signal_handler(each)
+
+    def _hear(self, number: signal.Signals) -> None:
+        self.number = number
+        self._let_go()
+        self._came.set()
+        if not self._is_waiting and self._task is not None:
+            self._task.cancel()

@@ -18,6 +18,7 @@ import msgspec
 from leasehold.client.feed.changes import Change, Wanted
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage
+from leasehold.notify.channel import Wake, parse_notice
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ MOMENTS = 25
 MOST_AT_ONCE = 500
 MOST_LAG = timedelta(seconds=30)
 MOST_BYTES = 1_048_576  # of messages that a client has not taken yet
-WAKE = "wake:"
+MOST_HINTED_BYTES = MOST_BYTES // 16  # of names of queues; anybody may send notifications with names that are none
 
 
 class Feeder(Protocol):
@@ -78,6 +79,7 @@ class Hub:
         self._reading: asyncio.Task[None] | None = None
         self._hint = asyncio.Event()
         self._hinted: set[str] = set()
+        self._hinted_bytes = 0
         self._is_closing = False
         self._has_begun = asyncio.Event()
         self.cursor: str | None = None
@@ -180,7 +182,7 @@ class Hub:
     def _tell(self, changes: list[Change], cursor: str) -> None:
         self._counts["changes"] += len(changes)
         queues = {change.queue for change in changes if change.queue is not None} | self._hinted
-        self._hinted = set()
+        self._hinted, self._hinted_bytes = set(), 0
         batch = Batch(changes, sorted(queues), cursor)
         encoded: dict[Wanted, bytes] = {}
         for box in self._boxes:
@@ -193,7 +195,13 @@ class Hub:
         self._has_begun.set()
 
     def _hear(self, payload: str) -> None:
-        """Any notification is a hint; a wake-up names the queue that has got jobs."""
-        if payload.startswith(WAKE):
-            self._hinted.add(payload.removeprefix(WAKE))
+        """Any notification is a hint; a wake-up names the queue that has got jobs.
+
+        Names beyond what listeners can take are left out: a queue that has really changed is named with its changes.
+        """
+        notice = parse_notice(payload)
+        if isinstance(notice, Wake) and notice.queue is not None and notice.queue not in self._hinted:
+            self._hinted_bytes += len(notice.queue.encode("utf-8", "replace"))
+            if self._hinted_bytes <= MOST_HINTED_BYTES:
+                self._hinted.add(notice.queue)
         self._hint.set()

@@ -2,6 +2,7 @@
 --
 -- `jobs` holds unfinished jobs only: it is small and hot. `finished_jobs`, `job_events` and `job_logs` are partitioned by day
 -- (UTC), so that forgetting a day means dropping a partition. Names and kinds compare bytewise (collate "C").
+-- Every table has a primary key: logical replication refuses updates and deletes in a table without one.
 -- A plain job has null in the columns of chains, limits and deadlines, and is in none of their indexes: they are partial.
 
 -- Jobs. Columns of a fixed width come first, those that are never null before the others; so a row has no padding, and
@@ -47,18 +48,28 @@ create table leasehold.jobs (
 ) with (
     fillfactor = 70,
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
-    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000,
+    -- Giving pages back to the system takes an exclusive lock, and the table grows again at once.
+    vacuum_truncate = off, toast.vacuum_truncate = off,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 5000, toast.autovacuum_vacuum_cost_delay = 0
 );
 
--- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. Where groups have limits, claims look apart
--- for jobs without a group, and skip from group to group in jobs_grouped.
-create index jobs_pending on leasehold.jobs (queue, kind, (key_group is not null), priority desc, run_at, id) where state = 'pending';
-create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id) where state = 'pending' and key_group is not null;
-create index jobs_scheduled on leasehold.jobs (run_at) where state = 'scheduled';
-create index jobs_blocked on leasehold.jobs (id) where state = 'blocked';
+-- Pending jobs and no others: scheduled jobs and jobs behind a held key stay out. The third column is the class of a lane, in
+-- the same words wherever lanes are looked for: 0 plain jobs, 1 jobs with a key group, 2 suspects, 3 suspects under
+-- which two processes have died. Where groups have limits, claims look apart for jobs without a group, and skip from group to
+-- group in jobs_grouped.
+create index jobs_pending on leasehold.jobs
+    (queue, kind, (coalesce((crashes > 1)::integer + 2, (key_group is not null)::integer)), priority desc, run_at, id)
+    where state = 'pending';
+create index jobs_grouped on leasehold.jobs (queue, key_group, kind, priority desc, run_at, id)
+    where state = 'pending' and key_group is not null and crashes is null;
+create index jobs_scheduled on leasehold.jobs (run_at, id) where state = 'scheduled';
+-- Jobs that others hold up. The reaper's sweeps go through them by time: what came last, and a slice of the rest in each round.
+-- `run_at > '-infinity'`, which is always true: only queries with these words use it, and none looks here for the jobs of a key.
+create index jobs_behind on leasehold.jobs (state, run_at, id) where state in ('waiting', 'blocked') and run_at > '-infinity';
 create index jobs_held on leasehold.jobs (incarnation) where state in ('claimed', 'running');
 create index jobs_limited on leasehold.jobs (queue, key_group) where limited and incarnation is not null;
-create index jobs_suspects on leasehold.jobs (incarnation) where crashes > 0;
+create index jobs_suspects on leasehold.jobs (incarnation) where crashes is not null and incarnation is not null;
 create index jobs_deadline on leasehold.jobs (deadline) where deadline is not null;
 create index jobs_open_key on leasehold.jobs (key, queue, kind, state, priority desc, run_at, id)
     where key is not null and state in ('pending', 'waiting');
@@ -74,7 +85,7 @@ comment on column leasehold.jobs.chain_id is 'The first job of the chain this on
 comment on column leasehold.jobs.deadline is 'When this passes the job fails, whether it runs or not.';
 comment on column leasehold.jobs.timeout is 'Seconds that one attempt may run.';
 comment on column leasehold.jobs.chain_position is 'How many jobs of the chain came before; null for a first job.';
-comment on column leasehold.jobs.crashes is 'How often a process died while it ran this job.';
+comment on column leasehold.jobs.crashes is 'How often a process died while it ran this job; 0: one stood still and came back; null: neither.';
 comment on column leasehold.jobs.limited is 'Its queue had limits when it was claimed or since; while it is held, they count it.';
 comment on column leasehold.jobs.key_group is 'What a limit "each group" counts by: a tenant, a host, a shop.';
 comment on column leasehold.jobs.error is 'The error of the last failed attempt; all of them are in job_events.';
@@ -109,11 +120,11 @@ create table leasehold.finished_jobs (
     metadata         jsonb,
     error            jsonb,
     output           jsonb,
+    primary key (id, finished_at),
     constraint finished_jobs_state_is_known check (state in ('completed', 'failed', 'cancelled')),
     constraint finished_jobs_succeeded_are_completed check (succeeded_by is null or state = 'completed')
 ) partition by range (finished_at);
 
-create index finished_jobs_id on leasehold.finished_jobs (id);
 create index finished_jobs_chain on leasehold.finished_jobs (chain_id, chain_position) where chain_id is not null;
 -- What is rare: plain jobs that complete are in neither of these two.
 create index finished_jobs_unsuccessful on leasehold.finished_jobs (state, id) where state <> 'completed';
@@ -125,6 +136,7 @@ create table leasehold.finished_jobs_default partition of leasehold.finished_job
 comment on table leasehold.finished_jobs is 'Completed, failed and cancelled jobs, one partition a day.';
 comment on column leasehold.finished_jobs.succeeded_by is 'The job that continued the chain; the last one has none, and its output is the output of the chain.';
 
+create sequence leasehold.job_event_numbers;
 create table leasehold.job_events (
     job_id     bigint not null,
     at         timestamptz not null,
@@ -135,15 +147,18 @@ create table leasehold.job_events (
     worker_id  text,
     actor      text default nullif(current_setting('leasehold.actor', true), ''),
     message    text,
-    detail     jsonb
+    detail     jsonb,
+    number     bigint not null default nextval('leasehold.job_event_numbers'),
+    primary key (job_id, at, number)
 ) partition by range (at);
 
-create index job_events_job_id on leasehold.job_events (job_id);
+alter sequence leasehold.job_event_numbers owned by leasehold.job_events.number;
 create index job_events_at on leasehold.job_events using brin (at) with (pages_per_range = 64, autosummarize = on);
 create table leasehold.job_events_default partition of leasehold.job_events default;
 
 comment on table leasehold.job_events is 'Transitions that a job''s own columns do not tell; read them through job_timeline.';
 comment on column leasehold.job_events.actor is 'Who caused it, where the session said so (leasehold.actor): the name of a token.';
+comment on column leasehold.job_events.number is 'Tells apart events of one job at one time, in their order.';
 
 create table leasehold.job_progress (
     job_id   bigint primary key,
@@ -156,18 +171,29 @@ create table leasehold.job_progress (
 
 comment on table leasehold.job_progress is 'How far the running attempt has come.';
 
+create sequence leasehold.job_log_numbers;
 create table leasehold.job_logs (
     job_id  bigint not null,
     at      timestamptz not null,
     attempt integer not null,
     level   text collate "C" not null,
-    message text not null
+    message text not null,
+    number  bigint not null default nextval('leasehold.job_log_numbers'),
+    primary key (job_id, at, number)
 ) partition by range (at);
 
-create index job_logs_job_id on leasehold.job_logs (job_id, at);
+alter sequence leasehold.job_log_numbers owned by leasehold.job_logs.number;
 create table leasehold.job_logs_default partition of leasehold.job_logs default;
 
 comment on table leasehold.job_logs is 'What handlers logged with job.log, capped per job, one partition a day.';
+comment on column leasehold.job_logs.number is 'Tells apart lines of one job at one time, in their order.';
+
+create table leasehold.id_marks (
+    last_id  bigint primary key,
+    taken_at timestamptz not null
+);
+
+comment on table leasehold.id_marks is 'One moment of each day with the greatest id given out by then: says in which partitions a job can be.';
 
 create type leasehold.job_change as (
     job_id  bigint,
@@ -192,6 +218,9 @@ create table leasehold.idempotency_keys (
     primary key (idempotency_key, part)
 );
 
+-- The janitor goes through them in the order of their jobs.
+create index idempotency_keys_job on leasehold.idempotency_keys (job_id);
+
 comment on table leasehold.idempotency_keys is 'Which job an enqueue with this key made; outlives the job, so that a repeated call finds it.';
 comment on column leasehold.idempotency_keys.part is
     'Of a request the number of the job in it, from 1; 0: the key names a single job, and no request is compared.';
@@ -210,11 +239,13 @@ create table leasehold.unique_claims (
     job_id     bigint primary key,
     unique_key text collate "C" not null,
     of_chain   boolean not null,
-    created_at timestamptz not null
+    created_at timestamptz not null,
+    made_by    text collate "C" not null default session_user
 );
 
 comment on table leasehold.unique_claims is 'Under which unique key a job was made, for as long as the job is kept: a retry has to claim the key again.';
 comment on column leasehold.unique_claims.of_chain is 'Claimed for as long as the chain that the job began is open.';
+comment on column leasehold.unique_claims.made_by is 'The login that made the job; others may not change it by on_conflict.';
 
 -- Chains. There is no table of them: the last job of each tells how it stands.
 
@@ -298,8 +329,52 @@ create table leasehold.limit_turns (
 
 comment on table leasehold.limit_turns is 'Which key group of a queue was served last (empty: jobs without one), so that groups take turns.';
 
+-- Epochs: stretches of one history of the database. One ends when a standby is promoted or a backup restored; what was
+-- committed last may be lost then, and ids that it had would be given out again. The numbers that count are the values
+-- of the two sequences, which hold at once whatever becomes of the transaction that sets them; the rows tell of them.
+
+create table leasehold.epochs (
+    id                bigint generated by default as identity primary key,
+    mark              bigint generated by default as identity,
+    began_at          timestamptz not null,
+    system_identifier bigint,
+    database_oid      bigint not null,
+    timeline          bigint,
+    former_timeline   bigint,
+    ids_after         bigint,
+    ids_until         bigint,
+    last_lost_id      bigint,
+    lost_jobs         integer not null default 0,
+    cause             text collate "C" not null,
+    lost_job_ids      bigint[] not null default '{}',
+    constraint epochs_cause_is_known check (cause in ('first', 'server', 'database', 'timeline', 'rewound'))
+);
+
+comment on table leasehold.epochs is 'Stretches of one history of the database: a new one begins after a failover and after a restore.';
+comment on column leasehold.epochs.mark is 'Timeline and number of the table of jobs, as leasehold.epoch_mark() tells them; 1 where Postgres does not tell.';
+comment on column leasehold.epochs.ids_after is 'The last id that the database knew of when the epoch began; ids from there to ids_until are never given out.';
+comment on column leasehold.epochs.last_lost_id is 'The greatest id of a job that a worker held and the database did not know.';
+comment on column leasehold.epochs.lost_job_ids is 'The first hundred jobs that workers held and the database did not know.';
+comment on column leasehold.epochs.cause is 'Why it is another one: first, server (another one), database (another one), timeline (a promotion or recovery), rewound (it stands before a place that a worker had seen).';
+
 -- Workers: what each says of itself and how it fares, and what it is told to do. A heartbeat touches no indexed column, so it is
 -- one heap-only update; a row with many kinds keeps them out of line, so that the row that each heartbeat writes stays short.
+
+create table leasehold.reap_turns (
+    is_one   boolean primary key default true,
+    taken_at timestamptz not null,
+    constraint reap_turns_is_one_row check (is_one)
+) with (fillfactor = 50);
+
+comment on table leasehold.reap_turns is 'One row: when somebody last looked for leases that have run out.';
+
+create type leasehold.loss as (
+    job_id     bigint,
+    attempt    integer,
+    is_charged boolean
+);
+
+comment on type leasehold.loss is 'An attempt that was taken back from a worker that was silent, and whether it counts.';
 
 create table leasehold.workers (
     incarnation       uuid primary key,
@@ -308,6 +383,7 @@ create table leasehold.workers (
     stopped_at        timestamptz,
     lost_at           timestamptz,
     backoff_until     timestamptz,
+    idle_since        timestamptz,
     memory_limit      bigint,
     cpu_limit         double precision,
     blamed_job        bigint,
@@ -330,16 +406,24 @@ create table leasehold.workers (
     backoff           text,
     queues            text[] not null,
     kinds             text[] not null,
+    losses            leasehold.loss[],
+    excused           leasehold.loss[],
+    kinds_key         bigint not null generated always as (hash_array_extended(kinds, 0)) stored,
     constraint workers_state_is_known check (state in ('ready', 'paused', 'draining', 'stopped')),
     constraint workers_stopped_when check ((state = 'stopped') = (stopped_at is not null)),
     constraint workers_heartbeat_takes_time check (heartbeat_seconds > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, toast_tuple_target = 256);
 
+-- Those that have ended stay for people to see; claims, wake-ups and heartbeats pass them by.
+create index workers_alive on leasehold.workers (incarnation) where stopped_at is null;
+
 comment on table leasehold.workers is 'One row for each incarnation of a worker process.';
 comment on column leasehold.workers.lost_at is 'When the last of its lost jobs were taken back. What it claims afterwards it claims alive.';
 comment on column leasehold.workers.memory_limit is 'Bytes that it may use: of its container, else of the machine.';
 comment on column leasehold.workers.cpu_limit is 'CPUs that it may use: of its container, else of the machine.';
-comment on column leasehold.workers.blamed_job is 'The one among its lost jobs that had been there when a process died before.';
+comment on column leasehold.workers.blamed_job is 'The one among its lost jobs that had been there when a process died before; 0: several had.';
+comment on column leasehold.workers.losses is 'Attempts taken back from it since its last heartbeat, each counted as a crash; null: none.';
+comment on column leasehold.workers.excused is 'Such attempts from before its last heartbeat, which showed that it had not died: no longer crashes.';
 comment on column leasehold.workers.lost_wake_ups is 'Jobs that it found by polling although it was listening and got no wake-up; as of its last heartbeat.';
 comment on column leasehold.workers.lost_jobs is 'How many jobs were taken back from it because their leases had run out.';
 comment on column leasehold.workers.memory is 'Share of memory_limit in use at the last heartbeat.';
@@ -351,7 +435,13 @@ comment on column leasehold.workers.version is 'Of leasehold.';
 comment on column leasehold.workers.app_version is 'Of the code that has the handlers.';
 comment on column leasehold.workers.backoff is 'Why it claims nothing for now; null: it does.';
 comment on column leasehold.workers.queues is 'Queues it serves; empty means all.';
+comment on column leasehold.workers.idle_since is 'When a claim of it last came back empty after one that did not; it counts while the worker is idle.';
+comment on column leasehold.workers.kinds_key is 'Stands for its kinds, so that workers of one sort are found without reading long lists.';
 comment on column leasehold.workers.kinds is 'Kinds it has handlers for; empty means all (it has a default handler).';
+
+-- When idle workers were last woken, in milliseconds. A sequence, because it is written at once and locks nothing: a row would
+-- make producers wait for one another's commits.
+create sequence leasehold.last_wake_up minvalue 0 start 0;
 
 create table leasehold.worker_commands (
     id          bigint generated always as identity primary key,
@@ -528,15 +618,15 @@ comment on table leasehold.rollup_totals is 'The sum of all rollups ever written
 
 create table leasehold.rollup_progress (
     rolled_until timestamptz not null,
-    final_until  timestamptz not null
+    final_until  timestamptz not null,
+    one_row      boolean primary key default true,
+    constraint rollup_progress_is_one_row check (one_row)
 ) with (fillfactor = 50);
-
-create unique index rollup_progress_is_one_row on leasehold.rollup_progress ((true));
 
 comment on table leasehold.rollup_progress is 'One row: how far minutes are rolled up, and up to when nobody can add to them any more.';
 
 create table leasehold.rollup_marks (
-    taken_at timestamptz not null,
+    taken_at timestamptz primary key,
     horizon  xid8 not null,
     last_id  bigint not null
 );
@@ -554,10 +644,10 @@ comment on table leasehold.queue_depths is 'The last count of a table that is to
 
 create table leasehold.depth_counts (
     counted_at timestamptz not null,
-    took       double precision not null
+    took       double precision not null,
+    one_row    boolean primary key default true,
+    constraint depth_counts_is_one_row check (one_row)
 ) with (fillfactor = 50);
-
-create unique index depth_counts_is_one_row on leasehold.depth_counts ((true));
 
 comment on table leasehold.depth_counts is 'One row: when jobs was last counted into queue_depths, and how many seconds that took.';
 

@@ -6,7 +6,8 @@ select j.id as job_id, moment.at, moment.event, moment.attempt, moment.worker_id
        (0, j.created_at,  'created', 0,         null::text,  null::text,           null::jsonb, null::text),
        (1, j.claimed_at,  'claimed', j.attempt, j.worker_id, null,                 null,        null),
        (2, j.started_at,  'started', j.attempt, j.worker_id, null,                 null,        null),
-       (3, j.finished_at, j.state,   j.attempt, j.worker_id, j.error ->> 'message', j.error,
+       (3, j.finished_at, j.state,   j.attempt, j.worker_id,
+           case j.state when 'failed' then leasehold.describe_error(j.error) else j.error ->> 'message' end, j.error,
            case j.state when 'cancelled' then j.error ->> 'by' end)
        ) as moment (position, at, event, attempt, worker_id, message, detail, actor)
  where moment.at is not null

@@ -1,115 +1,29 @@
-"""Background jobs for Python on nothing but Postgres."""
+"""Background jobs for Python on nothing but Postgres.
 
-from leasehold.access.records import AuditEntry, NewToken, TokenRecord
-from leasehold.app import App
-from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
-from leasehold.client import Client, open_client
-from leasehold.database import OpenTransaction
-from leasehold.database.hooks import Hooks
-from leasehold.errors import LeaseholdError
-from leasehold.jobs.handling.cancel_reason import CancelReason
-from leasehold.jobs.handling.context import Context
-from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
-from leasehold.jobs.handling.token import Token
-from leasehold.jobs.handling.transactions import (
-    Completion,
-    CompletionValues,
-    JobTransaction,
-    SyncCompletion,
-    SyncJobTransaction,
-)
-from leasehold.jobs.kinds.attempt import Attempt
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import KindOptions
-from leasehold.jobs.kinds.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
-from leasehold.jobs.producing.new_job import Blocker, Ended, JobOptions, NewJob, ended
-from leasehold.jobs.producing.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
-from leasehold.records.chains import BlockerRecord, ChainRecord
-from leasehold.records.jobs import (
-    AttemptError,
-    ChangedJob,
-    EnqueuedJob,
-    Explanation,
-    Fault,
-    JobProgress,
-    JobRecord,
-    LogLine,
-    TimelineEntry,
-)
-from leasehold.records.queues import LimitRecord, QueueCounts
-from leasehold.records.workers import WorkerRecord
-from leasehold.schedules.definition import Blackout, ScheduleChanges, ScheduleDefinition, ScheduleOptions
-from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
+The names lie in `leasehold.public`, which is imported when the first of them is asked for: so the command line obeys Ctrl-C
+before anything else is imported, and a program that wants one room of the house loads no other.
+"""
 
-__all__ = [
-    "ANY_STATE",
-    "QUEUED",
-    "UNFINISHED",
-    "App",
-    "Attempt",
-    "AttemptError",
-    "AuditEntry",
-    "Blackout",
-    "Blocker",
-    "BlockerRecord",
-    "CallNext",
-    "CancelReason",
-    "CapacityPlan",
-    "CapacityRecord",
-    "ChainRecord",
-    "ChangedJob",
-    "Client",
-    "Completion",
-    "CompletionValues",
-    "Context",
-    "ContinueWith",
-    "Discard",
-    "Ended",
-    "EnqueueMiddleware",
-    "EnqueueNext",
-    "EnqueuedJob",
-    "Explanation",
-    "Fault",
-    "FiredTick",
-    "Hooks",
-    "Job",
-    "JobOptions",
-    "JobProgress",
-    "JobRecord",
-    "JobTransaction",
-    "Kind",
-    "KindOptions",
-    "LeaseholdError",
-    "LimitRecord",
-    "LogLine",
-    "Middleware",
-    "NewJob",
-    "NewToken",
-    "NextTick",
-    "OnConflict",
-    "OpenTransaction",
-    "QueueCounts",
-    "QueueRates",
-    "Reschedule",
-    "Retry",
-    "RetryPolicy",
-    "Rollup",
-    "ScheduleChanges",
-    "ScheduleDefinition",
-    "ScheduleOptions",
-    "ScheduleRecord",
-    "SyncCompletion",
-    "SyncJobTransaction",
-    "TickRecord",
-    "TimelineEntry",
-    "Token",
-    "TokenRecord",
-    "Unique",
-    "WaitFor",
-    "WorkerRecord",
-    "checkpoint",
-    "ended",
-    "open_client",
-]
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leasehold.public import *  # noqa: F403
+    from leasehold.public import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> object:
+        is_special = name.startswith("__") and name != "__all__"
+        if not is_special and find_spec(f"{__name__}.{name}"):
+            return import_module(f"{__name__}.{name}")
+        names = {} if is_special else _fetch_names()
+        if name not in names:
+            raise AttributeError(f"module {__name__} has no attribute {name}")
+        return names[name]
+
+    def _fetch_names() -> dict[str, object]:
+        public = import_module("leasehold.public")
+        names = {each: getattr(public, each) for each in ("__all__", *public.__all__)}
+        globals().update(names)
+        return names

@@ -6,6 +6,7 @@
     │   ├── UnknownKind           no handler is registered for the kind
     │   ├── DuplicateKind         two handlers for one kind
     │   ├── DuplicateSchedule     two schedules of one name in the code
+    │   ├── NoTransaction         a connection of the caller's has begun no transaction
     │   └── SettingsError         a setting is unknown or out of range
     ├── NotFound
     │   ├── UnknownJob            no job has this id
@@ -16,7 +17,8 @@
     ├── Conflict                  the state of the thing forbids it
     │   ├── WrongState            e.g. cancelling a finished job
     │   ├── UniqueConflict        another job has the unique key; carries its id
-    │   └── IdempotencyMismatch   another request had the idempotency key
+    │   ├── IdempotencyMismatch   another request had the idempotency key
+    │   └── RowLocked             another session holds the job's row; the message names it
     ├── LeaseLost                 this attempt does not hold the job any more
     ├── ChainEnded                a chain that was waited for has no output; carries how it stands
     │   ├── ChainFailed
@@ -27,6 +29,8 @@
     │   └── MemoryLimitExceeded   its process had more memory than its kind allows, and was killed
     ├── DatabaseError
     │   ├── DatabaseUnavailable   connection refused, lost, timed out: try again
+    │   │   ├── EpochOver         the database has failed over or was restored; its workers begin anew
+    │   │   ├── LockTimeout       somebody else held a lock for too long
     │   │   └── ListenerDeaf      a pooler keeps notifications from us
     │   ├── TransactionEnded      SQL of the caller's ended a transaction that leasehold commits
     │   └── QueryRefused          Postgres refused the statement; carries the SQLSTATE
@@ -77,6 +81,10 @@ class DuplicateKind(BadInput):
 
 class DuplicateSchedule(BadInput):
     """A schedule of this name is declared already."""
+
+
+class NoTransaction(BadInput):
+    """The connection is in no transaction: begin one first. SQLAlchemy begins at its first statement, so execute one before."""
 
 
 class SettingsError(BadInput):
@@ -145,6 +153,12 @@ class IdempotencyMismatch(Conflict):
     sqlstate = "LH007"
 
 
+class RowLocked(Conflict):
+    """Another session holds the job's row; try again, or end that session."""
+
+    sqlstate = "LH008"
+
+
 class ChainEnded(LeaseholdError):
     """The chain has ended without an output.
 
@@ -189,8 +203,18 @@ class DatabaseUnavailable(DatabaseError):
     """The database cannot be reached right now; try again."""
 
 
+class LockTimeout(DatabaseUnavailable):
+    """Somebody else held a lock for too long; try again."""
+
+
 class ListenerDeaf(DatabaseUnavailable):
     """Notifications do not come through the pooler before Postgres: name a direct connection, or set LEASEHOLD_NOTIFY=off."""
+
+
+class EpochOver(DatabaseUnavailable):
+    """The database has failed over or was restored; what this process held before is looked at first."""
+
+    sqlstate = "LH009"
 
 
 class TransactionEnded(DatabaseError):

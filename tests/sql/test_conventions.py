@@ -20,21 +20,22 @@ BODIES = {name: re.sub(r"--[^\n]*", "", text) for name, text in FUNCTIONS.items(
 HEADER = ["Purpose", "Parameters", "Returns", "Errors", "Tables"]
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
 INLINED = {
-    "bucket_level", "bucket_of", "clock", "is_blocker", "key_lock", "longest_time", "most_crashes", "name_job", "queue_lock",
-    "refuse_continuation", "refuse_job", "retry_delay",
+    "bucket_level", "bucket_of", "clock", "epoch_mark", "is_blocker", "is_epoch_over", "key_lock", "longest_time",
+    "most_crashes", "name_job", "open_lock", "queue_lock", "refuse_continuation", "refuse_job", "retry_delay",
+    "send_notice",
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
-    "desired_workers", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_over", "is_schedule_busy", "is_small",
-    "key_lock", "longest_time", "most_crashes", "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "queue_lock",
-    "workers_needed",
+    "desired_workers", "epoch_mark", "has_room", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over", "is_over",
+    "is_schedule_busy", "is_small", "is_stranger", "key_lock", "longest_time", "most_crashes", "next_claim_in",
+    "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "open_lock", "queue_lock", "workers_needed",
 }  # fmt: skip
 VERBS = (
-    "acknowledge|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|close|complete|continue|count|demote|describe|delete|drop|edit|"
-    "enqueue|ensure|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
-    "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|"
+    "acknowledge|adopt|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|clear|close|complete|continue|count|demote|describe|delete|drop|edit|"
+    "enqueue|ensure|excuse|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
+    "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|reserve|"
     "create|declare|disable|enable|fire|generate|orphan|plan|read|reset|run|update|"
-    "resume|retry|return|revoke|set|settle|share|spend|start|stop|trigger|unblock|wait|wake|watch|write"
+    "resume|retry|return|revoke|send|set|settle|share|spend|start|stop|take|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
 MOST_IN_A_FOLDER = 20
@@ -144,5 +145,14 @@ async def test_every_table_and_its_public_columns_are_explained(database: Databa
     rows = await database.fetch(
         "select relname::text from pg_class where relnamespace = 'leasehold'::regnamespace and relkind in ('r', 'p') "
         "and not relispartition and obj_description(oid) is null and relname not like 'schema_%' order by 1"
+    )
+    assert [row[0] for row in rows] == []
+
+
+async def test_every_table_has_a_primary_key_and_every_partition(database: Database) -> None:
+    """Without one, logical replication refuses every update and delete in the table (SQLSTATE 55000)."""
+    rows = await database.fetch(
+        "select c.relname::text from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p') "
+        "and not exists (select from pg_index i where i.indrelid = c.oid and i.indisprimary) order by 1"
     )
     assert [row[0] for row in rows] == []

@@ -6,8 +6,12 @@ import asyncio
 import ctypes
 import logging
 import os
+import resource
 import sys
+import threading
 import time
+from contextlib import AsyncExitStack
+from pathlib import Path
 
 import trio
 
@@ -55,6 +59,12 @@ async def spin(seconds: float) -> str:
     while time.monotonic() < until:
         pass
     return "spun"
+
+
+@app.kind()
+def hold_interpreter(seconds: float) -> None:
+    """Keep every thread of the process from running, as C code does that does not let go of the interpreter."""
+    ctypes.PyDLL(None).usleep(int(seconds * 1e6))
 
 
 @app.kind()
@@ -107,6 +117,29 @@ async def pay(job: Job, amount: int) -> ContinueWith[str]:
     return job.continue_with(receipt.new(payment=job.id))
 
 
+@app.kind(mode="atomic")
+async def book(job: Job, seconds: float) -> int:
+    """Write to `public.booked` in the job's own transaction; the first attempt takes `seconds` before it ends."""
+    await job.transaction.execute("insert into public.booked values ($1, $2)", job.id, job.attempt)
+    if job.attempt == 1:
+        await trio.sleep(seconds)
+    return job.attempt
+
+
+FORGOTTEN = AsyncExitStack()
+"""Connections that handlers open and never close."""
+
+
+@app.kind()
+async def forget_a_transaction(job: Job) -> str:
+    """Return while a transaction that has asserted the lease stays open on a connection of the handler's own."""
+    database = await FORGOTTEN.enter_async_context(open_database(os.environ["LEASEHOLD_DATABASE_URL"]))
+    connection = await FORGOTTEN.enter_async_context(database.reserve("forgotten"))
+    await connection.execute("begin")
+    await connection.call("assert_lease", job.id, job.attempt, job.incarnation)
+    return "left open"
+
+
 @app.kind()
 async def receipt(payment: int) -> str:
     """Follows a payment."""
@@ -130,3 +163,42 @@ def poison(seconds: float) -> None:
 def segfault() -> None:
     """Take the whole process down as C code does."""
     ctypes.string_at(0)
+
+
+@app.kind()
+def leave_a_thread(seconds: float) -> str:
+    """Start a thread that is no daemon, and end without it."""
+    threading.Thread(target=time.sleep, args=(seconds,), name="a thread of somebody's", daemon=False).start()
+    return "left"
+
+
+@app.kind()
+async def cancel_the_parent() -> None:
+    """Cancel the nursery that the handler's task is in, as code does that takes it for its own."""
+    nursery = trio.lowlevel.current_task().parent_nursery
+    assert nursery is not None
+    nursery.cancel_scope.cancel()
+    await trio.sleep_forever()
+
+
+@app.kind()
+def eat_memory(megabytes: int) -> None:
+    """Leave the process next to no memory, and want more of it."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 1_000_000, resource.RLIM_INFINITY))
+    eaten: list[object] = []
+    while True:
+        eaten.append([None] * 1_000)
+
+
+class Unprintable(Exception):
+    """One that cannot be told as text."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words for it")
+
+
+@app.kind()
+def raise_the_unprintable() -> None:
+    """Raise what has no text."""
+    raise Unprintable

@@ -26,7 +26,7 @@ class Fleet:
 
     async def worker(self, worker_id: str, **settings: str) -> LeaseholdProcess:
         """A worker that has looked for jobs."""
-        process = self.run("worker", LEASEHOLD_WORKER_ID=worker_id, LEASEHOLD_APP=APP, **settings)
+        process = self.run("worker", **{"LEASEHOLD_APP": APP, "LEASEHOLD_WORKER_ID": worker_id, **settings})
         await process.until_line("starting worker")
         return process
 

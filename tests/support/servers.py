@@ -79,9 +79,11 @@ def programs_of(choice: str) -> Path:
 
 
 @contextmanager
-def own_server(choice: str, folder: Path, *, durable: bool = False) -> Generator[OwnServer]:
+def own_server(
+    choice: str, folder: Path, *, durable: bool = False, conf: Mapping[str, str] | None = None
+) -> Generator[OwnServer]:
     """A server for this test run alone; not durable means that only processes may crash, not the machine."""
-    cluster = Cluster(folder, programs_of(choice), conf={} if durable else UNSAFE, sync=False)
+    cluster = Cluster(folder, programs_of(choice), conf={**({} if durable else UNSAFE), **(conf or {})}, sync=False)
     cluster.start()
     try:
         yield OwnServer(cluster)

@@ -116,10 +116,10 @@ async def broken_chains(caller: Caller, *, is_swept: bool = False) -> list[str]:
 
 async def sweep(caller: Caller) -> int:
     """Go round all blocked jobs once, as the reaper does; how many were stranded."""
-    after, found = 0, 0
+    place, found = (None, None), 0
     while True:
-        (row,) = await caller.call("unblock_stranded_jobs", after, 1000)
+        (row,) = await caller.call("unblock_stranded_jobs", *place)
         found += row["found"]
         if row["last_id"] is None:
             return found
-        after = row["last_id"]
+        place = row["last_run_at"], row["last_id"]

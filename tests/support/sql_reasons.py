@@ -30,4 +30,4 @@ async def faults(caller: Caller) -> list[tuple[str, str]]:
 
 async def repaired(caller: Caller) -> dict[tuple[str, str], bool]:
     """What an audit with repair finds, and whether it is repaired."""
-    return {(row["finding"], row["subject"]): row["is_repaired"] for row in await caller.call("audit_jobs", True)}
+    return {(row["finding"], row["subject"]): row["is_repaired"] for row in await caller.call("repair_jobs")}

@@ -23,6 +23,19 @@ async def until_waiting(caller: Caller, lane_name: str) -> None:
     await eventually(probe)
 
 
+async def until_tried(caller: Caller, lane_name: str) -> None:
+    """Return when the reserved of that name has sent a call to one of our functions: it waits, or was told `busy`."""
+    question = (
+        "select count(*) from pg_stat_activity where datname = current_database() "
+        "and application_name = 'leasehold ' || $1 and query like 'select * from leasehold.%'"
+    )
+
+    async def probe() -> bool:
+        return (await caller.fetch(question, lane_name))[0][0] > 0
+
+    await eventually(probe)
+
+
 @asynccontextmanager
 async def open_transaction(database: Database, name: str) -> AsyncGenerator[ReservedConnection]:
     """A connection with a transaction that stays open; it is rolled back unless the block executes `commit`."""

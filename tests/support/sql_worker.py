@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 from leasehold.database import Caller, Row
+from leasehold.errors import LockTimeout
 
 Refusals = dict[int, str]
 Json = Mapping[str, object]
@@ -40,6 +41,10 @@ class SqlWorker:
             "register_worker", self.incarnation, self.name, "host", 1, "0", list(queues), list(kinds), slots, listening,
             heartbeat_seconds=heartbeat_seconds,
         )  # fmt: skip
+
+    async def beat(self) -> None:
+        """Say that it lives."""
+        await self.caller.call("heartbeat_worker", self.incarnation, 0, "ready", True)
 
     async def claim(
         self,
@@ -123,6 +128,21 @@ class SqlWorker:
 
     async def held(self) -> set[tuple[int, int]]:
         return {(row["job_id"], row["attempt"]) for row in await self.caller.call("held_jobs", self.incarnation)}
+
+
+async def insist(write: Callable[[], Awaitable[object]], met: list[object] | None = None) -> object:
+    """What a settler does: send the same again while another session holds what it needs; `met` gets a line for each time."""
+    while True:
+        try:
+            answer = await write()
+        except LockTimeout as error:
+            if met is not None:
+                met.append(str(error))
+        else:
+            if not (isinstance(answer, dict) and "busy" in str(answer)):
+                return answer
+            if met is not None:
+                met.append("busy")
 
 
 def identities(jobs: Sequence[Row]) -> tuple[list[int], list[int]]:

@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from leasehold.actors.leases import keeper
+from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.supervisor import Actor, supervise
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.reaper import Reaper
@@ -106,15 +107,15 @@ async def working(
     **settings: Any,
 ) -> AsyncGenerator[Working]:
     """A worker that serves `app`, interrupted at the end of the block if it still runs."""
-    chosen = quick_settings(**settings)
+    chosen, epochs = quick_settings(**settings), EpochWatch()
     async with (
-        open_database(database_url, application_name=f"test {worker_id}", timeout=5.0) as database,
+        open_database(database_url, application_name=f"test {worker_id}", timeout=5.0, greeter=epochs) as database,
         database.reserve("dispatcher") as claims,
         database.reserve("settler") as outcomes,
         trio.open_nursery() as nursery,
     ):
         switchboard = Switchboard()
-        worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id, resources)
+        worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id, resources, epochs=epochs)
         running = Working(database, switchboard, worker, hears=chosen.notify)
         if chosen.notify:
             nursery.start_soon(supervise, Listener(database, switchboard))

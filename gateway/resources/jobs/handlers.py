@@ -34,8 +34,9 @@ IF_MATCH = "If-Match"
 async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
     """A page of jobs, newest first, finished or not.
 
-    States and keys have an index; for the other filters one page looks at no more than 20000 jobs. So a page may have fewer
-    items than `limit`, or none, and yet not be the last: go on until `next` is null.
+    States and keys have an index; for the other filters one page looks at no more than 20000 jobs. It ends early with the job
+    that brings args, outputs, errors and metadata to 4 MiB. So a page may have fewer items than `limit`, or none, and yet not be
+    the last: go on until `next` is null.
     """
     asked = call.parameters
     names = JobRecord.__struct_fields__ if asked.fields is None else ("id", *asked.fields)

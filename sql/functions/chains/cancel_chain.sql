@@ -2,7 +2,7 @@
 --             Jobs that wait for the chain go on waiting.
 -- Parameters  chain_id: id of the first job · reason: for people
 -- Returns     the state that the job was in
--- Errors      LH002 no such chain · LH004 it has ended
+-- Errors      LH002 no such chain · LH004 it has ended · LH008 as cancel_job
 -- Tables      as lock_chains, as cancel_job
 create or replace function leasehold.cancel_chain(chain_id bigint, reason text default null) returns text language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$

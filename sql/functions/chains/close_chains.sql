@@ -19,7 +19,7 @@ begin
         with told as (
             delete from leasehold.chain_waiters w where w.chain_id = any (close_chains.chain_ids) returning w.chain_id
         )
-        select count(pg_notify('leasehold', 'closed:' || t.chain_id)) into v_told from told t;
+        select count(leasehold.send_notice('closed:' || t.chain_id)) into v_told from told t;
     end if;
     -- Asked of every completion there is: the order leaves one index to answer from, in one pass over its leaves.
     if (select b.chain_id from leasehold.job_blockers b

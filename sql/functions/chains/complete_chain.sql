@@ -26,7 +26,7 @@ begin
     if v_job.incarnation is not null then
         -- Its worker must not take this for a completion of its own.
         update leasehold.finished_jobs f set incarnation = null where f.id = v_job.id and f.incarnation = v_job.incarnation;
-        perform pg_notify('leasehold', format('lost:%s:%s:already_completed', v_job.id, v_job.attempt));
+        perform leasehold.send_notice(format('lost:%s:%s:already_completed', v_job.id, v_job.attempt));
     end if;
     return v_new;
 end

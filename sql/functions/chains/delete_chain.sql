@@ -75,7 +75,7 @@ begin
         delete from leasehold.jobs j where j.id = any (v_jobs) returning j.id, j.attempt, j.incarnation, j.key, j.state
     )
     select array_agg(g.key) filter (where g.key is not null and g.state not in ('waiting', 'scheduled', 'blocked')),
-           count(case when g.incarnation is not null then pg_notify('leasehold', format('lost:%s:%s:not_found', g.id, g.attempt)) end)
+           count(case when g.incarnation is not null then leasehold.send_notice(format('lost:%s:%s:not_found', g.id, g.attempt)) end)
       into v_keys, v_told from gone g;
     delete from leasehold.finished_jobs f where f.id = any (v_jobs);
     delete from leasehold.job_blockers b where b.job_id = any (v_jobs);

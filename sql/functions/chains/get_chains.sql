@@ -11,18 +11,13 @@ create or replace function leasehold.get_chains(chain_ids bigint[])
 returns setof leasehold.all_chains language sql stable
 set search_path = leasehold, pg_catalog, pg_temp set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-select c.id, case when t.is_open then 'open' else t.state end, f.kind, f.queue, t.job_id, l.kind, t.state, l.chain_position + 1,
-       t.output, t.error, f.created_at, t.finished_at,
+select c.id, case when t.is_open then 'open' else t.state end,
+       case t.job_id when c.id then t.kind else f.kind end, case t.job_id when c.id then t.queue else f.queue end,
+       t.job_id, t.kind, t.state, t.chain_position + 1, t.output, t.error,
+       case t.job_id when c.id then t.created_at else f.created_at end, t.finished_at,
        (select count(*)::integer from leasehold.job_blockers b where t.is_open and b.job_id = t.job_id and b.closed_at is null)
   from unnest(get_chains.chain_ids) with ordinality c(id, position)
  cross join lateral leasehold.chain_tail(c.id) t
- cross join lateral (select j.kind, coalesce(j.chain_position, 0) as chain_position from leasehold.jobs j where j.id = t.job_id
-                     union all
-                     select d.kind, coalesce(d.chain_position, 0) from leasehold.finished_jobs d where d.id = t.job_id
-                     limit 1) l
-  left join lateral (select j.kind, j.queue, j.created_at from leasehold.jobs j where j.id = c.id
-                     union all
-                     select d.kind, d.queue, d.created_at from leasehold.finished_jobs d where d.id = c.id
-                     limit 1) f on true
+  left join lateral leasehold.get_job(case when t.job_id <> c.id then c.id end) f on true
  order by c.position
 $$;

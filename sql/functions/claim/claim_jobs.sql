@@ -1,23 +1,22 @@
 -- Purpose     Give this worker up to `batch` claimable jobs, best first, each under a lease. Two claimers never get the same
 --             job, and no claim waits for another one. A claim works in lanes: a lane is the pending jobs of one queue and
 --             kind, which is how the claim index begins, so jobs of other queues and kinds cost nothing. It goes through
---             named stages, in rounds, until it has its batch or nothing is left: find the lanes; ask limit_lanes what
---             queues with limits may give; divide the batch among the lanes with share_batch; lock the best jobs of each
---             lane and pass over what others have locked; demote jobs whose key is taken, with demote_keyed_jobs; keep
---             suspects apart, with isolate_suspects; claim what remains. One claim at a time takes from a queue with limits;
---             a claim that would come back with nothing waits for its turn there, 50 ms at the most.
--- Parameters  incarnation, worker_id: who claims · queues: served ones, null or empty for all · kinds: those with a
---             handler, null or empty for all · batch: how many at the most · lease: how long the claim holds
---             kind_leases: JSON object from kind to seconds, for kinds with a lease of their own
--- Returns     the jobs, with the attempt that is their fencing token, best first; extras is null for plain jobs, else an
---             object with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds from now),
---             traceparent, crashes
--- Errors      LH001 batch or lease out of range · LH004 as limit_lanes
+--             named stages, in rounds, until it has its batch or nothing is left: find_lanes; reserve suspects, with
+--             reserve_suspects; ask limit_lanes what queues with limits may give; divide the batch among the lanes with
+--             share_batch; lock the best jobs of each lane and pass over what others have locked; demote jobs whose key is
+--             taken, with demote_keyed_jobs; claim what remains. One claim at a time takes from a queue with limits; a
+--             claim that would come back with nothing waits for its turn there, 50 ms at the most.
+-- Parameters  incarnation, worker_id: who claims · queues, kinds: served ones, null or empty for all · batch: how many at the
+--             most · lease: how long the claim holds · kind_leases: JSON object from kind to seconds, for those with their own
+--             epoch: as find_epoch; null: any
+-- Returns     the jobs, with the attempt that is their fencing token, best first; extras is null for plain jobs, else an object
+--             with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds), traceparent, crashes
+-- Errors      LH001 batch or lease out of range · LH004 as limit_lanes · LH009 the epoch is over: take a new incarnation
 -- Tables      advisory locks of queues, as limit_lanes, jobs (rows locked, locked ones skipped), advisory locks of keys
---             (only tried), rate_buckets as spend_tokens, workers (own row)
+--             (only tried), rate_buckets as spend_tokens, workers (own row, unless it is locked)
 create or replace function leasehold.claim_jobs(
     incarnation uuid, worker_id text, queues text[] default null, kinds text[] default null, batch integer default 1,
-    lease interval default '60 seconds', kind_leases jsonb default null
+    lease interval default '60 seconds', kind_leases jsonb default null, epoch bigint default null
 ) returns table (job_id bigint, attempt integer, max_attempts integer, kind text, queue text, key text, priority integer,
                  args jsonb, metadata jsonb, created_at timestamptz, run_at timestamptz, lease_seconds double precision, extras jsonb)
 language plpgsql
@@ -30,33 +29,33 @@ declare
     v_kinds   text[] := nullif(claim_jobs.kinds, '{}');
     v_left    integer := claim_jobs.batch;  -- jobs that are still wanted
     v_claimed integer := 0;
-    -- The lanes of a round, one array for each of their columns (a record of arrays would make an empty claim 3 % slower), and the
-    -- lanes that gave less than was asked of them.
+    -- The lanes of a round, an array for each column (a record of arrays is slower), and the lanes that gave less than was asked.
     v_lane_queues  text[];
     v_lane_kinds   text[];
-    v_lane_grouped boolean[];
+    v_lane_classes integer[];
     v_lane_groups  text[];
     v_lane_counts  integer[];
     v_lane_shared  boolean[];
     v_dry_queues   text[] := '{}';
     v_dry_kinds    text[] := '{}';
     v_are_many     boolean;
+    v_are_more     boolean;
     v_are_limited  boolean;
     v_busy_queue   text;
-    -- The jobs of a round, by their places in the table: v_places are claimed; v_passed are left out from then on. v_from has
-    -- the position of the lane of each.
+    -- The jobs of a round, by their places in the table: v_places and v_suspects are claimed; v_passed are left out from then
+    -- on. v_from has the position of the lane of each.
     v_asked   integer;
     v_places  tid[];
     v_keyed   tid[];
     v_keys    text[];
     v_from    bigint[];
     v_judged  record;
-    v_apart   tid[];
+    v_suspects tid[];
     v_passed  tid[];
     v_got     integer;
-    -- Whether another round may find something.
-    v_again    boolean;
+    v_again    boolean;  -- whether another round may find something
     v_is_swept boolean := false;
+    v_is_pressed boolean;  -- null: there are no suspects; true: it takes them although there seemed to be better jobs
 begin
     if coalesce(claim_jobs.batch, 0) not between 1 and 10000 then
         raise exception using errcode = 'LH001', message = format('batch must be from 1 to 10000, not %s', coalesce(claim_jobs.batch::text, 'null'));
@@ -64,50 +63,57 @@ begin
     if coalesce(claim_jobs.lease, '0') <= interval '0' then
         raise exception using errcode = 'LH001', message = format('lease must be more than 0 seconds, not %s', coalesce(claim_jobs.lease::text, 'null'));
     end if;
+    if claim_jobs.epoch is not null and leasehold.is_epoch_over(claim_jobs.epoch) then
+        perform leasehold.refuse_epoch(claim_jobs.epoch);
+    end if;
     if exists (select from leasehold.jobs j where j.state = 'scheduled' and j.run_at <= v_now) then
         perform leasehold.make_jobs_due(1000, false);
     end if;
-
     for round in 1 .. 50 loop
-        -- Find the lanes, by skipping through the index. Jobs with a key group are lanes of their own, because where groups have
-        -- limits each group is one. Of queues without limits the lock is shared.
-        with recursive lane(queue, kind, is_grouped) as (
-            (select j.queue, j.kind, (j.key_group is not null) from leasehold.jobs j where j.state = 'pending'
-              order by j.queue, j.kind, (j.key_group is not null) limit 1)
-            union all
-            select n.queue, n.kind, n.is_grouped from lane l
-             cross join lateral (select j.queue, j.kind, (j.key_group is not null) as is_grouped from leasehold.jobs j
-                                  where j.state = 'pending' and (j.queue, j.kind, (j.key_group is not null)) > (l.queue, l.kind, l.is_grouped)
-                                  order by j.queue, j.kind, (j.key_group is not null) limit 1) n
-        ), served as (
-            select l.queue, l.kind, l.is_grouped, not exists (select from leasehold.limits m where m.queue = l.queue) as is_free
-              from lane l
-             where (v_queues is null or l.queue = any (v_queues)) and (v_kinds is null or l.kind = any (v_kinds))
-               and not exists (select from leasehold.queues q where q.queue = l.queue and q.paused_at is not null)
-               and not exists (select from unnest(v_dry_queues, v_dry_kinds) d(queue, kind) where d.queue = l.queue and d.kind = l.kind)
-        )
-        select array_agg(s.queue), array_agg(s.kind), array_agg(s.is_grouped), null, array_agg(v_left), count(*) > 1,
-               array_agg(case when s.is_free then pg_try_advisory_xact_lock_shared(leasehold.queue_lock(s.queue)) else false end), null
-          into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_groups, v_lane_counts, v_are_many, v_lane_shared, v_busy_queue
-          from served s;
+        -- Find the lanes. Suspects are lanes of their own, and jobs with a key group, because where groups have limits each group is one.
+        select f.lane_queues, f.lane_kinds, f.lane_classes, f.lane_opened, f.are_more into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared, v_are_more
+          from leasehold.find_lanes(v_queues, v_kinds, v_dry_queues, v_dry_kinds) f;
+        v_busy_queue := null;
+        if v_lane_queues is null then
+            exit when (v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0) and v_is_pressed is not false;
+            select true, true, '{}', '{}' into v_is_swept, v_is_pressed, v_dry_queues, v_dry_kinds;
+            continue;
+        end if;
 
-        -- Ask the limits. They are looked at again under the locks: set_limit commits before we have them, or waits until we end.
+        -- Look at pauses and limits again under the locks: whoever sets them commits before we have them, or waits until we end.
+        continue when exists (select from leasehold.queues q where q.queue = any (v_lane_queues) and q.paused_at is not null);
+
+        -- Reserve suspects, as many as this worker may hold; their lanes are done with.
+        v_suspects := null;
+        if 1 < any (v_lane_classes) then
+            v_is_pressed := coalesce(v_is_pressed, false);
+            v_suspects := leasehold.reserve_suspects(claim_jobs.incarnation, v_lane_queues, v_lane_kinds, v_lane_classes, v_left, v_is_pressed);
+            v_left := v_left - cardinality(v_suspects);
+            select coalesce(array_agg(l.queue), '{}'), array_agg(l.kind), array_agg(l.class), array_agg(l.is_shared)
+              into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared
+              from unnest(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared) l(queue, kind, class, is_shared) where l.class < 2 and v_left > 0;
+        end if;
+        v_lane_groups := null;
+        v_are_many := cardinality(v_lane_queues) > 1;
+        v_lane_counts := array_fill(v_left, array[cardinality(v_lane_queues)]);
         v_are_limited := false = any (v_lane_shared) or exists (select from leasehold.limits m where m.queue = any (v_lane_queues));
+
+        -- Ask the limits.
         if v_are_limited then
             select array_agg(l.queue) filter (where l.jobs > 0), array_agg(l.kind) filter (where l.jobs > 0),
-                   array_agg(l.is_grouped) filter (where l.jobs > 0), array_agg(l.key_group) filter (where l.jobs > 0),
+                   array_agg(l.class) filter (where l.jobs > 0), array_agg(l.key_group) filter (where l.jobs > 0),
                    array_agg(l.jobs) filter (where l.jobs > 0), coalesce(count(l.jobs) > 1 and sum(l.jobs) > v_left, false),
                    max(l.queue) filter (where l.jobs is null)
-              into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_groups, v_lane_counts, v_are_many, v_busy_queue
-              from leasehold.limit_lanes(v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_shared, v_left, v_passed) l;
+              into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_groups, v_lane_counts, v_are_many, v_busy_queue
+              from leasehold.limit_lanes(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared, v_left, v_passed) l;
         end if;
 
         -- Divide the batch.
         v_asked := v_left;
         if v_are_many then
-            select array_agg(l.queue), array_agg(l.kind), array_agg(l.is_grouped), array_agg(l.key_group), array_agg(l.jobs), sum(l.jobs)
-              into v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_groups, v_lane_counts, v_asked
-              from leasehold.share_batch(v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_groups, v_lane_counts, v_left, v_passed) l;
+            select array_agg(l.queue), array_agg(l.kind), array_agg(l.class), array_agg(l.key_group), array_agg(l.jobs), sum(l.jobs)
+              into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_groups, v_lane_counts, v_asked
+              from leasehold.share_batch(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_groups, v_lane_counts, v_left, v_passed) l;
         end if;
 
         -- Lock the best jobs of each lane; of lanes that are one group in a second look, through the index of groups.
@@ -115,10 +121,10 @@ begin
                array_agg(c.place) filter (where c.key is not null), array_agg(c.key) filter (where c.key is not null),
                array_agg(l.position)
           into v_places, v_keyed, v_keys, v_from
-          from unnest(v_lane_queues, v_lane_kinds, v_lane_grouped, v_lane_counts) with ordinality l(queue, kind, is_grouped, jobs, position)
+          from unnest(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_counts) with ordinality l(queue, kind, class, jobs, position)
          cross join lateral (
                select j.ctid as place, j.key from leasehold.jobs j
-                where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind and (j.key_group is not null) = l.is_grouped
+                where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
                   and (v_passed is null or j.ctid <> all (v_passed))
                 order by j.priority desc, j.run_at, j.id limit l.jobs for update skip locked) c;
         if v_are_limited then
@@ -129,7 +135,7 @@ begin
               from unnest(v_lane_queues, v_lane_kinds, v_lane_groups, v_lane_counts) with ordinality l(queue, kind, key_group, jobs, position)
              cross join lateral (
                    select j.ctid as place, j.key from leasehold.jobs j
-                    where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind and j.key_group is not null and j.key_group = l.key_group
+                    where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind and j.key_group is not null and j.key_group = l.key_group and j.crashes is null
                       and (v_passed is null or j.ctid <> all (v_passed))
                     order by j.priority desc, j.run_at, j.id limit l.jobs for update skip locked) c;
         end if;
@@ -148,32 +154,23 @@ begin
             v_again := v_again or v_judged.demoted > 0 or v_judged.passed is not null;
         end if;
 
-        -- Keep suspects apart.
-        if exists (select from leasehold.jobs s where s.crashes > 0) then
-            v_apart := leasehold.isolate_suspects(claim_jobs.incarnation, v_places);
-            select coalesce(array_agg(f.place), '{}'), coalesce(v_passed, '{}') || v_apart, v_again or v_apart <> '{}',
-                   case when v_apart = '{}' then v_dry_queues else '{}' end, case when v_apart = '{}' then v_dry_kinds else '{}' end
-              into v_places, v_passed, v_again, v_dry_queues, v_dry_kinds from unnest(v_places) f(place) where f.place <> all (v_apart);
-        end if;
-
         -- Claim what remains.
         if v_are_limited then
             perform leasehold.spend_tokens(v_places);
         end if;
+        -- Later than the end of whatever let these jobs through while this claim waited.
+        v_now := leasehold.clock();
         return query
         with claimed as (
             update leasehold.jobs j
                set state = 'claimed', attempt = j.attempt + 1, claimed_at = v_now, incarnation = claim_jobs.incarnation,
-                   worker_id = claim_jobs.worker_id, limited = nullif(v_are_limited, false),
-                   lease_expires_at = v_now + coalesce(make_interval(secs => (claim_jobs.kind_leases ->> j.kind)::double precision),
-                                                       claim_jobs.lease)
-             where j.ctid = any (v_places)
-            returning j.id, j.attempt, j.max_attempts, j.kind, j.queue, j.key, j.priority, j.args, j.metadata, j.created_at, j.run_at,
-                      j.lease_expires_at,
+                   worker_id = claim_jobs.worker_id, limited = case when j.incarnation is null then nullif(v_are_limited, false) else j.limited end,
+                   lease_expires_at = v_now + coalesce(make_interval(secs => (claim_jobs.kind_leases ->> j.kind)::double precision), claim_jobs.lease)
+             where j.ctid = any (v_places || v_suspects)
+            returning j.id, j.attempt, j.max_attempts, j.kind, j.queue, j.key, j.priority, j.args, j.metadata, j.created_at, j.run_at, j.lease_expires_at,
                       case when j.chain_id is not null or j.timeout is not null or j.deadline is not null or j.traceparent is not null
                                 or j.crashes is not null
-                           then jsonb_strip_nulls(jsonb_build_object(
-                                    'chain_id', j.chain_id, 'chain_position', j.chain_position, 'timeout', j.timeout,
+                           then jsonb_strip_nulls(jsonb_build_object('chain_id', j.chain_id, 'chain_position', j.chain_position, 'timeout', j.timeout,
                                     'deadline_in', extract(epoch from j.deadline - v_now), 'traceparent', j.traceparent, 'crashes', j.crashes))
                       end as extras
         )
@@ -183,17 +180,20 @@ begin
         get diagnostics v_got = row_count;
         v_claimed := v_claimed + v_got;
         v_left := claim_jobs.batch - v_claimed;
-
         -- Decide whether to look again. What others have just left behind is promoted once.
         exit when v_left <= 0;
         if not v_again then
+            continue when v_claimed = 0 and v_are_more and round < 5;
             continue when v_claimed = 0 and v_busy_queue is not null and leasehold.wait_for_queue(v_busy_queue);
-            exit when v_is_swept or leasehold.promote_stranded_jobs(200) = 0;
-            v_is_swept := true;
+            exit when (v_is_swept or (select s.found from leasehold.promote_stranded_jobs(batch => 200, newest => true) s) = 0) and v_is_pressed is not false;
+            select true, true, '{}', '{}' into v_is_swept, v_is_pressed, v_dry_queues, v_dry_kinds;
         end if;
     end loop;
 
-    update leasehold.workers w set idle = (v_claimed = 0)
-     where w.incarnation = claim_jobs.incarnation and w.idle is distinct from (v_claimed = 0);
+    -- A reaper that has our row may wait for a job that we hold, so we must not wait for it; the next claim says it again.
+    update leasehold.workers w set idle = (v_claimed = 0), idle_since = case when v_claimed = 0 then v_now else w.idle_since end
+     where w.incarnation = (select o.incarnation from leasehold.workers o
+                             where o.incarnation = claim_jobs.incarnation and o.idle is distinct from (v_claimed = 0)
+                               for no key update skip locked);
 end
 $$;

@@ -1,18 +1,24 @@
 -- Purpose     Tell when a worker that found too little should look again if nobody wakes it before: when the next
---             scheduled job comes due, or a rate limit lets a pending job start.
+--             scheduled job comes due, or a rate limit lets a pending job start. In a fleet with more than 32 idle
+--             workers each call tells so many of them, by chance, of the scheduled job, so that they do not all come at
+--             its time; the others poll.
 -- Parameters  queues: those it serves, null or empty for all
 -- Returns     seconds, below 0 when a scheduled job is overdue, null when there is nothing to expect
 -- Errors      none
--- Tables      as next_due_in, limits, rate_buckets, queues, jobs (read, an index entry for each empty bucket)
+-- Tables      as next_due_in, workers, limits, rate_buckets, queues, jobs (read, an index entry for each empty bucket)
 create or replace function leasehold.next_look_in(queues text[] default null) returns double precision language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off
 set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
+    c_heedful constant integer := 32;
     v_now    timestamptz := leasehold.clock();
     v_queues text[] := nullif(next_look_in.queues, '{}');
     v_due    double precision := leasehold.next_due_in();
 begin
+    if v_due > 0 and v_due < 3600 and random() * (select count(*) from leasehold.workers w where w.stopped_at is null and w.idle) > c_heedful then
+        v_due := null;
+    end if;
     if not exists (select from leasehold.limits l where l.rate is not null) then
         return v_due;
     end if;
@@ -28,7 +34,7 @@ begin
            and case when b.key_group = ''
                     then (select j.id from leasehold.jobs j where j.state = 'pending' and j.queue = b.queue limit 1)
                     else (select j.id from leasehold.jobs j
-                           where j.state = 'pending' and j.key_group is not null and j.queue = b.queue and j.key_group = b.key_group limit 1)
+                           where j.state = 'pending' and j.key_group is not null and j.crashes is null and j.queue = b.queue and j.key_group = b.key_group limit 1)
                end is not null));
 end
 $$;

@@ -3,18 +3,20 @@
 -- Parameters  queue, kind: which · job: which · most: stop counting there
 -- Returns     a number
 -- Errors      none
--- Tables      jobs (read, four ranges of the claim index)
+-- Tables      jobs (read, eight ranges of the claim index)
 create or replace function leasehold.count_jobs_ahead(queue text, kind text, job leasehold.all_jobs, most integer) returns integer language sql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 select count(*)::integer
-  from (select from (values (false), (true)) g(is_grouped)
+  from (select from generate_series(0, 3) g(class)
          cross join lateral (
                select o.id from leasehold.jobs o
-                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind and (o.key_group is not null) = g.is_grouped
+                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind
+                  and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
                   and o.priority > (count_jobs_ahead.job).priority
                 union all
                select o.id from leasehold.jobs o
-                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind and (o.key_group is not null) = g.is_grouped
+                where o.state = 'pending' and o.queue = count_jobs_ahead.queue and o.kind = count_jobs_ahead.kind
+                  and coalesce((o.crashes > 1)::integer + 2, (o.key_group is not null)::integer) = g.class
                   and o.priority = (count_jobs_ahead.job).priority and (o.run_at, o.id) < ((count_jobs_ahead.job).run_at, (count_jobs_ahead.job).id)) o
          limit count_jobs_ahead.most) ahead
 $$;

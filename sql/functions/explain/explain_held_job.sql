@@ -2,14 +2,14 @@
 -- Parameters  job: the job
 -- Returns     as explain_job
 -- Errors      none
--- Tables      job_progress, workers (read)
+-- Tables      job_progress, workers, as list_row_holders (read)
 create or replace function leasehold.explain_held_job(job leasehold.all_jobs)
 returns table (reason text, explanation text, until timestamptz, facts jsonb) language sql volatile
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off as $$
 select case when e.is_over then 'stale' else job.state end,
        case when e.is_over
-            then format('the lease of attempt %s on worker %s ran out at %s; the next round of a reaper takes it back', job.attempt, job.worker_id,
-                        date_trunc('second', job.lease_expires_at))
+            then format('the lease of attempt %s on worker %s ran out at %s', job.attempt, job.worker_id, date_trunc('second', job.lease_expires_at))
+                 || coalesce(', and it cannot be taken back: ' || s.holders, '; the next round of a reaper takes it back')
             when job.state = 'running'
             then format('attempt %s runs on worker %s since %s', job.attempt, job.worker_id, date_trunc('second', job.started_at))
                  || coalesce(', ' || round((p.fraction * 100)::numeric) || ' % done', '') || coalesce(' (' || p.message || ')', '')
@@ -23,8 +23,9 @@ select case when e.is_over then 'stale' else job.state end,
        case when e.is_over then e.at when w.stopped_at is not null or w.is_silent then job.lease_expires_at end,
        jsonb_build_object('worker_id', job.worker_id, 'incarnation', job.incarnation, 'attempt', job.attempt, 'claimed_at', job.claimed_at,
                           'started_at', job.started_at, 'lease_expires_at', job.lease_expires_at, 'fraction', p.fraction, 'message', p.message,
-                          'heard_of_at', w.heartbeat_at)
+                          'heard_of_at', w.heartbeat_at, 'row_held_by', s.holders)
   from (select c.at, job.lease_expires_at <= c.at as is_over from (select leasehold.clock() as at) c) e
+  left join lateral (select leasehold.describe_row_holders(job.id) as holders where e.is_over) s on true
   left join leasehold.job_progress p on p.job_id = job.id and p.attempt = job.attempt
   left join lateral (select s.*, s.stopped_at is null and not leasehold.is_alive(s, e.at) as is_silent
                        from leasehold.workers s where s.incarnation = job.incarnation) w on true

@@ -3,14 +3,17 @@
 --             that the reaper failed were not finished by their attempt; the reaper's errors have no traceback, those
 --             of workers do.
 -- Parameters  incarnation, job_ids, attempts: the refused identities
--- Returns     job_id and reason: taken_by_another_worker, already_completed, cancelled, deadline, not_found
+-- Returns     job_id and reason: taken_by_another_worker, already_completed, cancelled, deadline, not_found; or busy: this attempt
+--             has the job still, and another session holds its row
 -- Errors      none
 -- Tables      jobs, finished_jobs (read)
 create or replace function leasehold.name_refusals(incarnation uuid, job_ids bigint[], attempts integer[])
 returns table (job_id bigint, reason text) language sql stable
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 select r.id,
-       case when (select j.id from leasehold.jobs j where j.id = r.id) is not null then 'taken_by_another_worker'
+       case when (select j.id from leasehold.jobs j
+                   where j.id = r.id and j.attempt = r.attempt and j.incarnation = name_refusals.incarnation) is not null then 'busy'
+            when (select j.id from leasehold.jobs j where j.id = r.id) is not null then 'taken_by_another_worker'
             when f.state = 'cancelled' then 'cancelled'
             when f.ended_by = 'DeadlineExceeded' then 'deadline'
             when f.ended_by is not null then 'taken_by_another_worker'

@@ -3,13 +3,13 @@
 -- Parameters  queue: name
 -- Returns     nothing
 -- Errors      LH004 somebody keeps it
--- Tables      the advisory lock of the queue
+-- Tables      the advisory locks of the queue
 create or replace function leasehold.lock_queue(queue text) returns void language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin
     for round in 1 .. 40 loop
-        if leasehold.wait_for_queue(lock_queue.queue) then
+        if leasehold.wait_for_queue(lock_queue.queue, true) then
             return;
         end if;
     end loop;

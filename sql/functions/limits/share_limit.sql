@@ -3,12 +3,12 @@
 --             the group that holds least is first, then the one whose turn is next. It looks at a few hundred groups
 --             at most, from that turn on; only if more groups of a queue have pending jobs does priority hold among
 --             fewer than all.
--- Parameters  queue · kinds, grouped: its lanes · batch: how many are wanted · passed: places to leave out
+-- Parameters  queue · kinds, classes: its lanes · batch: how many are wanted · passed: places to leave out
 -- Returns     as limit_lanes
 -- Errors      none
 -- Tables      limits, rate_buckets, jobs (read), limit_turns; the caller has the lock of the queue
-create or replace function leasehold.share_limit(queue text, kinds text[], grouped boolean[], batch integer, passed tid[])
-returns table (kind text, is_grouped boolean, key_group text, jobs integer) language plpgsql
+create or replace function leasehold.share_limit(queue text, kinds text[], classes integer[], batch integer, passed tid[])
+returns table (kind text, class integer, key_group text, jobs integer) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
@@ -17,7 +17,7 @@ declare
     v_limit  leasehold.limits;
     v_bucket leasehold.rate_buckets;
     v_kinds  text[] := share_limit.kinds;
-    v_apart  boolean[] := share_limit.grouped;
+    v_classes integer[] := share_limit.classes;
     v_groups text[];
     v_held   integer[];
     v_rooms  integer[];
@@ -39,12 +39,12 @@ begin
         return;
     end if;
     if v_fair then
-        select array_agg(g.kind order by g.position), array_agg(g.is_grouped order by g.position), array_agg(g.key_group order by g.position),
+        select array_agg(g.kind order by g.position), array_agg(g.class order by g.position), array_agg(g.key_group order by g.position),
                array_agg(g.held order by g.position), array_agg(g.room order by g.position), max(g.last)
-          into v_kinds, v_apart, v_groups, v_held, v_rooms, v_last
-          from leasehold.list_open_groups(share_limit.queue, share_limit.kinds, share_limit.grouped, v_room) g;
+          into v_kinds, v_classes, v_groups, v_held, v_rooms, v_last
+          from leasehold.list_open_groups(share_limit.queue, share_limit.kinds, share_limit.classes, v_room) g;
     elsif cardinality(v_kinds) = 1 then
-        return query select v_kinds[1], v_apart[1], null::text, v_room;
+        return query select v_kinds[1], v_classes[1], null::text, v_room;
         return;
     end if;
 
@@ -53,15 +53,16 @@ begin
     loop
         with candidate as materialized (
             select l.position, l.held, l.key_group, least(coalesce(l.room, v_room), v_room) as room, c.priority, c.run_at, c.id
-              from unnest(v_kinds, v_apart, v_groups, v_held, v_rooms) with ordinality l(kind, is_grouped, key_group, held, room, position)
+              from unnest(v_kinds, v_classes, v_groups, v_held, v_rooms) with ordinality l(kind, class, key_group, held, room, position)
              cross join lateral (
                    (select j.priority, j.run_at, j.id from leasehold.jobs j
-                     where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind and (j.key_group is not null) = l.is_grouped
+                     where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind
+                       and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
                        and (share_limit.passed is null or j.ctid <> all (share_limit.passed))
                      order by j.priority desc, j.run_at, j.id limit least(coalesce(l.room, v_room), v_depth))
                    union all
                    (select j.priority, j.run_at, j.id from leasehold.jobs j
-                     where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind and j.key_group is not null and j.key_group = l.key_group
+                     where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind and j.key_group is not null and j.key_group = l.key_group and j.crashes is null
                        and (share_limit.passed is null or j.ctid <> all (share_limit.passed))
                      order by j.priority desc, j.run_at, j.id limit least(coalesce(l.room, v_room), v_depth))) c
         ), ranked as (
@@ -89,6 +90,6 @@ begin
         insert into leasehold.limit_turns as t (queue, key_group) values (share_limit.queue, v_last)
         on conflict (queue) do update set key_group = excluded.key_group where t.key_group <> excluded.key_group;
     end if;
-    return query select v_kinds[c.position], v_apart[c.position], v_groups[c.position], c.jobs from unnest(v_chosen.positions, v_chosen.jobs) c(position, jobs);
+    return query select v_kinds[c.position], v_classes[c.position], v_groups[c.position], c.jobs from unnest(v_chosen.positions, v_chosen.jobs) c(position, jobs);
 end
 $$;

@@ -21,23 +21,26 @@ begin
          order by q.queue for update skip locked
     loop
         update leasehold.queues q set aged_at = v_queue.aged_at + v_queue.spans * v_queue.ageing where q.queue = v_queue.queue;
-        with recursive line(kind, is_grouped) as (
-            (select j.kind, (j.key_group is not null) from leasehold.jobs j where j.state = 'pending' and j.queue = v_queue.queue
-              order by j.kind, (j.key_group is not null) limit 1)
+        with recursive line(kind, class) as (
+            (select j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) from leasehold.jobs j where j.state = 'pending' and j.queue = v_queue.queue
+              order by j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1)
             union all
-            select n.kind, n.is_grouped from line l
-             cross join lateral (select j.kind, (j.key_group is not null) as is_grouped from leasehold.jobs j
-                                  where j.state = 'pending' and j.queue = v_queue.queue and (j.kind, (j.key_group is not null)) > (l.kind, l.is_grouped)
-                                  order by j.kind, (j.key_group is not null) limit 1) n
-        ), step(kind, is_grouped, priority) as (
-            select l.kind, l.is_grouped, p.priority from line l
+            select n.kind, n.class from line l
+             cross join lateral (select j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) as class from leasehold.jobs j
+                                  where j.state = 'pending' and j.queue = v_queue.queue
+                                    and (j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) > (l.kind, l.class)
+                                  order by j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) limit 1) n
+        ), step(kind, class, priority) as (
+            select l.kind, l.class, p.priority from line l
              cross join lateral (select j.priority from leasehold.jobs j
-                                  where j.state = 'pending' and j.queue = v_queue.queue and j.kind = l.kind and (j.key_group is not null) = l.is_grouped
+                                  where j.state = 'pending' and j.queue = v_queue.queue and j.kind = l.kind
+                                    and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
                                   order by j.priority desc limit 1) p
             union all
-            select s.kind, s.is_grouped, p.priority from step s
+            select s.kind, s.class, p.priority from step s
              cross join lateral (select j.priority from leasehold.jobs j
-                                  where j.state = 'pending' and j.queue = v_queue.queue and j.kind = s.kind and (j.key_group is not null) = s.is_grouped
+                                  where j.state = 'pending' and j.queue = v_queue.queue and j.kind = s.kind
+                                    and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = s.class
                                     and j.priority < s.priority
                                   order by j.priority desc limit 1) p
         ), top as materialized (
@@ -45,7 +48,8 @@ begin
         ), oldest as materialized (
             select c.place from step s cross join top t
              cross join lateral (select j.ctid as place, j.run_at, j.id from leasehold.jobs j
-                                  where j.state = 'pending' and j.queue = v_queue.queue and j.kind = s.kind and (j.key_group is not null) = s.is_grouped
+                                  where j.state = 'pending' and j.queue = v_queue.queue and j.kind = s.kind
+                                    and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = s.class
                                     and j.priority = s.priority and j.run_at <= v_now - v_queue.ageing
                                   order by j.run_at, j.id limit age_jobs.batch) c
              where s.priority < t.priority

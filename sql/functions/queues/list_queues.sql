@@ -12,6 +12,8 @@ returns table (queue text, paused_at timestamptz, pause_reason text, counts json
 set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 with counted as materialized (
     select c.queue, jsonb_object_agg(c.state, c.jobs) as counts from leasehold.count_jobs() c group by c.queue
+), limited as materialized (
+    select l.queue, count(*)::integer as limits from leasehold.limits l group by l.queue
 ), live as materialized (
     select w.queues from leasehold.list_workers() w where w.state not in ('stale', 'stopped')
 ), unserved as materialized (
@@ -19,16 +21,17 @@ with counted as materialized (
 ), known(queue) as (
     select c.queue from counted c
     union select q.queue from leasehold.queues q
-    union select l.queue from leasehold.limits l
+    union select l.queue from limited l
     union select unnest(w.queues) from live w
 )
 select k.queue, q.paused_at, case when q.paused_at is not null then q.reason end, coalesce(c.counts, '{}'),
        (select count(*)::integer from live w where w.queues = '{}' or k.queue = any (w.queues)),
-       (select count(*)::integer from leasehold.limits l where l.queue = k.queue), extract(epoch from q.ageing)::double precision,
+       coalesce(l.limits, 0), extract(epoch from q.ageing)::double precision,
        coalesce(u.kinds, '{}')
   from known k
   left join leasehold.queues q on q.queue = k.queue
   left join counted c on c.queue = k.queue
+  left join limited l on l.queue = k.queue
   left join unserved u on u.queue = k.queue
  order by k.queue
 $$;

@@ -58,7 +58,7 @@ begin
                   from (select v_new.*) n)
          where s.id = v_old.id;
     end if;
-    perform pg_notify('leasehold', 'tick');
+    perform leasehold.send_notice('tick');
     return v_new;
 end
 $$;

@@ -4,7 +4,7 @@
 --             null
 -- Returns     for each job the ids of its new jobs, the next one last
 -- Errors      LH001 a continuation is refused · LH006 a unique job is there already
--- Tables      as finish_jobs, add_jobs, close_chains, then keys as promote_waiting_jobs
+-- Tables      as finish_jobs, add_jobs, close_chains, then keys as promote_waiting_jobs, as start_epoch
 create or replace function leasehold.apply_continuations(
     job_ids bigint[], continuations jsonb[], outputs jsonb[], ran_for double precision[]
 ) returns table (job_id bigint, new_ids bigint[]) language plpgsql
@@ -45,6 +45,9 @@ begin
                    case jsonb_typeof(c.continuation -> 'jobs') when 'array' then c.continuation -> 'jobs' else '[]' end
                    || case jsonb_typeof(c.continuation -> 'next') when 'object' then jsonb_build_array(c.continuation -> 'next') else '[]' end)
                    with ordinality d(doc, position)) l;
+    if leasehold.is_epoch_over(null) then
+        perform leasehold.start_epoch(pg_sequence_last_value('leasehold.epochs_id_seq'));
+    end if;
     v_ids := array(select nextval('leasehold.jobs_id_seq') from generate_series(1, cardinality(v_docs)));
     v_successors := array(select n.id
                             from unnest(apply_continuations.job_ids) with ordinality o(id, place)

@@ -5,7 +5,7 @@
 -- Returns     ids of the new jobs, the next one last
 -- Errors      LH003 this attempt does not hold the job any more (also when it has been settled already): roll back
 --             LH001 the continuation is refused · LH006 a unique job is there already
--- Tables      as continue_jobs
+-- Tables      jobs (it waits for a row that another session holds: the caller's own lock_timeout counts), as apply_continuations
 create or replace function leasehold.complete_job(
     job_id bigint, attempt integer, incarnation uuid, output jsonb default null, continuation jsonb default null,
     ran_for double precision default null
@@ -15,9 +15,14 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqsca
 declare
     v_new bigint[];
 begin
-    select c.new_ids into v_new
-      from leasehold.continue_jobs(complete_job.incarnation, array[complete_job.job_id], array[complete_job.attempt],
-                                   array[complete_job.continuation], array[complete_job.output], array[complete_job.ran_for]) c;
+    perform from leasehold.jobs j
+      where j.id = complete_job.job_id and j.attempt = complete_job.attempt and j.incarnation = complete_job.incarnation
+        for update;
+    if found then
+        select a.new_ids into v_new
+          from leasehold.apply_continuations(array[complete_job.job_id], array[complete_job.continuation], array[complete_job.output],
+                                             array[complete_job.ran_for]) a;
+    end if;
     if v_new is null then
         raise exception using errcode = 'LH003',
             message = format('attempt %s does not hold job %s any more', complete_job.attempt, complete_job.job_id),

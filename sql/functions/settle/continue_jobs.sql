@@ -5,15 +5,16 @@
 --             output) and jobs (an array of such jobs); {"position": n} in blockers counts in jobs. next has the priority of
 --             its predecessor unless it names one, and takes neither idempotency_key nor unique
 --             outputs: JSON or null for each, not kept where there is a next · ran_for: seconds since the handler started
--- Returns     one row for each job: the reason where it was refused, else null; and the ids of its new jobs, the next one
+-- Returns     one row for each job: the reason where it was refused (busy: another session holds its row, send it again), else null; and the ids of its new jobs, the next one
 --             last. A repeated call for the same attempts refuses nothing and makes nothing (new_ids is null then)
--- Errors      LH001 a continuation is refused · LH006 a unique job is there already
+-- Errors      LH001 a continuation is refused · LH006 a unique job is there already · 55P03 another session holds something else that
+--             one of them needs (a unique key, the place of a key) for half a second: send them apart
 -- Tables      jobs (in id order), as apply_continuations
 create or replace function leasehold.continue_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], continuations jsonb[], outputs jsonb[] default null,
     ran_for double precision[] default null
 ) returns table (job_id bigint, reason text, new_ids bigint[]) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_ids           bigint[];
@@ -29,7 +30,7 @@ begin
                  order by g.id, g.attempt) c
           join leasehold.jobs j on j.id = c.id
          where j.attempt = c.attempt and j.incarnation = continue_jobs.incarnation and j.id = any (continue_jobs.job_ids)
-           for update of j
+           for update of j skip locked
     )
     select array_agg(m.id order by m.id), array_agg(m.continuation order by m.id), array_agg(m.output order by m.id), array_agg(m.ran_for order by m.id)
       into v_ids, v_continuations, v_outputs, v_ran_for

@@ -1,21 +1,22 @@
 -- Purpose     Settle attempts that failed. A job is scheduled for its next attempt after a back-off; if its attempts
 --             are used up, or it is to be discarded, it is finished as failed. No other function decides this.
--- Parameters  incarnation, job_ids, attempts: the identities · errors: JSON objects with type, message, traceback, and
---             crash: true where a process of its own died under the handler: after most_crashes of those in a row the
---             job is put in quarantine, whatever attempts are left (type Quarantined)
+-- Parameters  incarnation, job_ids, attempts: the identities · errors: JSON objects with type, message, traceback, place
+--             (file, line and function, for people), and crash: true where a process of its own died under the handler:
+--             after most_crashes of those in a row the job is put in quarantine, whatever attempts are left (type Quarantined)
 --             ran_for: seconds since the handler started · discard: no further attempt
 --             retry_in: seconds, instead of the back-off · initial, multiplier, cap: the back-off of the kind;
 --             each an array as long as job_ids, elements null for the default
 -- Returns     for each job what happened: scheduled, pending, waiting (in the line of its key), failed, or refused with
---             the reason; run_at of the next attempt; nothing for a job that this very attempt has finished already
--- Errors      none
+--             the reason (busy: another session holds its row, send it again); run_at of the next attempt; nothing for a job that this very
+--             attempt has finished already
+-- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
 -- Tables      jobs (in id order), job_events (insert), as finish_jobs and close_chains, then keys as promote_waiting_jobs
 create or replace function leasehold.fail_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], errors jsonb[], ran_for double precision[] default null,
     discard boolean[] default null, retry_in double precision[] default null, initial double precision[] default null,
     multiplier double precision[] default null, cap double precision[] default null
 ) returns table (job_id bigint, outcome text, reason text, run_at timestamptz) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now     timestamptz := leasehold.clock();
@@ -45,12 +46,12 @@ begin
           join leasehold.jobs j on j.id = f.id
          cross join lateral (select case when f.error -> 'crash' = 'true' then coalesce(j.crashes, 0) + 1 end as crashes) c
          where j.attempt = f.attempt and j.incarnation = fail_jobs.incarnation and j.id = any (fail_jobs.job_ids)
-           for update of j
+           for update of j skip locked
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail)
         select j.id, v_now, 'attempt_failed', j.attempt, j.claimed_at,
                coalesce(j.started_at, greatest(j.claimed_at, v_now - make_interval(secs => least(greatest(0, v.ran_for), leasehold.longest_time())))),
-               j.worker_id, v.error ->> 'message', v.error
+               j.worker_id, leasehold.describe_error(v.error), v.error
           from verdict v join leasehold.jobs j on j.id = v.id and j.id = any (fail_jobs.job_ids)
          where not v.is_last
     ), again as (

@@ -1,7 +1,7 @@
 -- Purpose     Run held jobs again later without counting the attempt, because the handler asked for it.
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now · reasons: one for each, or null
 -- Returns     only the refused ones, with the reason
--- Errors      none
+-- Errors      55P03 as return_jobs
 -- Tables      as return_jobs
 create or replace function leasehold.reschedule_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], reasons text[] default null

@@ -2,13 +2,13 @@
 --             (reschedule).
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now, for each · event: released or
 --             rescheduled · reasons: one for each, or null
--- Returns     only the refused ones, with the reason
--- Errors      none
--- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens
+-- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again
+-- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
+-- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens, clear_suspects
 create or replace function leasehold.return_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[]
 ) returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now    timestamptz := leasehold.clock();
@@ -24,7 +24,7 @@ begin
                        r(id, attempt, delay, reason) order by r.id) r
           join leasehold.jobs j on j.id = r.id
          where j.attempt = r.attempt and j.incarnation = return_jobs.incarnation and j.id = any (return_jobs.job_ids)
-           for update of j
+           for update of j skip locked
     ), put_back as (
         update leasehold.jobs j
            set state = case when c.is_later then 'scheduled' when j.key is null then 'pending' else 'waiting' end,
@@ -52,6 +52,9 @@ begin
         perform leasehold.return_tokens(v_past.all_queues, v_past.key_groups, v_past.claimed_ats);
     end if;
     if cardinality(v_ids) is distinct from cardinality(return_jobs.job_ids) then
+        if return_jobs.event = 'released' then
+            perform leasehold.clear_suspects(return_jobs.incarnation, return_jobs.job_ids, return_jobs.attempts);
+        end if;
         return query
         select r.job_id, r.reason
           from (select array_agg(c.id) as ids, array_agg(c.attempt) as attempts

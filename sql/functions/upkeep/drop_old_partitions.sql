@@ -1,17 +1,17 @@
--- Purpose     Remove finished jobs, events and logs that are older than `keep_days`, a whole day at a time; and
---             idempotency keys, unique keys, progress, edges, stopped workers and their commands of the same age. The
---             audit log is kept 90 days at least. What somebody else uses, or already removes, is left for the next
---             call, so that nobody queues up behind this one.
--- Parameters  keep_days: at least 1
--- Returns     how many partitions were dropped
+-- Purpose     Remove finished jobs, events and logs that are older than `keep_days`, a whole partition at a time. What
+--             somebody else uses, or already removes, is left for the next call, so that nobody queues up behind this
+--             one. What belongs to those jobs in other tables is removed by drop_old_rows, which comes afterwards.
+-- Parameters  keep_days: at least 1 · most: partitions to drop in this call (each takes a dozen entries of the lock table)
+-- Returns     how many partitions were dropped; call it until it is 0
 -- Errors      LH001 keep_days out of range
--- Tables      an advisory lock, the small tables, then finished_jobs, job_events and job_logs (short exclusive locks,
---             waited for 0.2 s at the most)
-create or replace function leasehold.drop_old_partitions(keep_days integer) returns integer language plpgsql
+-- Tables      an advisory lock, id_marks, finished_jobs, job_events and job_logs (short exclusive locks, waited for 0.2 s at the most)
+create or replace function leasehold.drop_old_partitions(keep_days integer, most integer default 30) returns integer language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set lock_timeout = '200ms' as $$
 declare
     v_dropped integer := 0;
+    v_parent  text;
     v_name    text;
+    v_busy    text;
     v_limit   date := leasehold.clock()::date - keep_days;
 begin
     if drop_old_partitions.keep_days is null or keep_days < 1 then
@@ -20,39 +20,17 @@ begin
     if not pg_try_advisory_xact_lock(hashtextextended('leasehold partitions', 0)) then
         return 0;
     end if;
-    delete from leasehold.finished_jobs_default where finished_at < v_limit;
-    delete from leasehold.job_events_default where at < v_limit;
-    delete from leasehold.job_logs_default where at < v_limit;
-    delete from leasehold.job_blockers b where b.closed_at < v_limit
-       and not exists (select from leasehold.jobs j where j.id = b.job_id)
-       and not exists (select from leasehold.finished_jobs f where f.id = b.job_id and f.finished_at >= v_limit);
-    delete from leasehold.job_blockers b where b.closed_at is null
-       and not exists (select from leasehold.jobs j where j.id = b.job_id)
-       and not exists (select from leasehold.finished_jobs f where f.id = b.job_id);
-    delete from leasehold.job_progress p where p.at < v_limit and not exists (select from leasehold.jobs j where j.id = p.job_id);
-    delete from leasehold.unique_jobs u where u.created_at < v_limit
-       and not exists (select from leasehold.jobs j where j.id = u.job_id or j.chain_id = u.job_id)
-       and not exists (select from leasehold.finished_jobs f where f.id = u.job_id or f.chain_id = u.job_id);
-    delete from leasehold.unique_claims u where u.created_at < v_limit
-       and not exists (select from leasehold.jobs j where j.id = u.job_id or j.chain_id = u.job_id)
-       and not exists (select from leasehold.finished_jobs f where f.id = u.job_id or f.chain_id = u.job_id);
-    delete from leasehold.chain_waiters where expires_at < leasehold.clock();
-    delete from leasehold.audit_log where at < least(v_limit, leasehold.clock()::date - 90);
-    delete from leasehold.idempotency_keys where created_at < v_limit;
-    delete from leasehold.worker_commands where created_at < v_limit;
-    delete from leasehold.workers where coalesce(stopped_at, heartbeat_at) < v_limit;
-    for v_name in
-        select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
-         where i.inhparent in ('leasehold.finished_jobs'::regclass, 'leasehold.job_events'::regclass, 'leasehold.job_logs'::regclass)
-           and c.relname ~ '_\d{8}$' and to_date(right(c.relname, 8), 'YYYYMMDD') < v_limit
-         order by 1
+    delete from leasehold.id_marks m where m.taken_at < (select max(o.taken_at) from leasehold.id_marks o where o.taken_at < v_limit);
+    for v_parent, v_name in
+        select p.parent, p.name from leasehold.list_partitions() p where p.until <= v_limit order by p.parent, p.until limit drop_old_partitions.most
     loop
+        continue when v_parent = v_busy;
         begin
             execute format('drop table leasehold.%I', v_name);
+            v_dropped := v_dropped + 1;
         exception when lock_not_available then
-            return v_dropped;
+            v_busy := v_parent;
         end;
-        v_dropped := v_dropped + 1;
     end loop;
     return v_dropped;
 end

@@ -9,7 +9,8 @@ returns table (finding text, job_id bigint, subject text, explanation text) lang
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off as $$
 with now as materialized (select leasehold.clock() as at)
 select 'held_by_nobody', j.id, 'job ' || j.id,
-       format('the lease of attempt %s on worker %s ran out at %s and no reaper has taken it back', j.attempt, j.worker_id, date_trunc('second', j.lease_expires_at))
+       format('the lease of attempt %s on worker %s ran out at %s and ', j.attempt, j.worker_id, date_trunc('second', j.lease_expires_at))
+       || coalesce('it cannot be taken back: ' || leasehold.describe_row_holders(j.id), 'no reaper has taken it back')
   from leasehold.jobs j, now where j.state in ('claimed', 'running') and j.lease_expires_at < now.at - find_faults.grace
 union all
 select 'overdue', j.id, 'job ' || j.id, format('it was due at %s and nobody has made it claimable', date_trunc('second', j.run_at))
@@ -39,7 +40,7 @@ select case when b.bad is null then 'blocked_by_nothing' else 'blocked_for_ever'
                                         filter (where t.job_id is null or not t.is_open and t.state <> 'completed' and e.until_ended is not true) as why
                                from leasehold.job_blockers e left join lateral leasehold.chain_tail(e.chain_id) t on true
                               where e.job_id = j.id and e.closed_at is null) s
-         where j.state = 'blocked') b
+         where j.state = 'blocked' and j.run_at > '-infinity') b
  where b.bad is not null or not coalesce(b.is_open, false)
 union all
 select 'waits_in_a_circle', c.job_id, 'job ' || c.job_id,
@@ -90,7 +91,8 @@ union all
 select 'partition_missing', null, d.name, format('table %s, the partition for %s, does not exist', d.name, d.day)
   from (select p.parent || '_' || to_char(p.day, 'YYYYMMDD') as name, p.day
           from (select parent, (now.at + make_interval(days => ahead))::date as day
-                  from now, unnest('{finished_jobs,job_events,job_logs}'::text[]) parent, generate_series(0, 1) ahead) p) d
+                  from now, unnest('{finished_jobs,job_events,job_logs}'::text[]) parent, generate_series(0, 1) ahead) p
+         where not exists (select from leasehold.list_partitions() l where l.parent = p.parent and l.since <= p.day and l.until > p.day)) d
  where to_regclass('leasehold.' || d.name) is null
 union all
 select 'partition_orphaned', null, c.relname::text, format('table %s has the name of a partition and belongs to none', c.relname)

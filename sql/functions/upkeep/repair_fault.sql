@@ -22,7 +22,8 @@ begin
             when 'blocked_by_nothing' then v_job.state = 'blocked'
             when 'edge_of_nobody' then v_job.id is null
                  and exists (select from leasehold.job_blockers b where b.job_id = repair_fault.job_id and b.closed_at is null)
-            when 'partition_missing' then to_regclass('leasehold.' || quote_ident(repair_fault.subject)) is null
+            when 'partition_missing' then exists (
+                 select from leasehold.find_faults(interval '1 hour') f where f.finding = 'partition_missing' and f.subject = repair_fault.subject)
             when 'rows_in_default_partition' then exists (
                  select from leasehold.find_faults(interval '1 hour') f where f.finding = 'rows_in_default_partition' and f.subject = repair_fault.subject)
             else null end;

@@ -1,5 +1,5 @@
 -- Purpose     Report that a worker is alive and how it fares, in one narrow heap-only update, and return the commands
---             for it.
+--             for it. Crashes that were counted because it had been silent are taken back (excuse_jobs).
 -- Parameters  incarnation · active_jobs: how many it runs · state: ready, paused or draining · listening
 --             slots: null leaves them as they are · memory, cpu: shares of its limits in use, 0 to 1
 --             backoff: why it claims nothing for now; null: it does · backoff_for: seconds until it looks again
@@ -7,7 +7,7 @@
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
 -- Errors      none
--- Tables      workers, worker_commands
+-- Tables      workers, worker_commands, as excuse_jobs
 create or replace function leasehold.heartbeat_worker(
     incarnation uuid, active_jobs integer, state text, listening boolean, slots integer default null, memory double precision default null,
     cpu double precision default null, backoff text default null, backoff_for double precision default null,
@@ -16,7 +16,8 @@ create or replace function leasehold.heartbeat_worker(
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
-    v_now timestamptz := leasehold.clock();
+    v_now        timestamptz := leasehold.clock();
+    v_has_losses boolean;
 begin
     update leasehold.workers w
        set heartbeat_at = v_now, active_jobs = heartbeat_worker.active_jobs, state = heartbeat_worker.state,
@@ -24,8 +25,12 @@ begin
            lost_wake_ups = coalesce(heartbeat_worker.lost_wake_ups, w.lost_wake_ups),
            memory = heartbeat_worker.memory, cpu = heartbeat_worker.cpu, backoff = heartbeat_worker.backoff,
            backoff_until = v_now + make_interval(secs => case when heartbeat_worker.backoff is not null then heartbeat_worker.backoff_for end)
-     where w.incarnation = heartbeat_worker.incarnation and w.stopped_at is null;
+     where w.incarnation = heartbeat_worker.incarnation and w.stopped_at is null
+    returning w.losses is not null into v_has_losses;
     is_known := found;
+    if v_has_losses then
+        perform leasehold.excuse_jobs(heartbeat_worker.incarnation);
+    end if;
     if is_known and exists (select from leasehold.worker_commands c where c.incarnation = heartbeat_worker.incarnation and c.done_at is null) then
         update leasehold.worker_commands c set received_at = v_now
          where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is null and c.expires_at > v_now;

@@ -69,14 +69,19 @@ def emit_roles(prefix: str = DEFAULT_PREFIX) -> str:
     return "\n".join([*parts, _text("give_schema", owner=prefix + "owner")])
 
 
-def emit_rights(prefix: str = DEFAULT_PREFIX, functions: Collection[str] | None = None) -> str:
+def emit_rights(
+    prefix: str = DEFAULT_PREFIX, functions: Collection[str] | None = None, overloaded: Collection[str] | None = None
+) -> str:
     """What each role owns and may do, for roles that are there; also what `migrate` repeats after it changed something.
 
     Args:
         functions: those that the schema has; by default the ones of this installation.
+        overloaded: those of them that it has with several signatures; by default as in this installation.
     """
     check_prefix(prefix)
-    there = set(read_folder("functions") if functions is None else functions)
+    former = {name.partition("__")[0] for name in read_folder("former")}
+    there = former.union(read_folder("functions")) if functions is None else set(functions)
+    several = former if overloaded is None else set(overloaded)
     everybody = ", ".join(prefix + role for role in ROLE_NAMES)
     owner = prefix + "owner"
     parts = [_text("own", owner=owner, query_functions=",".join(sorted(QUERY_FUNCTIONS)))]
@@ -91,9 +96,9 @@ def emit_rights(prefix: str = DEFAULT_PREFIX, functions: Collection[str] | None 
     parts += [f"alter default privileges for role {owner} revoke execute on functions from public;"]
     parts += [f"grant usage on schema leasehold to {everybody};"]
     parts += [f"grant select on leasehold.schema_migrations, leasehold.schema_repeatables to {everybody};"]
-    parts += _run_as_owner(there)
+    parts += _run_as_owner(there, several)
     parts += _give_to_query(prefix, sorted(QUERY_FUNCTIONS & there))
-    parts += _grant_functions(prefix, there)
+    parts += _grant_functions(prefix, there, several)
     return "\n".join([*parts, _let_read(prefix)])
 
 
@@ -103,17 +108,31 @@ def check_prefix(prefix: str) -> None:
         raise BadInput(f"{prefix!r} cannot begin the name of a role; use lower case letters, digits and _, as in shop_")
 
 
-def _grant_functions(prefix: str, there: set[str]) -> Iterable[str]:
+def _grant_functions(prefix: str, there: set[str], several: set[str]) -> Iterable[str]:
     everybody = ", ".join(prefix + role for role in ROLE_NAMES)
-    yield f"grant execute on function {_names(EVERYBODY & there)} to {everybody};"
+    yield from _grant(EVERYBODY & there, everybody, several)
     for role, functions in FUNCTIONS.items():
-        if functions & there:
-            yield f"grant execute on function {_names(functions & there)} to {prefix}{role};"
+        yield from _grant(functions & there, prefix + role, several)
 
 
-def _run_as_owner(there: set[str]) -> Iterable[str]:
-    for name in sorted(public_functions() & there):
+def _grant(functions: frozenset[str], roles: str, several: set[str]) -> Iterable[str]:
+    if functions - several:
+        yield f"grant execute on function {_names(functions - several)} to {roles};"
+    if functions & several:
+        yield _each_overload(functions & several, f"grant execute on function %s to {roles}")
+
+
+def _run_as_owner(there: set[str], several: set[str]) -> Iterable[str]:
+    public = public_functions() & there
+    for name in sorted(public - several):
         yield f"alter function leasehold.{name} security definer;"
+    if public & several:
+        yield _each_overload(public & several, "alter function %s security definer")
+
+
+def _each_overload(functions: Collection[str], statement: str) -> str:
+    """The statement for each function of these names, of which there are several."""
+    return _text("each_overload", names=",".join(sorted(functions)), statement=statement)
 
 
 def _give_to_query(prefix: str, names: Iterable[str]) -> Iterable[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-RoleName = Literal["owner", "producer", "worker", "maintainer", "reader", "operator", "scaler", "query"]
+RoleName = Literal["owner", "producer", "waiter", "worker", "maintainer", "reader", "operator", "scaler", "query"]
 
 ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
 PURPOSES: Mapping[RoleName, str] = {
     "owner": "owns everything; `leasehold migrate` and `leasehold doctor` log in as a member",
-    "producer": "enqueues jobs and waits for their chains: web applications",
+    "producer": "enqueues jobs: web applications",
+    "waiter": "waits for chains and sees their outputs, whoever made them: applications that show results",
     "worker": "claims, renews and settles jobs, and enqueues what follows: `leasehold run worker`",
     "maintainer": "`leasehold run scheduler reaper`: due jobs, schedules, expired leases, partitions, rollups",
     "reader": "looks at everything but the hashes of tokens: dashboards, people",
@@ -24,10 +25,14 @@ PURPOSES: Mapping[RoleName, str] = {
 }
 INCLUDES: Mapping[RoleName, tuple[RoleName, ...]] = {
     "owner": ("query",),
-    "worker": ("producer",),
-    "operator": ("producer", "reader"),
+    "worker": ("producer", "waiter"),
+    "operator": ("producer", "waiter", "reader"),
 }
 """Which roles a role is a member of."""
+WRITING_NOTHING: tuple[RoleName, ...] = ("reader", "scaler")
+"""Whose functions change no row and lock none. A test holds it for each function and for all that it calls."""
+SEEING_NO_CONTENTS: tuple[RoleName, ...] = ("producer", "scaler")
+"""Whose functions and views answer with no args, outputs, errors or metadata of jobs."""
 
 
 def names(text: str) -> frozenset[str]:
@@ -43,56 +48,59 @@ QUERY_FUNCTIONS = frozenset({"read_schedule_rows"})
 
 FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "producer": names("""
-        enqueue_job enqueue_jobs wake_idle_workers watch_chains
+        enqueue_job enqueue_jobs wake_idle_workers
+    """),
+    "waiter": names("""
+        watch_chains
     """),
     "worker": names("""
-        acknowledge_command assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs continue_jobs
-        fail_jobs get_job_blockers get_job_timeline heartbeat_worker held_jobs list_unblocked_jobs next_look_in
-        register_worker release_jobs renew_leases report_progress reschedule_jobs start_jobs stop_worker
-        write_job_logs
+        acknowledge_command adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs
+        continue_jobs fail_jobs find_epoch get_job_blockers get_job_timeline heartbeat_worker held_jobs list_row_holders
+        list_unblocked_jobs next_claim_in next_look_in reap_jobs register_worker release_jobs renew_leases report_losses
+        report_progress reschedule_jobs start_jobs stop_worker take_reap_turn write_job_logs
     """),
     "maintainer": names("""
-        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups
-        drop_old_ticks ensure_partitions expire_jobs fire_schedules list_due_schedules lock_schedule_query
-        make_jobs_due measure_depths next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules
-        promote_stranded_jobs read_schedule_rows reap_jobs unblock_stranded_jobs
+        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_rows
+        drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs find_epoch fire_schedules list_due_schedules
+        list_stuck_leases lock_schedule_query make_jobs_due measure_depths next_due_in next_expiry_in next_tick_in
+        orphan_schedules plan_schedules promote_stranded_jobs read_schedule_rows reap_jobs stop_lost_sessions
+        unblock_stranded_jobs
     """),
     "reader": names("""
-        audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job
-        find_page_end get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers
-        get_job_errors get_job_logs get_job_progress get_job_timeline get_last_completion get_rates get_schedule
-        get_totals get_worker is_alive list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains
-        list_changes list_commands list_failures list_jobs list_key_jobs list_limits list_oldest_ready
-        list_queue_depths list_queues list_recent_jobs list_rollups list_schedule_ticks list_schedules
-        list_unclaimed_kinds list_wait_circles list_waiting_chains list_workers measure_fleet measure_flow measure_hour
-        name_worker workers_needed
+        audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job find_page_end
+        get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers get_job_errors get_job_logs
+        get_job_progress get_job_timeline get_last_completion get_rates get_schedule get_totals get_worker is_alive
+        list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains list_changes list_commands list_epochs
+        list_failures list_jobs list_key_jobs list_limits list_oldest_ready list_queue_depths list_queues list_recent_jobs
+        list_rollups list_schedule_ticks list_schedules list_stuck_leases list_unclaimed_kinds list_wait_circles
+        list_waiting_chains list_workers measure_capacity measure_fleet measure_flow measure_hour name_worker workers_needed
     """),
     "operator": names("""
-        acknowledge_command cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain
-        complete_schedule create_schedule create_token declare_schedule delete_chain delete_job delete_jobs
-        delete_schedule disable_schedule drop_limit edit_job enable_schedule enqueue_for_keys find_token
-        generate_jobs heartbeat_worker list_audit list_tokens lock_job pause_queue read_schedule_rows recover_stale_jobs
-        refuse_schedule register_worker repair_fault reset_schedule resume_queue retry_job retry_jobs revoke_token
-        set_ageing set_limit stop_worker trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs update_schedule
-        wake write_audit
+        acknowledge_command cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain complete_schedule
+        create_schedule create_token declare_schedule delete_chain delete_job delete_jobs delete_schedule disable_schedule
+        drop_limit edit_job enable_schedule enqueue_for_keys find_token generate_jobs heartbeat_worker list_audit
+        list_tokens lock_job pause_queue read_schedule_rows recover_stale_jobs refuse_schedule register_worker repair_fault
+        repair_jobs reset_schedule resume_queue retry_job retry_jobs revoke_token set_ageing set_limit stop_worker
+        trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs update_schedule wake write_audit
     """),
     "scaler": names("""
-        desired_workers get_capacity is_alive list_capacity list_queue_depths measure_hour workers_needed
+        desired_workers get_capacity is_alive list_capacity list_queue_depths measure_capacity measure_hour workers_needed
     """),
 }
 
 INTERNAL = names("""
-    add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
-    bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys close_chains count_jobs_ahead
-    demote_keyed_jobs describe_error desired_slots explain_blocked_job explain_finished_job explain_held_job explain_key
-    explain_limits explain_pending_job explain_waiting_job find_faults find_schedule find_servers find_worker
-    finish_jobs hold_unique_jobs is_blocker is_bound is_over is_schedule_busy is_small isolate_suspects key_lock
-    limit_lanes list_open_groups list_ready_kinds longest_time lock_chains lock_queue make_histogram make_summaries make_tick_jobs
-    measure_percentile measure_rate most_crashes name_job name_refusals name_unique_key promote_waiting_jobs
-    queue_lock reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain refuse_continuation
-    refuse_finished_job refuse_job refuse_unique reopen_jobs retry_delay return_jobs return_tokens run_schedule
-    set_schedule settle_buckets share_batch share_limit spend_tokens unblock_jobs wait_for_queue
-    wake_limited_queues write_minutes
+    add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level bucket_of
+    chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys clear_suspects close_chains count_jobs_ahead
+    demote_keyed_jobs describe_error describe_row_holders desired_slots epoch_mark excuse_jobs explain_blocked_job
+    explain_finished_job explain_held_job explain_key explain_limits explain_pending_job explain_waiting_job find_faults
+    find_lanes find_schedule find_servers find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker
+    is_bound is_epoch_over is_over is_schedule_busy is_small is_stranger key_lock limit_lanes list_open_groups
+    list_partitions list_ready_kinds lock_chains lock_queue longest_time make_histogram make_summaries make_tick_jobs
+    measure_percentile measure_rate most_crashes name_idle_workers name_job name_refusals name_unique_key open_lock
+    promote_waiting_jobs queue_lock read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain
+    refuse_continuation refuse_epoch refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs
+    reserve_suspects retry_delay return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets share_batch
+    share_limit spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch write_minutes
 """)
 
 SCALER_VIEWS = ("v_worker_capacity",)

@@ -10,16 +10,24 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+from leasehold.cli.runtime.interruption import Interruption
+
 EXTRA = frozenset({"cyclopts", "rich"})
 
 
 def main() -> NoReturn:
     """Run the command in `sys.argv` and exit with its code (`leasehold.cli.runtime.exit_codes`)."""
+    interruption = Interruption()
+    interruption.install()
     try:
+        from leasehold.cli.runtime.leftovers import wait_no_longer  # noqa: PLC0415
         from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in EXTRA:
             raise
         sys.stderr.write("error: the command line is not installed; run: pip install 'leasehold[cli]'\n")
         sys.exit(2)
-    sys.exit(run(sys.argv[1:]))
+    code = interruption.exit_code(run(sys.argv[1:], interruption=interruption))
+    wait_no_longer(code)
+    interruption.uninstall()
+    sys.exit(code)

@@ -10,7 +10,7 @@ from leasehold.app.builtin import find_kind
 from leasehold.client.waiting.ends import ChainEnds
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction
 from leasehold.database.hooks import Hooks
-from leasehold.errors import BadInput
+from leasehold.errors import BadInput, NoTransaction
 from leasehold.jobs.enqueueing.encoding import check_job
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.middleware import EnqueueMiddleware
@@ -43,7 +43,8 @@ class Core:
         return ChainEnds(self.database, listens=self._listens)
 
     def caller(self, connection: Any) -> Caller:
-        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else."""
+        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else, and NoTransaction for
+        a connection that has not begun one."""
         if connection is None:
             return self.database
         if isinstance(connection, Caller):
@@ -55,6 +56,9 @@ class Core:
                 " over another driver or an ORM call the SQL function itself: select leasehold.enqueue_job(...), see"
                 " docs/recipes.md"
             )
+        is_in_transaction = getattr(connection, "is_in_transaction", None)
+        if callable(is_in_transaction) and not is_in_transaction():
+            raise NoTransaction
         return AsyncioTransaction(connection)
 
     def hooks_of(self, connection: Any, hooks: Hooks | None) -> Hooks | None:

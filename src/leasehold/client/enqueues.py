@@ -44,6 +44,7 @@ class Enqueues(Part):
             InvalidArgs: args do not fit the kind or are no JSON that Postgres keeps.
             UnknownKind: the client has an app that does not know the kind.
             BadInput: another field is refused.
+            NoTransaction: `connection` has not begun one. A lazy driver (SQLAlchemy) begins at its first statement.
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
         if isinstance(job, str):

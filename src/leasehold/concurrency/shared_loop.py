@@ -11,7 +11,7 @@ import logging
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from contextvars import Context, copy_context
-from typing import Any
+from typing import Any, cast
 
 log = logging.getLogger(__name__)
 
@@ -80,3 +80,13 @@ class Contained(Coroutine[Any, Any, Any]):
 
     def __await__(self) -> Generator[Any, Any, Any]:
         return self.work.__await__()
+
+
+def wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException) -> bool:
+    """Whether a group has this one error and no other, however deep."""
+    if group is raised:
+        return True
+    inner = group.exceptions
+    if len(inner) != 1 or not isinstance(inner[0], BaseExceptionGroup):
+        return len(inner) == 1 and inner[0] is raised
+    return wraps_only(cast("BaseExceptionGroup[BaseException]", inner[0]), raised)

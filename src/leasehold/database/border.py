@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 import trio
 import trio_asyncio
 
-from leasehold.concurrency.shared_loop import EndRefused, shared
+from leasehold.concurrency.shared_loop import EndRefused, shared, wraps_only
 from leasehold.database.calls import Caller, OpenTransaction, Row
 from leasehold.database.connections import AsyncioDatabase, AsyncioReservedConnection
+from leasehold.database.greeting import Greeter
 from leasehold.database.poolers.pooler import Pooler, close_connection
 from leasehold.database.transactions import PooledTransaction
 from leasehold.database.translation import translated
@@ -41,6 +42,7 @@ class Transaction(OpenTransaction):
     def __init__(self, inner: PooledTransaction) -> None:
         super().__init__()
         self._inner = inner
+        self.fit = inner.fit
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
@@ -68,6 +70,12 @@ class ReservedConnection(Caller):
 
     def __init__(self, inner: AsyncioReservedConnection) -> None:
         self._inner = inner
+        self.fit = inner.fit
+
+    @property
+    def opened(self) -> int:
+        """How often it was opened."""
+        return self._inner.opened
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement, connecting first where there is no connection. A statement is never sent twice."""
@@ -111,6 +119,7 @@ class Database(Caller):
 
     def __init__(self, inner: AsyncioDatabase) -> None:
         self._inner = inner
+        self.fit = inner.fit
 
     @property
     def inner(self) -> AsyncioDatabase:
@@ -153,19 +162,17 @@ class Database(Caller):
 
     @asynccontextmanager
     async def pool(self, name: str, size: int) -> AsyncGenerator[Database]:
-        """Further connections, at most `size`, each opened when it is needed; closed with the block."""
-        inner = self._inner
-        label = f"{inner.application_name} {name}"
-        opening = open_database(
-            inner.dsn, pool_size=size, application_name=label, timeout=inner.timeout, direct_dsn=inner.direct_dsn
-        )
-        async with opening as database:
+        """Further connections, at most `size`, each opened when it is needed; closed with the block.
+
+        They may stay in a transaction for long, so Postgres looks whether our machine is still there.
+        """
+        async with _opened(self._inner.make_further(name), size) as database:
             yield database
 
     @asynccontextmanager
-    async def reserve(self, name: str) -> AsyncGenerator[ReservedConnection]:
+    async def reserve(self, name: str, *, greeted: bool = True) -> AsyncGenerator[ReservedConnection]:
         """A reserved connection outside the pool, opened when first used and closed with the block."""
-        inner = self._inner.reserve(name)
+        inner = self._inner.reserve(name, greeted=greeted)
         try:
             yield ReservedConnection(inner)
         finally:
@@ -207,6 +214,7 @@ async def open_database(
     application_name: str = "leasehold",
     timeout: float = 30.0,
     direct_dsn: str | None = None,
+    greeter: Greeter | None = None,
 ) -> AsyncGenerator[Database]:
     """A pool of connections for trio programs; opens the asyncio loop it needs where none runs.
 
@@ -216,12 +224,19 @@ async def open_database(
         application_name: shown in pg_stat_activity.
         timeout: seconds that any single await on the database may take.
         direct_dsn: where to LISTEN, when `dsn` leads through a pooler that cannot carry notifications.
+        greeter: looks at each new connection.
 
     Raises:
         DatabaseUnavailable: on the first use, where nobody answers.
     """
+    inner = AsyncioDatabase(dsn, application_name, timeout, direct_dsn, greeter=greeter)
+    async with _opened(inner, pool_size) as database:
+        yield database
+
+
+@asynccontextmanager
+async def _opened(inner: AsyncioDatabase, pool_size: int) -> AsyncGenerator[Database]:
     async with _asyncio_loop():
-        inner = AsyncioDatabase(dsn, application_name, timeout, direct_dsn)
         await cross(inner.open, pool_size)
         try:
             yield Database(inner)
@@ -246,18 +261,9 @@ async def _asyncio_loop() -> AsyncGenerator[None]:
                 raised = error
                 raise
     except BaseExceptionGroup as group:
-        if raised is not None and _wraps_only(group, raised):
+        if raised is not None and wraps_only(group, raised):
             raise raised from raised.__cause__
         raise
-
-
-def _wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException) -> bool:
-    error: BaseException = group
-    while error is not raised and isinstance(error, BaseExceptionGroup):
-        if len(error.exceptions) != 1:
-            return False
-        error = error.exceptions[0]
-    return error is raised
 
 
 async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:

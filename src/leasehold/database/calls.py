@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from asyncpg import Record as Row
 
+from leasehold.database.fit import Fit
 from leasehold.database.hooks import Hooks
 from leasehold.errors import LeaseholdError, TransactionEnded
 
@@ -28,6 +29,16 @@ def call_text(function: str, positional: int, named: tuple[str, ...] = ()) -> st
 class Caller(ABC):
     """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
 
+    @property
+    def opened(self) -> int:
+        """How often a single connection was opened; 0 where it is not a single one."""
+        return 0
+
+    @cached_property
+    def fit(self) -> Fit:
+        """Which parameters the functions in the database have; those who share a pool share it."""
+        return Fit()
+
     @abstractmethod
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement and return its rows. `timeout` in seconds; the default is the database's."""
@@ -38,6 +49,8 @@ class Caller(ABC):
         Raises the error of `leasehold.errors` that the function's SQLSTATE stands for, `DatabaseUnavailable` where trying
         again may help, `QueryRefused` otherwise.
         """
+        if named and self.fit.concerns(function, named):
+            named = await self.fit.suit(self, function, named)
         text = call_text(function, len(args), tuple(named))
         return await self.fetch(text, *args, *named.values(), timeout=timeout)
 

@@ -15,10 +15,12 @@ from typing import Any, TypeVar
 import asyncpg
 
 from leasehold.database.calls import Caller, Row
+from leasehold.database.greeting import Greeter
 from leasehold.database.poolers.hearing import prove_hearing
 from leasehold.database.poolers.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
-from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, release
+from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
 from leasehold.database.translation import translated
+from leasehold.errors import EpochOver
 from leasehold.observability.request_context import current_actor
 
 T = TypeVar("T")
@@ -34,7 +36,13 @@ class AsyncioReservedConnection(Caller):
         self._connector = connector
         self._application_name = application_name
         self._connection: Any = None
+        self._opened = self._generation = 0
         self._turn = asyncio.Lock()
+
+    @property
+    def opened(self) -> int:
+        """How often it was opened."""
+        return self._opened
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement, connecting first where there is no connection. A statement is never sent twice."""
@@ -45,10 +53,17 @@ class AsyncioReservedConnection(Caller):
         await self._use(lambda connection: connection.execute(script, timeout=timeout))
 
     async def _use(self, action: Callable[[Any], Any]) -> Any:
+        generation = self._connector.generation
         async with self._turn:
             with translated():
+                if self._generation != self._connector.generation:
+                    await self.close()
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await self._connector.connect(self._application_name)
+                    self._generation = self._connector.generation
+                    self._opened += 1
+                    if self._generation != generation:
+                        raise EpochOver  # what is to be sent was said before the process turned to another epoch
                 try:
                     return await action(self._connection)
                 except asyncpg.PostgresError:
@@ -67,15 +82,31 @@ class AsyncioReservedConnection(Caller):
 class AsyncioDatabase(Caller):
     """A pool of connections, for asyncio. Open it with `open_asyncio_database`."""
 
-    def __init__(self, dsn: str, application_name: str, timeout: float, direct_dsn: str | None = None) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        application_name: str,
+        timeout: float,
+        direct_dsn: str | None = None,
+        *,
+        greeter: Greeter | None = None,
+        keepalive: bool = False,
+    ) -> None:
         self.dsn = dsn
         self.direct_dsn = direct_dsn
         self.application_name = application_name
         self.timeout = timeout
-        self._connector = Connector(dsn, timeout)
-        self._direct_connector = Connector(direct_dsn, timeout) if direct_dsn else self._connector
+        self.greeter = greeter
+        self._connector = Connector(dsn, timeout, greeter=greeter, keepalive=keepalive)
+        self._direct_connector = Connector(direct_dsn, timeout, greeter=greeter) if direct_dsn else self._connector
+        self._generation = self._connector.generation
         self._pool: Any = None
         self.closers: list[Callable[[], Awaitable[None]]] = []
+
+    def make_further(self, name: str) -> AsyncioDatabase:
+        """Another pool on the same place, whose connections Postgres watches; to be opened."""
+        label = f"{self.application_name} {name}"
+        return AsyncioDatabase(self.dsn, label, self.timeout, self.direct_dsn, greeter=self.greeter, keepalive=True)
 
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""
@@ -113,6 +144,12 @@ class AsyncioDatabase(Caller):
             raise RuntimeError("the database is not open")
         return self._pool
 
+    async def _acquire(self, seconds: float) -> Any:
+        if self._generation != self._connector.generation:
+            self._generation = self._connector.generation
+            await self.pool.expire_connections()
+        return await self.pool.acquire(timeout=seconds)
+
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement on a connection of the pool, in the name that `acting_as` has set.
 
@@ -126,7 +163,7 @@ class AsyncioDatabase(Caller):
         seconds = self.timeout if timeout is None else timeout
         until = monotonic() + seconds
         with translated():
-            connection = await self.pool.acquire(timeout=min(seconds, self.timeout))
+            connection = await self._acquire(min(seconds, self.timeout))
             try:
                 with translated(connection):
                     rows = await connection.fetch(sql, *args, timeout=max(until - monotonic(), SHORTEST_SECONDS))
@@ -138,7 +175,7 @@ class AsyncioDatabase(Caller):
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements on a connection of the pool."""
         with translated():
-            connection = await self.pool.acquire(timeout=self.timeout)
+            connection = await self._acquire(self.timeout)
             try:
                 await connection.execute(script, timeout=timeout)
             finally:
@@ -151,16 +188,18 @@ class AsyncioDatabase(Caller):
                 return await self._begin()
 
     async def _begin(self) -> PooledTransaction:
-        connection = await self.pool.acquire(timeout=self.timeout)
+        connection = await self._acquire(self.timeout)
         try:
             transaction = connection.transaction(deferrable=True)  # by which `call_last` knows it again
             await transaction.start()
             if (actor := current_actor()) is not None:
                 await connection.fetch(NAME_ACTOR, actor)
         except BaseException:
-            await release(self.pool, connection)
+            await discard(self.pool, connection)
             raise
-        return PooledTransaction(connection, transaction, self.pool)
+        begun = PooledTransaction(connection, transaction, self.pool)
+        begun.fit = self.fit
+        return begun
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[AsyncioTransaction]:
@@ -205,9 +244,12 @@ class AsyncioDatabase(Caller):
         """Itself; that of a `Database` is the same for asyncio."""
         return self
 
-    def reserve(self, name: str) -> AsyncioReservedConnection:
-        """A reserved connection outside the pool, opened when first used."""
-        return AsyncioReservedConnection(self._connector, f"{self.application_name} {name}")
+    def reserve(self, name: str, *, greeted: bool = True) -> AsyncioReservedConnection:
+        """A reserved connection outside the pool, opened when first used. `greeted`: by the greeter, if there is one."""
+        connector = self._connector if greeted else Connector(self.dsn, self.timeout)
+        reserved = AsyncioReservedConnection(connector, f"{self.application_name} {name}")
+        reserved.fit = self.fit
+        return reserved
 
 
 @asynccontextmanager

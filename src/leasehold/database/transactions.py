@@ -80,17 +80,23 @@ class PooledTransaction(AsyncioTransaction):
         try:
             with translated():
                 await self._transaction.commit()
-        finally:
-            await release(self._pool, self.connection)
+        except BaseException:
+            await discard(self._pool, self.connection)
+            raise
+        await release(self._pool, self.connection)
 
     async def roll_back(self) -> None:
         """Undo everything; a connection that does not answer is thrown away, which undoes it as well."""
         if not self._is_told and _is_over(self.connection):
             log.error("%s", TransactionEnded())
         try:
-            with suppress(*TROUBLE):
-                await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
-        finally:
+            await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
+        except TROUBLE:
+            await discard(self._pool, self.connection)
+        except BaseException:
+            await discard(self._pool, self.connection)
+            raise
+        else:
             await release(self._pool, self.connection)
 
     @contextmanager
@@ -117,6 +123,13 @@ def _is_over(connection: Any) -> bool:
     with suppress(*TROUBLE):
         return not connection.is_closed() and not connection.is_in_transaction()
     return False
+
+
+async def discard(pool: Any, connection: Any) -> None:
+    """Throw a connection away of which nobody knows whether it is in a transaction; closing it undoes what is open."""
+    with suppress(*TROUBLE):
+        connection.terminate()
+    await release(pool, connection)
 
 
 async def release(pool: Any, connection: Any) -> None:

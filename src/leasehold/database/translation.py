@@ -20,6 +20,8 @@ OWN_ERRORS: dict[str, type[errors.LeaseholdError]] = {
     "LH004": errors.WrongState,
     "LH005": errors.SchemaMismatch,
     "LH007": errors.IdempotencyMismatch,
+    "LH008": errors.RowLocked,
+    "LH009": errors.EpochOver,
 }
 
 # LH002 with the name of a table says what is missing; without, it is a job or a chain.
@@ -31,13 +33,14 @@ MISSING_THINGS: dict[str, type[errors.NotFound]] = {
 
 # Connection trouble, shutdown and start-up, too many connections, serialization and deadlock, lock and statement
 # timeouts, a server that turned read-only under a failover.
-TRANSIENT = frozenset({"57P01", "57P02", "57P03", "57P05", "57014", "53300", "40001", "40P01", "55P03", "25006"})
+TRANSIENT = frozenset({"57P01", "57P02", "57P03", "57P05", "57014", "53300", "40001", "40P01", "25006"})
 TRANSIENT_CLASSES = frozenset({"08", "53"})
 BAD_INPUT_CLASSES = frozenset({"22", "54"})
 MISUSE = (
     "a connection runs one statement at a time, with as many values as it has parameters; await one after the other, or take"
     " a connection for each"
 )
+LOCKED = "55P03"
 MISSING = frozenset({"3F000", "42P01", "42883"})
 
 
@@ -57,6 +60,8 @@ def from_postgres(error: Any) -> errors.LeaseholdError:
 
 
 def _of_postgres(state: str, text: str) -> errors.LeaseholdError:
+    if state == LOCKED:
+        return errors.LockTimeout(f"{text} [SQLSTATE {state}]")
     if state in TRANSIENT or state[:2] in TRANSIENT_CLASSES:
         return errors.DatabaseUnavailable(f"{text} [SQLSTATE {state}]")
     if state[:2] in BAD_INPUT_CLASSES:
@@ -75,6 +80,9 @@ def translated(connection: Any = None) -> Generator[None]:
     """
     try:
         yield
+    except asyncpg.InvalidCachedStatementError as error:
+        # Only inside a transaction, where asyncpg cannot prepare it again: a migration has just changed the answer.
+        raise errors.DatabaseUnavailable(f"the schema changed under the transaction: {error}") from error
     except asyncpg.PostgresError as error:
         raise from_postgres(error) from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:

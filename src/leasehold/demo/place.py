@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import msgspec
 import trio
 
 from leasehold.database.embedded import EmbeddedPostgres, embedded_postgres
+from leasehold.database.embedded.programs import never
 from leasehold.settings import Settings
 
 
@@ -26,11 +27,11 @@ class Place(msgspec.Struct, kw_only=True):
 
 
 @asynccontextmanager
-async def open_place(settings: Settings) -> AsyncGenerator[Place]:
+async def open_place(settings: Settings, hurries: Callable[[], bool] = never) -> AsyncGenerator[Place]:
     """The configured database, or embedded Postgres: in `settings.data_folder` or else in a folder that is removed.
 
     However the block is left, the folder for reports and logs is removed, too, unless the place keeps its logs.
-    Raises what `embedded_postgres` raises.
+    As soon as `hurries()`, a database of its own is not waited for. Raises what `embedded_postgres` raises.
     """
     folder = _new_folder()
     place: Place | None = None
@@ -42,7 +43,7 @@ async def open_place(settings: Settings) -> AsyncGenerator[Place]:
             yield place
         else:
             data = Path(settings.data_folder) if settings.data_folder else folder / "postgres"
-            async with _own_database(data) as server:
+            async with _own_database(data, hurries) as server:
                 version = f"embedded Postgres in {data}"
                 place = Place(dsn=server.dsn, folder=folder, description=version, is_own_database=True)
                 yield place
@@ -51,10 +52,11 @@ async def open_place(settings: Settings) -> AsyncGenerator[Place]:
 
 
 @asynccontextmanager
-async def _own_database(data: Path) -> AsyncGenerator[EmbeddedPostgres]:
+async def _own_database(data: Path, hurries: Callable[[], bool]) -> AsyncGenerator[EmbeddedPostgres]:
     stack = ExitStack()
     try:
-        yield await trio.to_thread.run_sync(stack.enter_context, embedded_postgres(data, sync=False))
+        opening = embedded_postgres(data, sync=False, hurries=hurries)
+        yield await trio.to_thread.run_sync(stack.enter_context, opening)
     finally:
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(stack.close)

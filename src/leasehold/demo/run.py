@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import trio
 
 from leasehold.database import open_database
+from leasehold.database.embedded.programs import never
 from leasehold.database.migrations import migrate
 from leasehold.demo.place import Place, open_place
 from leasehold.demo.show import Show
@@ -23,49 +24,30 @@ from leasehold.settings import Settings
 CLEAN_UP_SECONDS = 10.0
 
 
-async def run_demo(settings: Settings, stage: Stage, keep: Path | None = None) -> DemoReport:
+async def run_demo(
+    settings: Settings, stage: Stage, keep: Path | None = None, hurries: Callable[[], bool] = never
+) -> DemoReport:
     """Run the demo on the configured database, or on embedded Postgres in a folder that is removed afterwards.
 
     `keep` is a file for the report of the census, which else is removed with all the rest; the logs stay if something went
-    wrong. SIGINT and SIGTERM end it early; either way no process is left behind. After SIGKILL the actors end by themselves,
-    but embedded Postgres and the folder are left.
+    wrong. Cancelled, it ends early and leaves no process behind; `hurries` tells that it is about to be. After SIGKILL the
+    actors end by themselves, but embedded Postgres and the folder are left.
 
     Raises:
-        KeyboardInterrupt: a signal ended it. DemoFailed: a process ended or nothing happened for too long. Others as
-            `embedded_postgres` and `migrate`.
+        DemoFailed: a process ended or nothing happened for too long. Others as `embedded_postgres` and `migrate`.
     """
-    scope = trio.CancelScope()
-    report: DemoReport | None = None
-    async with trio.open_nursery() as nursery:
-        await nursery.start(_cancel_on_signal, scope, stage)
-        try:
-            with scope:
-                report = await _give(settings, stage, keep)
-        except LeaseholdError:
-            # Ctrl-C reaches the programs of embedded Postgres, too, while it starts.
-            if not scope.cancel_called:
-                raise
-        finally:
-            stage.close()
-        nursery.cancel_scope.cancel()
-    if report is None:
-        raise KeyboardInterrupt
-    return report
+    try:
+        return await _give(settings, stage, keep, hurries)
+    finally:
+        if trio.current_effective_deadline() == float("-inf"):
+            stage.say("interrupted; all processes have ended")
+        stage.close()
 
 
-async def _cancel_on_signal(scope: trio.CancelScope, stage: Stage, task_status: trio.TaskStatus[None]) -> None:
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for number in signals:
-            if not scope.cancel_called:
-                stage.say(f"{signal.Signals(number).name}: ending all processes")
-            scope.cancel()
-
-
-async def _give(settings: Settings, stage: Stage, keep: Path | None) -> DemoReport:
+async def _give(settings: Settings, stage: Stage, keep: Path | None, hurries: Callable[[], bool]) -> DemoReport:
     run = secrets.token_hex(2)
     stage.say(f"leasehold demo, run {run}: a census of the Python standard library")
-    async with open_place(settings) as place:
+    async with open_place(settings, hurries) as place:
         await migrate(place.dsn)
         stage.say(f"Postgres is ready: {place.description}")
         async with (

@@ -89,10 +89,10 @@ class Troupe:
                 end = describe_end(player.process.returncode)
                 raise DemoFailed(f"{player.name} ended ({end}); its last lines:\n{tail(player.log)}")
 
-    async def stop(self, drain_seconds: float) -> list[str]:
+    async def stop(self, drain_seconds: float, interrupt_seconds: float = INTERRUPT_SECONDS) -> list[str]:
         """Let all drain for some seconds, then interrupt them, then kill them; returns those that did not end well."""
         # The first SIGTERM drains a process, the second ends what still runs in it.
-        for seconds in (drain_seconds, INTERRUPT_SECONDS):
+        for seconds in (drain_seconds, interrupt_seconds):
             for player in self._alive():
                 player.process.terminate()
             with trio.move_on_after(seconds):
@@ -119,7 +119,7 @@ async def open_troupe(logs: Path) -> AsyncGenerator[Troupe]:
         yield troupe
     finally:
         with trio.CancelScope(shield=True):
-            await troupe.stop(ABORT_SECONDS)
+            await troupe.stop(ABORT_SECONDS, ABORT_SECONDS)
 
 
 def plan_environment(dsn: str, queue: str, port: int, given: Mapping[str, str] | None = None) -> dict[str, str]:

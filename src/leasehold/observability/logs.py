@@ -2,6 +2,8 @@
 
 Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …) and come out as fields in JSON. Text has
 them as `name=value`, but not again what its message tells already. Lines from inside a handler have those of its job.
+A traceback comes from the exception of the record, or from `error` in `extra` (type, message, traceback) if it was raised
+elsewhere.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import re
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Literal, TextIO
+from typing import Literal, TextIO, cast
 
 import msgspec
 
@@ -21,7 +23,7 @@ from leasehold.observability.request_context import request_fields
 MASK = "***"
 OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 COLOURS = {"DEBUG": "2", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
-ONLY_FOR_PROGRAMS = frozenset({"incarnation"})
+ONLY_FOR_PROGRAMS = frozenset({"incarnation", "error"})
 _DSN_IN_TEXT = re.compile(r"""postgres(?:ql)?://[^\s"'<>]+""")
 _SECRET_PARAMETER = re.compile(r"(?i)((?:^|[?&;\s])(?:ssl)?password=)[^&\s]*")
 
@@ -114,6 +116,8 @@ class JsonFormatter(logging.Formatter):
                 "message": redact_dsns(str(record.exc_info[1])),
                 "traceback": redact_dsns(self.formatException(record.exc_info)),
             }
+        elif told := _told_error(record):
+            line["error"] = {name: redact_dsns(value) for name, value in told.items()}
         return _encode(line)
 
 
@@ -137,6 +141,8 @@ class TextFormatter(logging.Formatter):
         line = f"{at} {self._paint(record.levelname)} {name}: {message}{' ' + details if details else ''}"
         if record.exc_info and record.exc_info[1] is not None:
             line += "\n" + redact_dsns(self.formatException(record.exc_info))
+        elif traceback := _told_error(record).get("traceback", "").rstrip():
+            line += "\n" + redact_dsns(traceback)
         return line
 
     def _paint(self, level: str) -> str:
@@ -181,6 +187,13 @@ def _message(record: logging.LogRecord) -> str:
     except Exception:  # arguments that do not fit the format
         text = f"{record.msg} {record.args!r}"
     return redact_dsns(text)
+
+
+def _told_error(record: logging.LogRecord) -> dict[str, str]:
+    """The error that `extra` tells of, as texts."""
+    error = extra_fields(record).get("error")
+    told = cast("dict[object, object]", error) if isinstance(error, dict) else {}
+    return {str(name): value for name, value in told.items() if isinstance(value, str)}
 
 
 def _instant(record: logging.LogRecord) -> datetime:

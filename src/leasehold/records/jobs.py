@@ -130,7 +130,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     job_id: int | None
     subject: str
     explanation: str
-    is_repaired: bool
+    is_repaired: bool = False
 
 
 class JobProgress(msgspec.Struct, frozen=True, kw_only=True):

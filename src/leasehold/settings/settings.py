@@ -65,6 +65,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Meta(gt=0, le=43_200, description="How often a lease is renewed; below half the lease. A third if not given."),
     ] = 20.0
+    session_grace_seconds: Annotated[
+        float,
+        Meta(
+            ge=0, le=86_400, description="How long after a lease's end a session may hold its job's row; 0: for ever."
+        ),
+    ] = 5.0
     poll_seconds: Annotated[
         float, Meta(gt=0, le=3_600, description="Longest wait between two looks for work when no wake-up comes.")
     ] = 5.0

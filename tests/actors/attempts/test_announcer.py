@@ -9,7 +9,6 @@ from leasehold.actors.attempts.outcome import Completed, Continued, Failed
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.events import (
-    ChainCompleted,
     ChainCreated,
     Event,
     JobCompleted,
@@ -43,17 +42,6 @@ def test_refused_outcomes_are_not_announced() -> None:
     announcer, heard = announcing(JobCompleted)
     announcer.completed([Completed(held_job(1), None), Completed(held_job(2), None)], [row(job_id=2)])
     assert [cast("JobCompleted", event).job_id for event in heard] == [1]
-
-
-def test_a_batch_that_is_written_again_is_announced_once() -> None:
-    announcer, heard = announcing()
-    outcome = Completed(held_job(), None)
-    announcer.completed([outcome], [])
-    announcer.completed([outcome], [])
-    assert [type(event) for event in heard] == [JobCompleted, ChainCompleted]
-    announcer.batch_written()
-    announcer.completed([outcome], [])
-    assert len(heard) == 4, "a later batch is another matter"
 
 
 def test_a_continuation_announces_its_completion_first_and_then_the_jobs_it_made() -> None:

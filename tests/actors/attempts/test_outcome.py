@@ -120,7 +120,7 @@ def test_an_exception_that_cannot_be_printed_is_told_by_its_type() -> None:
     assert describe(Unprintable()) == {
         "type": "Unprintable",
         "message": "the exception cannot be printed",
-        "traceback": "",
+        "traceback": f"{__name__}.Unprintable: <exception str() failed>\n",
     }
 
 

@@ -123,10 +123,39 @@ async def test_a_job_that_a_poll_found_although_nobody_rang_is_counted(
 ) -> None:
     monkeypatch.setattr(dispatcher_module, "UNHEARD_AFTER", 0.05)
     async with dispatching(database, poll_seconds=0.08) as bundle:
-        await until(lambda: bundle.reserved.calls.count("claim_jobs") >= 6)
+        await until(lambda: bundle.reserved.calls.count("next_claim_in") >= 6)
         await bundle.client.enqueue("echo")
         await until(lambda: len(bundle.started) == 1)
         assert bundle.dispatcher.statistics().lost_wake_ups == 1
+
+
+async def test_polls_claim_nothing_while_nothing_is_pending(database: Database) -> None:
+    async with dispatching(database, poll_seconds=0.02) as bundle:
+        await until(lambda: bundle.dispatcher.statistics().looks >= 5)
+        assert bundle.reserved.calls.count("claim_jobs") == 1
+        await bundle.client.enqueue("echo")
+        await until(lambda: len(bundle.started) == 1)
+
+
+async def test_a_poll_claims_now_and_then_although_it_sees_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher_module, "SWEEP_SECONDS", 0.05)
+    async with dispatching(database, poll_seconds=0.02) as bundle:
+        await until(lambda: bundle.dispatcher.statistics().empty_claims >= 3)
+        assert bundle.dispatcher.statistics().looks >= 1
+
+
+async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher_module, "UNHEARD_AFTER", 0.05)
+    async with dispatching(database, poll_seconds=0.08) as bundle:
+        await until(lambda: bundle.reserved.calls.count("next_claim_in") >= 6)
+        await bundle.client.enqueue("echo")
+        bundle.dispatcher.overhear()
+        await until(lambda: len(bundle.started) == 1)
+        assert bundle.dispatcher.statistics().lost_wake_ups == 0
 
 
 @pytest.mark.usefixtures("no_decay")

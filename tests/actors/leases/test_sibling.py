@@ -117,4 +117,18 @@ async def test_a_worker_that_cannot_reach_its_database_cancels_its_handlers_befo
         assert state == "running"
         assert 0 < left < 2  # a renewal that was carried out and not answered for counts as none
         proxy.resume()
-        await until(lambda: not running.worker.parts.holdings)
+        await until(lambda: [held.attempt for held in running.worker.parts.holdings.values()] == [2])
+
+
+@pytest.mark.usefixtures("one_clock")
+async def test_who_did_not_turn_for_a_second_says_so(autojump_clock: MockClock) -> None:
+    said: list[float] = []
+    pulse = Pulse()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Watcher(list, pulse, nursery, lambda: said.append(trio.current_time())).run)
+        await trio.sleep(1.55)
+        assert said == []
+        pulse.at -= 2.0  # as if this process had been stopped
+        await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    assert said == [pytest.approx(1.6)]

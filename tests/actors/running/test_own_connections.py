@@ -142,4 +142,4 @@ async def test_what_a_handler_raises_after_its_own_commit_is_logged_and_changes_
         running.worker.drain()
         await running.stopped()
         assert ((await running.client.get(job.id)).state, await paid(running)) == ("completed", [7])
-    assert "attempt 1 raised after it had completed the job (ValueError: too late)" in caplog.text
+    assert "attempt 1 raised after it had completed the job: ValueError: too late (" in caplog.text

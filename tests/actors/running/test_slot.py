@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -57,6 +58,34 @@ async def test_a_job_that_was_lost_before_it_started_is_not_run() -> None:
     held.lose("cancelled")
     await running.slot.run_job(held)
     assert (running.settled, held.started) == ([], None)
+
+
+async def test_a_job_that_starts_after_its_trust_window_is_handed_back_unstarted() -> None:
+    async def never(job: Job, args: dict[str, Any]) -> None:
+        raise AssertionError
+
+    running = Running()
+    held = held_job(kind=free_kind(never))
+    held.trusted_until = monotonic()
+    await running.slot.run_job(held)
+    assert (running.settled, held.started) == ([Released(held)], None)
+
+
+@pytest.mark.parametrize(("late_by", "max_attempts", "handed_back"), [(0.1, 2, True), (5.0, 2, False), (0.1, 1, False)])
+async def test_a_handler_whose_lease_could_not_be_renewed_is_handed_back_unless_the_process_stood_still(
+    late_by: float, max_attempts: int, handed_back: bool
+) -> None:
+    async def endless(job: Job, args: dict[str, Any]) -> None:
+        await trio.sleep_forever()
+
+    running = Running()
+    held = held_job(7, kind=free_kind(endless), max_attempts=max_attempts)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot.run_job, held)
+        await until(lambda: running.slot.held is held)
+        held.lapse(held.trusted_until + late_by)
+    assert running.settled == ([Released(held)] if handed_back else [])
+    assert held.lost == "error"
 
 
 @pytest.mark.parametrize(("reason", "settled"), [("taken_by_another_worker", False), (SHUTDOWN, True)])

@@ -9,6 +9,7 @@ from leasehold.actors.upkeep.janitor import Janitor
 from leasehold.database import Database
 from tests.support.callers import FragileCaller
 from tests.support.sql_schedules import create
+from tests.support.sql_waits import open_transaction
 from tests.support.waiting import until
 
 DAYS = """
@@ -75,3 +76,37 @@ async def test_the_history_of_schedules_is_forgotten_until_nothing_old_is_left(d
         await until(lambda: connection.calls.count("drop_old_ticks") == 2)
         janitor.drain()
     assert await database.fetch("select count(*) from leasehold.schedule_ticks") == left
+
+
+async def test_a_key_that_somebody_holds_keeps_no_partition_from_being_dropped(fresh_database: Database) -> None:
+    database = fresh_database
+    await database.execute("""
+        create table leasehold.finished_jobs_20200101 partition of leasehold.finished_jobs
+          for values from ('2020-01-01 00:00+00') to ('2020-01-02 00:00+00');
+        insert into leasehold.unique_jobs values ('k', 1, '2020-01-01');
+        insert into leasehold.unique_claims values (1, 'k', false, '2020-01-01')
+    """)
+    connection = FragileCaller(database)
+    janitor = Janitor(connection, keep_days=14)
+    async with open_transaction(database, "user") as user:
+        await user.fetch("select from leasehold.unique_jobs for update")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(supervise, janitor)
+            await until(lambda: "drop_rows_of_old_jobs" in connection.calls)
+            janitor.drain()
+    assert "finished_jobs_20200101" not in await partitions(database)
+
+
+async def test_a_drain_ends_it_between_two_batches(database: Database) -> None:
+    await database.execute(
+        "insert into leasehold.idempotency_keys (idempotency_key, job_id, created_at) "
+        "select n::text, n, '2020-01-01' from generate_series(1, 5000) n; "
+        "delete from leasehold.id_marks; insert into leasehold.id_marks values (5000, now())"
+    )
+
+    connection = FragileCaller(database)
+    janitor = Janitor(connection, keep_days=14)
+    connection.before = lambda function: janitor.drain() if function == "drop_rows_of_old_jobs" else None
+    await janitor.run()
+    rows = await database.fetch("select count(*) from leasehold.idempotency_keys")
+    assert rows[0][0] == 3000

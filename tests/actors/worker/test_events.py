@@ -166,12 +166,13 @@ async def test_a_completion_whose_reply_was_lost_is_told_once(database: Database
     rows = await database.call("claim_jobs", identity.incarnation, "w1", batch=2)
     done, broken = (HeldJob(row, app.find("echo"), 0.0, 20.0) for row in rows)
     reserved = FragileCaller(database)
-    reserved.lose_request = {"fail_jobs"}
+    reserved.lose_reply = {"complete_jobs", "fail_jobs"}
     settler = Settler(reserved, identity, holdings, int, Announcer(app.observers, identity))
     settler.put(Completed(done, None))
     settler.put(Failed(broken, {"type": "ValueError", "message": "no", "traceback": ""}))
-    with pytest.raises(DatabaseUnavailable):
-        await settler.flush()
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailable):
+            await settler.flush()
     await settler.flush()
     assert [
         (event.job_id, reserved.calls.count("complete_jobs")) for event in heard if isinstance(event, JobCompleted)

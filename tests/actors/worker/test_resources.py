@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from leasehold.actors.worker.cgroup import Cpu, Memory
@@ -39,6 +42,19 @@ def test_this_machine_can_be_read() -> None:
     assert machine.cpu.seconds > 0
     assert machine.cpu.limit >= 1
     assert 0 < Resources().read().memory.share < 1
+
+
+def test_without_a_limit_only_the_cpu_of_this_process_and_its_children_counts() -> None:
+    burn = "import sys, time\nwhile time.process_time() < 0.5: pass\nprint(flush=True); sys.stdin.read()"
+    before = read_machine().cpu.seconds
+    with subprocess.Popen([sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert read_machine().cpu.seconds - before >= 0.4
+        child.communicate()
+    assert read_machine().cpu.seconds - before >= 0.4
+    own = psutil.Process().cpu_times()
+    assert read_machine().cpu.seconds < own.user + own.system + own.children_user + own.children_system + 1
 
 
 def test_cpu_is_what_was_used_between_two_readings_and_smoothed() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from contextlib import suppress
 from datetime import timedelta
@@ -174,8 +175,11 @@ async def test_a_failed_attempt_is_tried_again_until_the_attempts_are_used_up(
         )
         assert "raise ValueError" in job.error["traceback"]
         failures = [entry for entry in await running.client.jobs.timeline(job.id) if entry.event == "attempt_failed"]
-        assert [entry.message for entry in failures] == ["attempt 1", "attempt 2"]
-    assert "failed attempt 3 (ValueError: attempt 3), now failed" in caplog.text
+        for number, entry in enumerate(failures, start=1):
+            assert re.fullmatch(
+                rf"ValueError: attempt {number} \(.*test_worker\.py:\d+ in fragile\)", entry.message or ""
+            )
+    assert "failed for good with attempt 3: ValueError: attempt 3 (" in caplog.text
 
 
 class Unprintable(Exception):
@@ -339,7 +343,7 @@ async def test_a_default_handler_runs_every_other_kind(database_url: str, caplog
         assert (await running.run("Ünknown 'kind'", {"a": 1})).output == ["Ünknown 'kind'", {"a": 1}]
         assert (await running.run("echo", {"a": 1})).output == {"a": 1}
         await running.run("third", {"fail": True})
-    assert "of kind third failed attempt 1" in caplog.text
+    assert "of kind third failed for good with attempt 1: Discard: no (" in caplog.text
 
 
 async def test_a_worker_serves_its_queues_only(database_url: str) -> None:

@@ -105,3 +105,30 @@ def test_requests_sent_back_to_back_are_answered_in_order() -> None:
         )
         heard = read_until_closed(connection)
     assert heard.index(b"one") < heard.index(b"two") < heard.index(b"three")
+
+
+@pytest.mark.parametrize(
+    ("line", "host", "status", "code"),
+    [
+        (b"GET /livez", b"localhost", 200, None),
+        (b"GET /api/jobs/1", b"evil.example", 421, "unknown_host"),
+        (b"GET /nowhere", b"localhost", 404, "not_found"),
+        (b"DELETE /api/jobs", b"localhost", 405, "method_not_allowed"),
+    ],
+)
+def test_an_expectation_that_nobody_knows_changes_no_answer(
+    line: bytes, host: bytes, status: int, code: str | None
+) -> None:
+    with running_gateway(FakeClient()) as gateway, gateway.connect() as connection:
+        connection.sendall(line + b" HTTP/1.1\r\nHost: " + host + b"\r\nExpect: x\r\nConnection: close\r\n\r\n")
+        heard = read_until_closed(connection)
+    assert heard.split()[1] == str(status).encode()
+    assert code is None or f'"code":"{code}"'.encode() in heard
+
+
+def test_a_client_that_waits_for_100_is_told_to_go_on() -> None:
+    with running_gateway(FakeClient()) as gateway, gateway.connect() as connection:
+        connection.sendall(HEAD + b"Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 100 Continue\r\n")
+        connection.sendall(b"{}")
+        assert read_until_closed(connection).startswith(b"HTTP/1.1 4")

@@ -144,3 +144,21 @@ def test_closing_ends_every_listener_those_to_come_as_well() -> None:
             assert late.is_closing
 
     run(main())
+
+
+def test_names_that_somebody_made_up_close_no_stream() -> None:
+    async def main() -> None:
+        source = FakeSource()
+        hub = Hub(source)
+        with hub.listen(Wanted()) as box:
+            await hub.begun(PATIENCE)
+            for number in range(5_000):
+                source.hear(f"wake:{number}{'x' * 900}")
+            source.looks = [[change(1, "crawl")]]
+            text = b""
+            while b"crawl" not in text:
+                await box.wait(PATIENCE)
+                text += box.take()
+            assert not box.is_overfull
+
+    run(main())

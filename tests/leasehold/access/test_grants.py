@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from leasehold.access.grants import emit_grants
+from leasehold.access.grants import emit_grants, emit_rights
 from leasehold.access.roles import (
-    FUNCTIONS,
+    QUERY_FUNCTIONS,
     ROLE_NAMES,
+    SCALER_VIEWS,
+    WRITING_NOTHING,
     RoleName,
     functions_of,
 )
-from leasehold.database import Database, open_database
+from leasehold.database import Database, Transaction, open_database
 from leasehold.database.migrations import apply_grants, grants_state, migrate
 from leasehold.database.migrations.description import Drift, compare, describe
 from leasehold.errors import BadInput, LeaseholdError, QueryRefused
@@ -23,12 +26,40 @@ from tests.conftest import Psql
 from tests.support.processes import StartProcess
 from tests.support.roles import Roles, database_with_roles
 from tests.support.servers import Server
+from tests.support.sql_unique import enqueue_unique
+from tests.support.sql_worker import SqlWorker
 
 # One process of pytest-xdist takes them all: the database with its roles is made once.
 pytestmark = pytest.mark.xdist_group("roles")
 ROOT = Path(__file__).parents[3]
 REFUSED = "42501"
-TRADES: tuple[RoleName, ...] = tuple(each for each in ROLE_NAMES if each not in ("owner", "query"))
+READ_ONLY = "25006"
+TRADES: tuple[RoleName, ...] = tuple(each for each in ROLE_NAMES if each != "owner")
+RELATIONS = """
+select c.relname::text as name, c.relkind::text as kind from pg_class c
+ where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S') order by 1
+"""
+WRITES = {
+    "insert": "insert into leasehold.{} default values",
+    "delete": "delete from leasehold.{} where false",
+    "truncate": "truncate leasehold.{}",
+    "lock": "lock table leasehold.{} in row exclusive mode",
+    "alter": "comment on table leasehold.{} is ''",
+}
+WRITES_BY_KIND = {
+    "S": {"insert": "select nextval('leasehold.{}')", "truncate": "select setval('leasehold.{}', 1)"},
+    "v": {"lock": WRITES["lock"]},  # nobody can write to one, whatever rights they have
+}
+SAMPLES = {
+    "bigint": "1", "bigint[]": "'{1}'", "integer": "1", "double precision": "1", "boolean": "true", "text": "'default'",
+    "text[]": "'{default}'", "uuid": "gen_random_uuid()", "interval": "'1 second'", "jsonb": "'{}'",
+    "timestamp with time zone": "'2030-01-01'",
+}  # fmt: skip
+TYPED_SIGNATURES = """
+select p.proname::text as name,
+       array(select format_type(t, null) from unnest(p.proargtypes::oid[]) with ordinality a(t, n) order by n) as types
+  from pg_proc p where p.pronamespace = 'leasehold'::regnamespace and p.proname = any ($1) order by 1
+"""
 # Postgres never gets as far as a strict function whose arguments are all null; those are asked about instead.
 SIGNATURES = """
 select p.proname::text as name, p.proisstrict as is_strict, p.oid,
@@ -61,7 +92,8 @@ async def test_a_role_may_call_the_functions_of_its_trade_and_no_others(
     roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]], role: str
 ) -> None:
     """Each is really called, with nulls, and taken back; one that lacks a right further in fails here, too."""
-    allowed = functions_of(role) if role in FUNCTIONS else frozenset[str]()  # pyright: ignore[reportArgumentType]
+    allowed = functions_of(role) if role in ROLE_NAMES else frozenset[str]()
+    allowed |= QUERY_FUNCTIONS if role == "query" else frozenset[str]()  # it owns them
     async with open_database(roles.owner_dsn) as database:
         functions = await database.fetch(SIGNATURES)
     outcomes: dict[str, str | None] = {}
@@ -87,21 +119,119 @@ async def test_a_role_may_call_the_functions_of_its_trade_and_no_others(
 async def test_only_readers_may_look_into_tables_and_nobody_may_write_to_one(
     roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]], role: str
 ) -> None:
-    async with login(role) as database:
-        rows = await database.fetch(
-            "select c.relname::text as name, has_table_privilege(c.oid, 'select') as may_read, "
-            "has_table_privilege(c.oid, 'insert, update, delete, truncate, references, trigger') as may_write, "
-            "has_schema_privilege('leasehold', 'create') as may_create "
-            "from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')"
-        )
-    may_read = {row["name"] for row in rows if row["may_read"]}
-    assert not any(row["may_write"] or row["may_create"] for row in rows)
-    if role in ("reader", "operator"):
-        assert {row["name"] for row in rows} - may_read == {"api_tokens"}
-    elif role == "scaler":
-        assert may_read == {"schema_migrations", "schema_repeatables", "v_worker_capacity"}
-    else:
-        assert may_read == (set() if role == "stranger" else {"schema_migrations", "schema_repeatables"})
+    """Each statement is really sent, and refused for want of a right before anything else could be wrong with it."""
+    async with open_database(roles.owner_dsn) as database:
+        relations = [(row["name"], row["kind"]) for row in await database.fetch(RELATIONS)]
+    may: dict[str, set[str]] = {verb: set() for verb in WRITES | {"select": ""}}
+    async with login(role) as database, database.transaction() as transaction:
+        for name, kind in relations:
+            verbs = {"select": "select * from leasehold.{} limit 0", **WRITES_BY_KIND.get(kind, WRITES)}
+            for verb, statement in verbs.items():
+                if await sqlstate(transaction, statement.format(name)) != REFUSED:
+                    may[verb].add(name)
+        assert await sqlstate(transaction, "create table leasehold.mine (id int)") == REFUSED
+    assert {verb: names for verb, names in may.items() if verb != "select" and names} == {}
+    everything = {name for name, kind in relations if kind != "S"}
+    books = {"schema_migrations", "schema_repeatables"}
+    readable = {"reader": everything - {"api_tokens"}, "operator": everything - {"api_tokens"}}
+    readable |= {"scaler": books | set(SCALER_VIEWS), "stranger": set()}
+    assert may["select"] == readable.get(role, books)
+
+
+@pytest.mark.parametrize("role", WRITING_NOTHING)
+async def test_what_a_role_that_only_looks_may_call_writes_nothing(
+    roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]], role: RoleName
+) -> None:
+    """Each function is called with values that mean something, among jobs that need repair, where nothing may be written."""
+    async with open_database(roles.owner_dsn) as database:
+        await database.call("enqueue_job", "echo", run_at=None, delay=timedelta(hours=1))
+        await database.execute("update leasehold.jobs set run_at = '2001-01-01' where state = 'scheduled'")
+        functions = await database.fetch(TYPED_SIGNATURES, sorted(functions_of(role)))
+    told: dict[str, str | None] = {}
+    async with login(role) as database, database.transaction() as transaction:
+        await transaction.execute("set transaction read only")
+        for row in functions:
+            values = ", ".join(f"{SAMPLES.get(each, 'null')}::{each}" for each in row["types"])
+            told[row["name"]] = await sqlstate(transaction, f"select leasehold.{row['name']}({values})")
+    assert set(told) == functions_of(role)
+    assert {name for name, state in told.items() if state in (READ_ONLY, REFUSED)} == set()
+
+
+async def test_a_reader_cannot_repair(login: Callable[[str], AbstractAsyncContextManager[Database]]) -> None:
+    async with login("reader") as database:
+        await database.call("audit_jobs")
+        for call in ("repair_jobs()", "repair_fault('overdue', 1, 'job 1', '')"):
+            async with refused():
+                await database.fetch(f"select leasehold.{call}")
+
+
+async def test_only_who_may_wait_sees_the_output_of_a_chain(
+    roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]]
+) -> None:
+    async with open_database(roles.owner_dsn) as database:
+        worker = SqlWorker(database)
+        job_id = await database.call_value("enqueue_job", "secret", queue="secret")
+        assert await worker.complete(await worker.claim(queues=["secret"]), [{"card": 4111}]) == {}
+    async with login("producer") as producer, refused():
+        await producer.call("watch_chains", [job_id])
+    async with login("waiter") as waiter:
+        [row] = await waiter.call("watch_chains", [job_id])
+        assert row["output"] == '{"card": 4111}'
+        async with refused():
+            await waiter.call("enqueue_job", "echo")
+
+
+async def test_a_producer_changes_only_unique_jobs_that_its_own_login_made(
+    roles: Roles, login: Callable[[str], AbstractAsyncContextManager[Database]], psql: Psql
+) -> None:
+    another, friend = (f"{roles.prefix}{name}_login" for name in ("another", "friend"))
+    mine = {"kind": "index", "args": {"by": "me"}, "unique": {"key": "document 5"}}
+    psql(
+        roles.owner_dsn,
+        "".join(f"create role {each} login in role {roles.prefix}producer;" for each in (another, friend)),
+    )
+    psql(roles.owner_dsn, f"grant {roles.login('producer')} to {friend}")
+    try:
+        async with login("producer") as producer:
+            [(job_id, _)] = await enqueue_unique(producer, mine)
+            theirs = {**mine, "args": {"by": "them"}}
+            dsns = {name: roles.dsn("producer").replace(roles.login("producer"), name) for name in (another, friend)}
+            async with open_database(dsns[another]) as database:
+                assert await enqueue_unique(database, theirs) == [(job_id, "existing")]
+                for change in ("replace", "extend", "overwrite"):
+                    with pytest.raises(
+                        QueryRefused, match=f"job {job_id} has this unique key, login .* made it"
+                    ) as caught:
+                        await enqueue_unique(
+                            database, {**theirs, "unique": {"key": "document 5", "on_conflict": change}}
+                        )
+                    assert caught.value.sqlstate == REFUSED
+            assert await args_of(roles, job_id) == '{"by": "me"}'
+            changing = {**theirs, "unique": {"key": "document 5", "on_conflict": "replace"}}
+            for each in (dsns[friend], roles.dsn("worker"), roles.dsn("operator"), roles.dsn("producer")):
+                async with open_database(each) as database:
+                    assert await enqueue_unique(database, changing) == [(job_id, "replaced")]
+            assert await args_of(roles, job_id) == '{"by": "them"}'
+    finally:
+        psql(roles.owner_dsn, f"drop role {another}; drop role {friend}")
+
+
+async def args_of(roles: Roles, job_id: int) -> object:
+    """The args of a job, as the owner sees them."""
+    async with open_database(roles.owner_dsn) as database:
+        return (await database.fetch("select args from leasehold.jobs where id = $1", job_id))[0][0]
+
+
+async def sqlstate(transaction: Transaction, statement: str) -> str | None:
+    """Of the error that a statement gets; None where it gets none. It is taken back."""
+    await transaction.execute("savepoint before")
+    try:
+        await transaction.fetch(statement)
+    except LeaseholdError as error:
+        return getattr(error.__cause__, "sqlstate", None)
+    finally:
+        await transaction.execute("rollback to savepoint before")
+    return None
 
 
 async def test_a_reader_sees_every_view_and_of_tokens_everything_but_the_hash(
@@ -221,6 +351,15 @@ async def test_what_was_changed_by_hand_is_told_and_put_right(roles: Roles, psql
         async with open_database(roles.dsn("owner")) as database:
             await database.fetch("select leasehold.read_schedule_rows('select 1 as x')")
     assert (await apply_grants(roles.owner_dsn, roles.prefix)).differing == ()
+
+
+async def test_a_former_signature_has_the_rights_of_its_function(roles: Roles, psql: Psql) -> None:
+    former = "create function leasehold.cancel_job(job_id text) returns text language sql as 'select null::text'"
+    psql(roles.owner_dsn, former)
+    assert "cancel_job belongs to" in " ".join((await grants_state(roles.owner_dsn)).differing)
+    psql(roles.owner_dsn, "set search_path = pg_catalog; " + emit_rights(roles.prefix, overloaded={"cancel_job"}))
+    assert (await grants_state(roles.owner_dsn)).differing == ()
+    psql(roles.owner_dsn, "drop function leasehold.cancel_job(text)")
 
 
 async def test_without_roles_there_is_nothing_to_compare(database_url: str) -> None:

@@ -6,6 +6,9 @@ from typing import Any, cast
 
 import asyncpg
 import pytest
+import sqlalchemy
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
 
 from leasehold import App, Client, EnqueuedJob, NewJob, open_client
 from leasehold.database import Database, open_database
@@ -14,6 +17,7 @@ from leasehold.errors import (
     DatabaseUnavailable,
     InvalidArgs,
     LeaseholdError,
+    NoTransaction,
     UnknownJob,
     UnknownKind,
     WrongState,
@@ -234,6 +238,28 @@ def test_inside_ones_own_asyncpg_transaction_as_well(database_url: str) -> None:
                 job_id = await client.enqueue("greet", connection=connection)
             assert (await client.get(job_id)).state == "pending"
         await connection.close()
+
+    in_flavour("asyncio", main)
+
+
+def test_a_connection_that_has_begun_no_transaction_is_refused(database_url: str) -> None:
+    """SQLAlchemy begins at its first statement: a job enqueued before that would outlive the rollback."""
+
+    async def main() -> None:
+        engine = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=lambda: cast("Any", asyncpg).connect(database_url),
+            poolclass=NullPool,
+        )
+        async with open_client(database_url) as client:
+            async with engine.connect() as connection, connection.begin() as transaction:
+                raw = (await connection.get_raw_connection()).driver_connection
+                with pytest.raises(NoTransaction, match="SQLAlchemy begins at its first statement"):
+                    await client.enqueue("greet", connection=raw)
+                await connection.execute(sqlalchemy.text("select 1"))
+                await client.enqueue("greet", connection=raw)
+                await transaction.rollback()
+            assert await client.jobs.list() == []
 
     in_flavour("asyncio", main)
 

@@ -62,8 +62,8 @@ def test_a_demo_that_is_told_to_end_ends_everything(
     demo.wait_for_line("SIGKILL to ", 60)
     assert len(processes_in(folder)) >= 6
     demo.signal(signal.SIGTERM)
-    assert demo.wait(30) == 130
-    assert "SIGTERM: ending all processes" in demo.stderr
+    assert demo.wait(30) == 143
+    assert "interrupted; all processes have ended" in demo.stderr
     assert processes_in(folder) == []
     assert not list(Path(scene["TMPDIR"]).iterdir())
 

@@ -11,8 +11,8 @@ from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, continued, ended
 from tests.support.sql_jobs import enqueue, events, snapshot, state, states
-from tests.support.sql_waits import open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import open_transaction, until_tried, until_waiting
+from tests.support.sql_worker import SqlWorker, insist
 
 
 async def delete(database: Database, chain_id: int, cascade: bool = False) -> Sequence[int]:
@@ -189,12 +189,12 @@ async def test_a_completion_that_meets_a_deletion_is_told_that_the_job_is_not_th
 
     async def complete() -> None:
         async with database.reserve("second") as connection:
-            answers.append(await worker.over(connection).complete(claimed))
+            answers.append(await insist(lambda: worker.over(connection).complete(claimed)))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await first.call("delete_chain", chain_id)
         nursery.start_soon(complete)
-        await until_waiting(database, "second")
+        await until_tried(database, "second")
         await first.execute("commit")
     assert answers == [{chain_id: "not_found"}]
     assert await states(database) == {}

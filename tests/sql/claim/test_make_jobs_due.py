@@ -87,6 +87,33 @@ async def test_a_job_whose_key_somebody_settles_is_left_and_nobody_waits_for_it(
     assert await database.call_value("make_jobs_due") == 1
 
 
+async def test_many_jobs_of_a_key_that_somebody_settles_hide_none_behind_them(
+    database: Database, worker: SqlWorker
+) -> None:
+    """All but one join the line of the key; that one brings the next call back to it."""
+    await enqueue_many(database, [{**SOON, "key": "k"} for _ in range(1100)] + [SOON] * 3)
+    await database.execute("update leasehold.jobs set run_at = now() - interval '1 h' + make_interval(secs => id)")
+    async with open_transaction(database, "other") as other:
+        await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
+        with trio.fail_after(5):
+            assert await database.call_value("make_jobs_due") == 999
+            assert await database.call_value("make_jobs_due") == 103
+            assert await database.call_value("make_jobs_due") == 0
+        assert sorted(ids(await worker.claim(10))) == [1101, 1102, 1103]
+    assert list((await states(database)).values()).count("scheduled") == 1
+    assert await database.call_value("make_jobs_due") == 1
+    assert ids(await worker.claim(10)) == [1]
+
+
+async def test_many_keys_that_somebody_settles_hide_none_behind_them(database: Database) -> None:
+    await enqueue_many(database, [{**SOON, "key": f"k{n}"} for n in range(20)] + [SOON] * 2)
+    await database.execute("update leasehold.jobs set run_at = now() - interval '1 h'")
+    async with open_transaction(database, "other") as other:
+        await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k' || n)) from generate_series(0, 19) n")
+        with trio.fail_after(5):
+            assert await database.call_value("make_jobs_due", 5) == 2
+
+
 async def test_a_herd_of_different_keys_does_not_fill_the_lock_table(database: Database) -> None:
     await enqueue_many(database, [{**SOON, "key": f"k{n}"} for n in range(3000)] + [SOON] * 500)
     await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")

@@ -55,3 +55,13 @@ async def test_of_groups_the_soonest_token_that_a_pending_job_needs_counts(datab
         assert await look_in(connection) == 1
         await connection.call("pause_queue", "default")
         assert await look_in(connection) is None
+
+
+async def test_of_a_large_idle_fleet_only_some_are_told_of_the_next_scheduled_job(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "delay": 60}])
+    await database.execute(
+        "select leasehold.register_worker(gen_random_uuid(), 'w', 'h', 1, '0', '{}', '{}', 1, true)"
+        "  from generate_series(1, 1000); update leasehold.workers set idle = true"
+    )
+    told = [await database.call_value("next_look_in") is not None for _ in range(200)]
+    assert 0 < sum(told) < 40

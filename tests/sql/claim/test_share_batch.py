@@ -7,7 +7,7 @@ from tests.support.sql_limits import enqueue_groups
 async def shared(database: Database, counts: list[int], batch: int) -> dict[str | None, int]:
     """A batch divided among the connection of jobs without a group and those of groups a and b."""
     rows = await database.call(
-        "share_batch", ["default"] * 3, ["a"] * 3, [False, None, None], [None, "a", "b"], counts, batch, None
+        "share_batch", ["default"] * 3, ["a"] * 3, [0, None, None], [None, "a", "b"], counts, batch, None
     )
     return {row["key_group"]: row["jobs"] for row in rows}
 

@@ -9,6 +9,10 @@ from leasehold.database import Database
     ("error", "text"),
     [
         ('{"type": "ValueError", "message": "boom", "traceback": "…"}', "ValueError: boom"),
+        (
+            '{"type": "ValueError", "message": "boom", "place": "shop.py:7 in pay"}',
+            "ValueError: boom (shop.py:7 in pay)",
+        ),
         ('{"message": "boom"}', "boom"),
         ('{"type": "Timeout"}', "Timeout"),
         ("{}", None),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import trio
 
-from leasehold.database import Caller, Database
+from leasehold.database import Caller, Database, Row
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, job
 from tests.support.sql_waits import freeze, open_transaction
@@ -18,6 +19,24 @@ async def die(caller: Caller, *job_ids: int) -> None:
     for job_id in job_ids:
         await expire(caller, job_id)
     await caller.call("reap_jobs")
+
+
+async def die_unseen(caller: Caller, seconds: float, *job_ids: int) -> None:
+    """The leases of these jobs run out, and a reaper comes that has had the database for so long."""
+    for job_id in job_ids:
+        await expire(caller, job_id)
+    await caller.call("reap_jobs", 1000, None, timedelta(seconds=seconds))
+
+
+async def third_death(database: Database) -> tuple[SqlWorker, list[Row]]:
+    """Three registered workers fall silent with job 1, one after the other; the last of them, and what it claimed."""
+    deaths: list[tuple[SqlWorker, list[Row]]] = []
+    for number in range(3):
+        worker = SqlWorker(database, f"w{number}")
+        await worker.register()
+        deaths.append((worker, await worker.claim()))
+        await die(database, 1)
+    return deaths[-1]
 
 
 async def record(caller: Caller, job_id: int) -> tuple[str, int, int]:
@@ -223,3 +242,102 @@ async def test_two_reapers_and_many_dead_workers_never_deadlock(database: Databa
         "select crashes, attempt - spared_attempts as counted, count(*) from leasehold.jobs group by 1, 2"
     )
     assert [tuple(row) for row in rows] == [(1, 0, 400)]
+
+
+async def test_nobody_is_blamed_by_a_reaper_that_was_away_itself(database: Database, worker: SqlWorker) -> None:
+    """After an outage it is the first to come back, while the workers are still on their way."""
+    await worker.register()
+    await enqueue_many(database, [{"kind": "a", "max_attempts": 2}] * 2)
+    for _ in range(5):
+        await worker.claim()
+        await database.execute("update leasehold.jobs set claimed_at = now() - interval '61 s'")
+        await die_unseen(database, 19.0, 1, 2)
+    assert [await record(database, n) for n in (1, 2)] == [("pending", 0, 0)] * 2
+    assert (await job(database, 1))["attempt"] == 5
+
+
+async def test_somebody_is_blamed_by_a_reaper_that_had_the_database_for_a_third_of_the_lease(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    await worker.claim()
+    await database.execute("update leasehold.jobs set claimed_at = now() - interval '61 s'")
+    await die_unseen(database, 21.0, 1)
+    assert await record(database, 1) == ("pending", 1, 1)
+
+
+async def test_a_single_attempt_counts_whoever_was_away(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database, max_attempts=1)
+    await worker.claim()
+    await die_unseen(database, 0.0, 1)
+    assert (await job(database, 1))["state"] == "failed"
+
+
+async def test_a_worker_that_was_heard_of_after_its_lease_ran_out_has_not_died_but_what_stops_it_again_is_charged(
+    database: Database, worker: SqlWorker
+) -> None:
+    await worker.register()
+    await enqueue(database, max_attempts=2)
+    for charged in (0, 1):
+        await worker.claim()
+        await expire(database, 1)
+        await worker.beat()
+        await database.call("reap_jobs")
+        assert await record(database, 1) == ("pending", charged, 0)
+    await worker.claim()
+    await expire(database, 1)
+    await worker.beat()
+    await database.call("reap_jobs")
+    row = await job(database, 1)
+    assert (row["state"], row["crashes"], json.loads(row["error"])["type"]) == ("failed", 0, "LeaseExpired")
+
+
+async def test_a_job_is_not_put_in_quarantine_before_its_last_worker_had_a_lease_more_to_come_back(
+    database: Database,
+) -> None:
+    await enqueue(database)
+    await third_death(database)
+    assert await record(database, 1) == ("claimed", 3, 3)
+    assert await database.call("reap_jobs") == []
+    await die(database, 1)
+    row = await job(database, 1)
+    assert (row["state"], json.loads(row["error"])["type"]) == ("failed", "Quarantined")
+
+
+async def test_a_worker_that_comes_back_in_that_time_keeps_its_job(database: Database) -> None:
+    await enqueue(database)
+    worker, claimed = await third_death(database)
+    await worker.beat()
+    assert await worker.renew(claimed) == {}
+    assert await worker.complete(claimed) == {}
+    assert (await job(database, 1))["state"] == "completed"
+
+
+async def test_an_outage_in_that_time_makes_it_longer(database: Database) -> None:
+    await enqueue(database)
+    await third_death(database)
+    await database.execute("update leasehold.jobs set claimed_at = now() - interval '121 s'")
+    await die_unseen(database, 0.0, 1)
+    assert await record(database, 1) == ("claimed", 3, 3)
+
+
+async def test_several_suspects_that_were_held_together_are_not_charged_and_narrowed_down(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    await worker.claim()
+    await database.execute("update leasehold.jobs set crashes = 1 where id <= 2")
+    await die(database, 1, 2, 3)
+    assert [await record(database, n) for n in (1, 2, 3)] == [("pending", 0, 2), ("pending", 0, 2), ("pending", 0, 0)]
+
+
+async def test_those_of_them_whose_leases_run_out_later_are_not_charged_either(
+    database: Database, worker: SqlWorker
+) -> None:
+    await worker.register()
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    await worker.claim()
+    await database.execute("update leasehold.jobs set crashes = 1 where id <= 2")
+    for job_id in (1, 3, 2):
+        await die(database, job_id)
+    assert [await record(database, n) for n in (1, 2, 3)] == [("pending", 0, 2), ("pending", 0, 2), ("pending", 0, 0)]

@@ -126,3 +126,17 @@ async def test_jobs_without_a_deadline_are_none_of_its_business(database: Databa
     await enqueue(database)
     await enqueue(database, deadline=datetime(2999, 1, 1, tzinfo=UTC))
     assert await database.call_value("expire_jobs") == 0
+
+
+async def test_a_job_whose_key_somebody_settles_holds_up_no_other_deadline(database: Database) -> None:
+    """A waiting one passes no key on, so it need not wait for the lock."""
+    await enqueue_many(
+        database, [{"kind": "a", "key": "k"}, {"kind": "a", "key": "k"}, {"kind": "a", "key": "l"}, {"kind": "a"}]
+    )
+    await miss(database, 1, 2, 3, 4)
+    async with open_transaction(database, "other") as other:
+        await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
+        with trio.fail_after(5):
+            assert await database.call_value("expire_jobs") == 3
+    assert await states(database) == {1: "pending", 2: "failed", 3: "failed", 4: "failed"}
+    assert await database.call_value("expire_jobs") == 1

@@ -116,7 +116,7 @@ def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
         "enqueue a fan-in": (BATCH, lambda: enqueue_blocked(reserved, open_ids)),
         "close what nobody waits for": (1, lambda: reserved.call("close_chains", [full.plain[0]["job_id"]], True)),
         "unblock what stays blocked": (4, lambda: reserved.call("unblock_jobs", [full.joined])),
-        "sweep": (2 * BATCH, lambda: reserved.call("unblock_stranded_jobs", 0, BATCH)),
+        "sweep": (2 * BATCH, lambda: reserved.call("unblock_stranded_jobs", None, None, BATCH)),
         "tail": (1, lambda: reserved.call("chain_tail", part)),
         "completed?": (1, lambda: reserved.call("is_over", part, None)),
     }

@@ -26,19 +26,19 @@ from tests.support.sql_edges import (
 )
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze, open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_waits import freeze, open_transaction, until_tried, until_waiting
+from tests.support.sql_worker import SqlWorker, insist
 
 Settle = Callable[[SqlWorker, list[Row]], Awaitable[object]]
 NEXT = {"next": {"kind": "b"}}
 
 
 async def complete(worker: SqlWorker, jobs: list[Row]) -> object:
-    return await worker.complete(jobs)
+    return await insist(lambda: worker.complete(jobs))
 
 
 async def continue_without_next(worker: SqlWorker, jobs: list[Row]) -> object:
-    return await worker.continue_with(jobs, [None] * len(jobs))
+    return await insist(lambda: worker.continue_with(jobs, [None] * len(jobs)))
 
 
 async def complete_one(worker: SqlWorker, jobs: list[Row]) -> object:
@@ -76,7 +76,7 @@ def calling(function: str, job_id: int) -> Callable[[ReservedConnection], Awaita
 
 
 async def continue_with_second(worker: SqlWorker, jobs: list[Row]) -> object:
-    return await worker.continue_with(jobs, [{"next": {"kind": "second"}}])
+    return await insist(lambda: worker.continue_with(jobs, [{"next": {"kind": "second"}}]))
 
 
 # Two blockers of one job.
@@ -255,7 +255,7 @@ async def test_a_continuation_written_again_while_the_first_is_in_flight_makes_o
             settling(continue_with_second, worker, held),
             answers,
         )
-        await until_waiting(database, "second")
+        await until_tried(database, "second")
         await first.execute(end)
     (_, (new_id, _, _, _)) = await links(database, 1)
     assert answers == [{1: (None, None if end == "commit" else [new_id])}]
@@ -281,7 +281,7 @@ async def test_of_a_completion_and_a_cancel_or_a_reaper_exactly_one_counts(
         else:
             await (first.call("cancel_job", 1) if winner == "cancel" else first.call("reap_jobs"))
             nursery.start_soon(in_parallel, database, "second", settling(settle, worker, held), answers)
-        await until_waiting(database, "second")
+        await until_tried(database, "second")
         await first.execute("commit")
     expected = {"settle": "completed", "cancel": "cancelled", "reap": "failed"}[winner]
     assert await states(database) == {1: expected, joined: "pending" if winner == "settle" else "blocked"}

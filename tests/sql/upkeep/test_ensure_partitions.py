@@ -89,7 +89,7 @@ async def test_a_day_without_a_partition_works_and_is_tidied_up_later(fresh_data
         ]
 
 
-async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) -> None:
+async def test_a_partition_has_the_indexes_of_its_table(fresh_database: Database) -> None:
     async with fresh_database.reserve("clocked") as connection:
         await freeze(connection, DAY)
         await connection.call("ensure_partitions", 0)
@@ -100,11 +100,11 @@ async def test_a_partition_has_the_index_of_its_table(fresh_database: Database) 
     ]
     assert [text for text in found if text.startswith("btree")] == [
         "btree (chain_id, chain_position) WHERE (chain_id IS NOT NULL)",
-        "btree (id)",
         "btree (key, id) WHERE (key IS NOT NULL)",
         "btree (state, id) WHERE (state <> 'completed'::text)",
-        "btree (job_id)",
-        "btree (job_id, at)",
+        "btree (id, finished_at)",
+        "btree (job_id, at, number)",
+        "btree (job_id, at, number)",
     ]
 
 
@@ -133,6 +133,77 @@ async def test_a_job_that_finishes_while_the_partition_of_its_day_is_made_is_not
         await janitor.execute("commit")
     assert set((await states(database)).values()) == {"completed"}
     assert await where_jobs_are(database) == dict.fromkeys((1, 2), "finished_jobs_20300504")
+
+
+async def test_nobody_waits_while_the_partitions_of_days_to_come_are_made(fresh_database: Database) -> None:
+    database = fresh_database
+    worker = SqlWorker(database)
+    await enqueue(database)
+    claimed = await worker.claim()
+    async with open_transaction(database, "janitor") as janitor, database.reserve("settler") as settler:
+        await freeze(janitor, f"{DAY} 12:00Z")
+        await freeze(settler, f"{DAY} 12:00Z")
+        assert await settler.call_value("ensure_partitions", 0) == 3
+        assert await janitor.call_value("ensure_partitions", 1) == 3
+        with trio.fail_after(5):
+            assert await worker.over(settler).complete(claimed) == {}
+
+
+async def test_a_day_with_many_rows_in_the_default_partition_gets_none_of_its_own(fresh_database: Database) -> None:
+    """To move them would hold up all completions for seconds. A few are moved."""
+    async with fresh_database.reserve("clocked") as connection:
+        await connection.execute(
+            f"insert into leasehold.job_events (job_id, at, event, attempt) "
+            f"select n, '{DAY} 01:00Z', 'x', 1 from generate_series(1, 10001) n;"
+            f"insert into leasehold.job_logs select n, '{DAY} 01:00Z', 1, 'info', 'x' from generate_series(1, 10000) n"
+        )
+        await freeze(connection, f"{DAY} 12:00Z")
+        assert await connection.call_value("ensure_partitions", 1) == 5
+        assert await connection.call_value("ensure_partitions", 1) == 0
+        assert await partitions(connection, "job_events") == ["job_events_20300505"]
+        assert await partitions(connection, "job_logs") == ["job_logs_20300504", "job_logs_20300505"]
+        rows = await connection.fetch(
+            "select (select count(*) from leasehold.job_events_default), (select count(*) from leasehold.job_logs_default)"
+        )
+        assert tuple(rows[0]) == (10001, 0)
+
+
+async def spans(caller: Caller) -> list[tuple[str, str]]:
+    """From when until when each partition of finished_jobs takes rows, from 2030 on."""
+    rows = await caller.fetch(
+        "select to_char(since, 'YYYY-MM-DD'), to_char(until, 'YYYY-MM-DD') from leasehold.list_partitions() "
+        "where parent = 'finished_jobs' and since >= '2030-01-01' order by 1"
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def test_where_jobs_are_kept_for_more_than_sixty_days_a_partition_has_several(fresh_database: Database) -> None:
+    async with fresh_database.reserve("clocked") as connection:
+        await connection.execute("set timezone = 'UTC'")
+        await freeze(connection, f"{DAY} 12:00Z")  # a Saturday
+        assert await connection.call_value("ensure_partitions", 0) == 3
+        assert await connection.call_value("ensure_partitions", 9, 400) == 9
+        assert await spans(connection) == [
+            ("2030-05-04", "2030-05-05"),
+            ("2030-05-05", "2030-05-06"),
+            ("2030-05-06", "2030-05-13"),
+            ("2030-05-13", "2030-05-20"),
+        ]
+        await finish_one(connection)
+        await freeze(connection, "2030-05-20 12:00Z")
+        assert await connection.call_value("ensure_partitions", 0, 14) == 3
+        assert (await spans(connection))[-1] == ("2030-05-20", "2030-05-21")
+        assert await connection.call_value("ensure_partitions", 14, 14) == 3 * 14
+
+
+async def test_no_call_makes_more_than_asked_for(fresh_database: Database) -> None:
+    """Each takes a dozen entries of the lock table, and 400 days would not fit into it."""
+    async with fresh_database.reserve("clocked") as connection:
+        await freeze(connection, f"{DAY} 12:00Z")
+        made: list[object] = []
+        while not made or made[-1]:
+            made.append(await connection.call_value("ensure_partitions", 30, 1, 40))
+        assert made == [40, 40, 13, 0]
 
 
 async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_database: Database) -> None:

@@ -210,7 +210,7 @@ async def test_a_tick_that_no_scheduler_fires(database: Database) -> None:
     )
     assert await faults(database) == [("tick_overdue", "schedule s")]
     assert "its last error: no table" in await explanation(database)
-    assert [row["is_repaired"] for row in await database.call("audit_jobs", True)] == [False]
+    assert [row["is_repaired"] for row in await database.call("repair_jobs")] == [False]
     await database.call("disable_schedule", "s")
     assert await faults(database) == []
 

@@ -58,7 +58,7 @@ async def test_partitions_are_made_and_filled_and_each_finding_is_repaired(fresh
     await database.execute(f"drop table leasehold.job_events_{row['today']}, leasehold.finished_jobs_{row['today']}")
     await enqueue(database)
     await database.call("cancel_job", 1)
-    rows = await database.call("audit_jobs", True)
+    rows = await database.call("repair_jobs")
     assert len(rows) == 3
     assert {row["is_repaired"] for row in rows} == {True}
     assert await database.call("audit_jobs") == []

@@ -3,12 +3,12 @@
 -- Parameters  incarnation, job_ids, attempts: the identities
 --             waits: for each an object with jobs (an array of jobs as in enqueue_jobs, made in the same statement), blockers
 --             (as in enqueue_jobs; {"position": n} counts in jobs) and delay (seconds: not before, even when all are done)
--- Returns     only the refused ones, with the reason
--- Errors      LH001 a wait is refused · LH006 a unique job is there already
+-- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again
+-- Errors      LH001 a wait is refused · LH006 a unique job is there already · 55P03 as continue_jobs
 -- Tables      jobs (in id order), as add_jobs and add_blockers, job_events (insert), keys as promote_waiting_jobs
 create or replace function leasehold.block_jobs(incarnation uuid, job_ids bigint[], attempts integer[], waits jsonb[])
 returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now    timestamptz := leasehold.clock();
@@ -16,6 +16,7 @@ declare
     v_keys   text[] := '{}';
     v_queues text[] := '{}';
     v_freed  text[] := '{}';
+    v_free   bigint[];
     v_made   bigint[];
     v_open   bigint[];
     v_until  timestamptz;
@@ -23,15 +24,16 @@ declare
     v_job    record;
 begin
     -- All rows are locked before the first new job is written, which may wait for somebody's idempotency key.
-    perform from (select * from unnest(block_jobs.job_ids, block_jobs.attempts) c(id, attempt) order by c.id) c
-            join leasehold.jobs j on j.id = c.id
-      where j.attempt = c.attempt and j.incarnation = block_jobs.incarnation and j.id = any (block_jobs.job_ids)
-        for update of j;
+    v_free := array(select j.id
+                      from (select * from unnest(block_jobs.job_ids, block_jobs.attempts) c(id, attempt) order by c.id) c
+                      join leasehold.jobs j on j.id = c.id
+                     where j.attempt = c.attempt and j.incarnation = block_jobs.incarnation and j.id = any (block_jobs.job_ids)
+                       for update of j skip locked);
     for v_job in
         select distinct on (j.id) j.id, j.attempt, j.key, j.queue, j.worker_id, j.claimed_at, j.started_at, j.chain_id, c.wait
           from unnest(block_jobs.job_ids, block_jobs.attempts, block_jobs.waits) c(id, attempt, wait)
           join leasehold.jobs j on j.id = c.id
-         where j.attempt = c.attempt and j.incarnation = block_jobs.incarnation and j.id = any (block_jobs.job_ids)
+         where j.attempt = c.attempt and j.incarnation = block_jobs.incarnation and j.id = any (v_free)
          order by j.id
     loop
         if jsonb_typeof(v_job.wait) is distinct from 'object' or v_job.wait - '{jobs,blockers,delay}'::text[] <> '{}'

@@ -17,7 +17,7 @@ declare
 begin
     select array_agg(coalesce(j.chain_id, j.id)), array_agg(j.id), array_agg(e.chain_id) into v_chains, v_jobs, v_targets
       from leasehold.jobs j join leasehold.job_blockers e on e.job_id = j.id and e.closed_at is null
-     where j.state = 'blocked';
+     where j.state = 'blocked' and j.run_at > '-infinity';
     -- An edge whose chain nobody waits for, or that leads to a chain which waits for nobody, is in no circle.
     for round in 1 .. 1000 loop
         v_edges := cardinality(v_chains);

@@ -2,10 +2,10 @@
 --             told, and what it still writes is refused.
 -- Parameters  job_id · reason: for people
 -- Returns     the state it was in
--- Errors      LH002 no such job · LH004 it has finished
+-- Errors      LH002 no such job · LH004 it has finished · LH008 another session has held its row for two seconds
 -- Tables      jobs, finished_jobs, keys as promote_waiting_jobs
 create or replace function leasehold.cancel_job(job_id bigint, reason text default null) returns text language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '2s' set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();
@@ -25,8 +25,10 @@ begin
         perform leasehold.promote_waiting_jobs(v_keys);
     end if;
     if v_job.incarnation is not null then
-        perform pg_notify('leasehold', format('lost:%s:%s:cancelled', v_job.id, v_job.attempt));
+        perform leasehold.send_notice(format('lost:%s:%s:cancelled', v_job.id, v_job.attempt));
     end if;
     return v_job.state;
+exception when lock_not_available then
+    perform leasehold.refuse_locked_job(cancel_job.job_id, 'cancelled');
 end
 $$;

@@ -4,17 +4,22 @@
 --             created_after, created_before: only what was enqueued from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
 --             reason: for people · batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
--- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped
+-- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped: also where
+--             another session has held its row for two seconds
 -- Errors      LH001 batch out of range, state unknown
--- Tables      jobs (in id order), as finish_jobs and close_chains, then keys as promote_waiting_jobs
+-- Tables      jobs (held ones first, because a completion holds its own job when it locks those that it unblocks; each in id
+--             order), as finish_jobs and close_chains, then keys as promote_waiting_jobs
 create or replace function leasehold.cancel_jobs(
     state text default null, queue text default null, kind text default null, key text default null, error_type text default null,
     created_after timestamptz default null, created_before timestamptz default null, job_ids bigint[] default null,
     after_id bigint default null, reason text default null, batch integer default 1000, dry_run boolean default true
 ) returns setof leasehold.job_change language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '2s' as $$
 #variable_conflict use_column
 declare
+    v_all  bigint[];
+    v_last bigint;
+    v_busy bigint[] := '{}';
     v_ids  bigint[];
     v_done record;
     v_keys text[];
@@ -27,20 +32,33 @@ begin
             hint = 'states: pending, scheduled, waiting, blocked, claimed, running';
     end if;
     begin
-        -- Locked and judged in one: a job that changed while we waited for it is judged once more as it is then.
-        v_ids := array(select j.id from leasehold.jobs j
-                        where (cancel_jobs.state is null or j.state = cancel_jobs.state)
-                          and (cancel_jobs.queue is null or j.queue = cancel_jobs.queue) and (cancel_jobs.kind is null or j.kind = cancel_jobs.kind)
-                          and (cancel_jobs.key is null or j.key = cancel_jobs.key)
-                          and (cancel_jobs.error_type is null or j.error ->> 'type' = cancel_jobs.error_type)
-                          and (cancel_jobs.created_after is null or j.created_at >= cancel_jobs.created_after)
-                          and (cancel_jobs.created_before is null or j.created_at < cancel_jobs.created_before)
-                          and (cancel_jobs.job_ids is null or j.id = any (cancel_jobs.job_ids))
-                          and (cancel_jobs.after_id is null or j.id > cancel_jobs.after_id)
-                        order by j.id limit cancel_jobs.batch for update);
+        -- Judged twice, before they are locked and after it: a job that changed while we waited for it is judged as it is then.
+        for round in 1 .. 2 loop
+            v_ids := array(select j.id from leasehold.jobs j
+                            where (cancel_jobs.state is null or j.state = cancel_jobs.state)
+                              and (cancel_jobs.queue is null or j.queue = cancel_jobs.queue) and (cancel_jobs.kind is null or j.kind = cancel_jobs.kind)
+                              and (cancel_jobs.key is null or j.key = cancel_jobs.key)
+                              and (cancel_jobs.error_type is null or j.error ->> 'type' = cancel_jobs.error_type)
+                              and (cancel_jobs.created_after is null or j.created_at >= cancel_jobs.created_after)
+                              and (cancel_jobs.created_before is null or j.created_at < cancel_jobs.created_before)
+                              and (cancel_jobs.job_ids is null or j.id = any (cancel_jobs.job_ids))
+                              and (cancel_jobs.after_id is null or j.id > cancel_jobs.after_id)
+                              and (v_ids is null or j.id = any (v_ids)) and j.id <= coalesce(v_last, 9223372036854775807)
+                            order by j.id limit cancel_jobs.batch);
+            exit when round = 2;
+            v_last := v_ids[cardinality(v_ids)];
+            begin
+                perform from leasehold.jobs j where j.id = any (v_ids) and j.incarnation is not null order by j.id for update;
+                perform from leasehold.jobs j where j.id = any (v_ids) order by j.id for update;
+            exception when lock_not_available then
+                v_all := v_ids;
+                v_ids := array(select j.id from leasehold.jobs j where j.id = any (v_all) order by j.id for update skip locked);
+                v_busy := array(select j.id from leasehold.jobs j where j.id = any (v_all) and j.id <> all (v_ids));
+            end;
+        end loop;
         select array_agg(f.id) as ids, array_agg(f.state) as states, array_agg(coalesce(f.chain_id, f.id)) as chains,
                array_agg(f.key) filter (where f.key is not null and f.state not in ('waiting', 'scheduled', 'blocked')) as keys,
-               count(pg_notify('leasehold', format('lost:%s:%s:cancelled', f.id, f.attempt))) filter (where f.incarnation is not null) as told
+               count(leasehold.send_notice(format('lost:%s:%s:cancelled', f.id, f.attempt))) filter (where f.incarnation is not null) as told
           into v_done
           from leasehold.finish_jobs(
                    v_ids, 'cancelled',
@@ -56,9 +74,10 @@ begin
         return query
         select a.id, j.kind, j.queue, d.id is not null, coalesce(d.state, j.state), j.state,
                case when d.id is not null then null
+                    when a.id = any (v_busy) then coalesce(leasehold.describe_row_holders(a.id), 'another session held its row')
                     when j.id is null then format('there is no job %s', a.id)
                     else format('it is %s', j.state) || case when j.finished_at is null then ' and does not match' else '' end end
-          from (select unnest(v_ids) union select unnest(cancel_jobs.job_ids) where cancel_jobs.after_id is null) a(id)
+          from (select unnest(v_ids || v_busy) union select unnest(cancel_jobs.job_ids) where cancel_jobs.after_id is null) a(id)
           left join unnest(v_done.ids, v_done.states) d(id, state) on d.id = a.id
           left join lateral (select * from leasehold.get_job(a.id)) j on true
          order by a.id;

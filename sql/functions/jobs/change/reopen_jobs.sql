@@ -23,7 +23,8 @@ begin
         returning f.*
     ), noted as (
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message, detail, actor)
-        select p.id, p.finished_at, p.state, p.attempt, p.claimed_at, p.started_at, p.worker_id, p.error ->> 'message', p.error,
+        select p.id, p.finished_at, p.state, p.attempt, p.claimed_at, p.started_at, p.worker_id,
+               case p.state when 'failed' then leasehold.describe_error(p.error) else p.error ->> 'message' end, p.error,
                case p.state when 'cancelled' then p.error ->> 'by' end from past p
         union all
         select p.id, v_now, 'retried', p.attempt, null, null, null, reopen_jobs.note, null, nullif(current_setting('leasehold.actor', true), '') from past p

@@ -8,7 +8,7 @@
 -- Errors      LH001 a job is refused: the message says which one and why · LH006 a unique job is there already
 --             LH007 an idempotency key was used with another fingerprint
 -- Tables      idempotency_keys (insert, in key order), unique_jobs as claim_unique_jobs, job_blockers as add_blockers,
---             jobs (insert), as apply_unique_jobs, workers (read)
+--             jobs (insert), as apply_unique_jobs, workers (read), as start_epoch
 create or replace function leasehold.add_jobs(
     jobs jsonb, ids bigint[], chain_ids bigint[], chain_positions integer[], bases integer[], notify boolean
 ) returns table (job_id bigint, is_new boolean, outcome text) language plpgsql
@@ -73,6 +73,9 @@ begin
         raise exception using errcode = 'LH001', message = v_complaint, hint = 'nothing was enqueued';
     end if;
 
+    if leasehold.is_epoch_over(null) then
+        perform leasehold.start_epoch(pg_sequence_last_value('leasehold.epochs_id_seq'));
+    end if;
     v_ids := coalesce(add_jobs.ids, array(select nextval('leasehold.jobs_id_seq') from generate_series(1, jsonb_array_length(add_jobs.jobs))));
     v_new := array_fill(true, array[jsonb_array_length(add_jobs.jobs)]);
 

@@ -20,6 +20,9 @@ declare
     v_now timestamptz := leasehold.clock();
     v_id  bigint;
 begin
+    if leasehold.is_epoch_over(null) then
+        perform leasehold.start_epoch(pg_sequence_last_value('leasehold.epochs_id_seq'));
+    end if;
     -- A plain job, as in enqueue_jobs, needs no JSON on its way.
     if coalesce(enqueue_job.key, enqueue_job.idempotency_key) is null and enqueue_job.blockers is null and enqueue_job.unique is null
        and enqueue_job.run_at is null and enqueue_job.delay is null and enqueue_job.timeout is null and enqueue_job.deadline is null

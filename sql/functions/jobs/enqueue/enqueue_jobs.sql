@@ -15,7 +15,7 @@
 --             replaced, extended, overwritten
 -- Errors      LH001 a job is refused: the message says which one and why · LH006 a unique job is there already
 --             LH007 an idempotency key was used with another fingerprint
--- Tables      jobs (insert; read for the keys of new jobs), workers (read); as add_jobs for jobs with other fields than c_simple
+-- Tables      jobs (insert; read for the keys of new jobs), workers (read), as start_epoch; as add_jobs for jobs with other fields than c_simple
 create or replace function leasehold.enqueue_jobs(jobs jsonb, notify boolean default true)
 returns table (job_id bigint, is_new boolean, outcome text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -25,6 +25,9 @@ declare
     c_moment constant text   := '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$';
     v_now    timestamptz := leasehold.clock();
 begin
+    if leasehold.is_epoch_over(null) then
+        perform leasehold.start_epoch(pg_sequence_last_value('leasehold.epochs_id_seq'));
+    end if;
     -- Simple jobs are checked and written by one statement, all or none. It takes only what needs no conversion: all else goes
     -- to add_jobs, which converts it or refuses it with a message. docs/decisions/0021-simple-jobs-in-one-statement.md
     if jsonb_typeof(enqueue_jobs.jobs) = 'array' then

@@ -8,5 +8,5 @@ returns table (at timestamptz, attempt integer, level text, message text) langua
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 select g.at, g.attempt, g.level, g.message from leasehold.job_logs g
  where g.job_id = get_job_logs.job_id and (get_job_logs.attempt is null or g.attempt = get_job_logs.attempt)
- order by g.at, g.attempt
+ order by g.at, g.number
 $$;

@@ -3,19 +3,23 @@
 --             page_size: 1 to 1000 · after_id: only newer ones (what find_page_end answers, so that a rare match is not
 --             looked for without end) · created_after, created_before: only what was enqueued from then on, or before then
 --             args: only those whose args contain this (jsonb @>) · columns: which of args, output, error, metadata to
---             read; the others are null. null: all of them
--- Returns     rows of all_jobs
+--             read; the others are null. null: all of them · most_bytes: the page ends with the job whose args, output,
+--             error and metadata, as text, bring it to so many bytes; null: page_size alone decides
+-- Returns     rows of all_jobs; fewer than page_size where there are no more, or where most_bytes are reached
 -- Errors      LH001 page_size out of range, state unknown
 -- Tables      jobs, finished_jobs (read)
 create or replace function leasehold.list_jobs(
     state text default null, queue text default null, kind text default null, key text default null,
     before_id bigint default null, page_size integer default 50, after_id bigint default null, worker_id text default null,
     created_after timestamptz default null, created_before timestamptz default null, args jsonb default null,
-    columns text[] default null
+    columns text[] default null, most_bytes bigint default null
 ) returns setof leasehold.all_jobs language plpgsql stable
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off
 set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
+declare
+    v_job   leasehold.all_jobs;
+    v_bytes bigint := 0;
 begin
     if coalesce(list_jobs.page_size, 0) not between 1 and 1000 then
         raise exception using errcode = 'LH001', message = format('page_size must be from 1 to 1000, not %s', coalesce(list_jobs.page_size::text, 'null'));
@@ -24,7 +28,7 @@ begin
         raise exception using errcode = 'LH001', message = format('there is no state %L', list_jobs.state),
             hint = 'states: pending, scheduled, waiting, blocked, claimed, running, completed, failed, cancelled';
     end if;
-    return query
+    for v_job in
     select a.id, a.state, a.kind, a.queue, a.key, a.priority,
            case when list_jobs.columns is null or 'args' = any (list_jobs.columns) then a.args end,
            case when list_jobs.columns is null or 'output' = any (list_jobs.columns) then a.output end,
@@ -45,6 +49,14 @@ begin
        and (list_jobs.created_after is null or (a.created_at >= list_jobs.created_after and (a.finished_at is null or a.finished_at >= list_jobs.created_after)))
        and (list_jobs.created_before is null or a.created_at < list_jobs.created_before)
        and (list_jobs.args is null or a.args @> list_jobs.args)
-     order by a.id desc limit list_jobs.page_size;
+     order by a.id desc limit list_jobs.page_size
+    loop
+        return next v_job;
+        if list_jobs.most_bytes is not null then
+            v_bytes := v_bytes + coalesce(octet_length(v_job.args::text), 0) + coalesce(octet_length(v_job.output::text), 0)
+                       + coalesce(octet_length(v_job.error::text), 0) + coalesce(octet_length(v_job.metadata::text), 0);
+            exit when v_bytes >= list_jobs.most_bytes;
+        end if;
+    end loop;
 end
 $$;

@@ -11,8 +11,9 @@
 --             a job that a worker holds stays as it is
 -- Returns     for each job of the array its id and whether it is new, and what is to be done to the one that is there:
 --             null, existing, replace, extend, overwrite
--- Errors      LH001 a unique is refused · LH006 a unique job is there already (its id is in the message and the detail)
--- Tables      unique_jobs as claim_unique_keys or hold_unique_jobs, unique_claims (insert), idempotency_keys (update)
+-- Errors      LH001 a unique is refused · LH006 a unique job is there already (its id is in the message and the detail) · 42501 it is to be
+--             changed, and the caller is_stranger to the login that made it
+-- Tables      unique_jobs as claim_unique_keys or hold_unique_jobs, unique_claims (read, insert), idempotency_keys (update)
 create or replace function leasehold.claim_unique_jobs(jobs jsonb, ids bigint[], are_new boolean[])
 returns table ("position" bigint, job_id bigint, is_new boolean, on_conflict text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -79,6 +80,21 @@ begin
             (select format('job %s of the same call has this unique key', n.position)
                from unnest(claim_unique_jobs.ids) with ordinality n(id, position) where n.id = v_refused.id),
             format('job %s has this unique key', v_refused.id));
+    end if;
+
+    if true = any (v_first.with_jobs) then
+        select a.place, w.id, c.made_by into v_refused
+          from unnest(v_asked.keys, v_asked.places, v_asked.terms) a(unique_key, place, terms)
+          join unnest(v_first.keys, v_winners) w(unique_key, id) using (unique_key)
+          join leasehold.unique_claims c on c.job_id = w.id
+         where a.terms ->> 'on_conflict' in ('replace', 'extend', 'overwrite') and leasehold.is_stranger(c.made_by)
+         order by a.place limit 1;
+        if found then
+            raise exception using errcode = '42501',
+                message = leasehold.name_job(claim_unique_jobs.jobs, v_refused.place)
+                          || format('job %s has this unique key, login %I made it, and login %I may not change it', v_refused.id, v_refused.made_by, session_user),
+                hint = format('nothing was enqueued; a member of %I may change it', v_refused.made_by);
+        end if;
     end if;
 
     update leasehold.unique_jobs u set job_id = f.id, created_at = v_now

@@ -5,5 +5,5 @@
 -- Tables      as list_queue_depths and measure_hour, workers (read)
 create or replace function leasehold.get_capacity(queue text) returns setof leasehold.v_worker_capacity language sql
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select * from leasehold.v_worker_capacity c where c.queue = get_capacity.queue
+select * from leasehold.measure_capacity(get_capacity.queue) where get_capacity.queue is not null
 $$;

@@ -1,14 +1,15 @@
 -- Purpose     Count the jobs of each queue in each state, without ever counting a big table. Small tables are counted
 --             now; of a big one the accountant's last count is given; finished jobs are summed up from the rollups.
--- Parameters  none
+-- Parameters  only_queue: only this one; null: all
 -- Returns     queue, state, jobs; only what there is · is_exact: counted just now · counted_at: when
 -- Errors      none
 -- Tables      jobs, finished_jobs (read while they are small), queue_depths, depth_counts, rollups, rollup_progress (read)
-create or replace function leasehold.list_queue_depths()
+create or replace function leasehold.list_queue_depths(only_queue text default null)
 returns table (queue text, state text, jobs bigint, is_exact boolean, counted_at timestamptz) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan set jit = off as $$
 #variable_conflict use_column
 declare
+    v_all     boolean := list_queue_depths.only_queue is null;
     v_now     timestamptz := leasehold.clock();
     v_counted timestamptz;
     v_rolled  timestamptz;
@@ -20,18 +21,19 @@ begin
         select p.rolled_until into v_rolled from leasehold.rollup_progress p;
     end if;
     if v_counted is not null then
-        return query select d.queue, d.state, d.jobs, false, v_counted from leasehold.queue_depths d;
+        return query select d.queue, d.state, d.jobs, false, v_counted from leasehold.queue_depths d where v_all or d.queue = list_queue_depths.only_queue;
     else
-        return query select j.queue, j.state, count(*), true, v_now from leasehold.jobs j group by 1, 2;
+        return query select j.queue, j.state, count(*), true, v_now from leasehold.jobs j where v_all or j.queue = list_queue_depths.only_queue group by 1, 2;
     end if;
     if v_rolled is not null then
         return query
         select r.queue, s.state, sum(s.jobs)::bigint, false, v_rolled
           from leasehold.rollups r
          cross join lateral (values ('completed', r.completed), ('failed', r.failed), ('cancelled', r.cancelled)) s(state, jobs)
+         where v_all or r.queue = list_queue_depths.only_queue
          group by 1, 2 having sum(s.jobs) > 0;
     else
-        return query select f.queue, f.state, count(*), true, v_now from leasehold.finished_jobs f group by 1, 2;
+        return query select f.queue, f.state, count(*), true, v_now from leasehold.finished_jobs f where v_all or f.queue = list_queue_depths.only_queue group by 1, 2;
     end if;
 end
 $$;

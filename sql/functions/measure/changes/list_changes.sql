@@ -27,7 +27,7 @@ select c.* from (
                          limit 1) j on true
     union all
     (select f.finished_at, f.state, f.id, f.attempt, f.kind, f.queue, f.key, coalesce(f.chain_id, f.id), f.worker_id,
-            f.error ->> 'message', f.created_at, f.claimed_at, f.started_at
+            case f.state when 'failed' then leasehold.describe_error(f.error) else f.error ->> 'message' end, f.created_at, f.claimed_at, f.started_at
        from leasehold.finished_jobs f
       where f.finished_at >= list_changes.since and f.finished_at < coalesce(list_changes.until, 'infinity')
         and (f.finished_at, f.id) >= (list_changes.since, list_changes.from_id)

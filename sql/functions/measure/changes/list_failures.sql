@@ -1,7 +1,8 @@
 -- Purpose     List the latest failed attempts and jobs that failed for good, for views that refresh every second. It
 --             reads everything that happened since the given moment, so ask for a short while.
 -- Parameters  since: from this moment on · max_rows: at most
--- Returns     at, job_id, attempt, kind, queue, worker_id, message, is_final (the job has failed for good); latest first
+-- Returns     at, job_id, attempt, kind, queue, worker_id, message (with type and place of the error), is_final (the job has
+--             failed for good); latest first
 -- Errors      none
 -- Tables      finished_jobs, job_events, jobs (read)
 create or replace function leasehold.list_failures(since timestamptz, max_rows integer default 20)
@@ -9,7 +10,7 @@ returns table (at timestamptz, job_id bigint, attempt integer, kind text, queue 
 language sql stable
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 select u.* from (
-    (select f.finished_at, f.id, f.attempt, f.kind, f.queue, f.worker_id, f.error ->> 'message', true
+    (select f.finished_at, f.id, f.attempt, f.kind, f.queue, f.worker_id, leasehold.describe_error(f.error), true
        from leasehold.finished_jobs f where f.finished_at >= list_failures.since and f.state = 'failed'
       order by f.finished_at desc limit list_failures.max_rows)
     union all

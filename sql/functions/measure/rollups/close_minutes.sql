@@ -27,12 +27,13 @@ begin
     -- takes less than a second, hence "- 1 s" below.
     insert into leasehold.rollup_marks (taken_at, horizon, last_id)
     select v_now, pg_current_xact_id(), s.last_value - (not s.is_called)::integer from leasehold.jobs_id_seq s
+    on conflict (taken_at) do update set horizon = excluded.horizon, last_id = excluded.last_id
     returning last_id into v_next_id;
     select date_bin('1 minute', max(m.taken_at) - interval '1 s', 'epoch') into v_sound
       from leasehold.rollup_marks m where m.horizon <= pg_snapshot_xmin(pg_current_snapshot());
     select * into v_was from leasehold.rollup_progress;
     if not found then
-        v_was := row(date_bin('1 minute', v_now, 'epoch') - interval '1 day', date_bin('1 minute', v_now, 'epoch') - interval '1 day');
+        v_was := row(date_bin('1 minute', v_now, 'epoch') - interval '1 day', date_bin('1 minute', v_now, 'epoch') - interval '1 day', true);
         insert into leasehold.rollup_progress select v_was.*;
     end if;
 

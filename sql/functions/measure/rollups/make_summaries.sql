@@ -16,7 +16,8 @@ begin
         select i.indexrelid
           from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam join pg_class t on t.oid = i.indrelid
          where a.amname = 'brin' and t.relnamespace = 'leasehold'::regnamespace and t.relkind = 'r'
-           and right(t.relname, 8) in (to_char(v_today, 'YYYYMMDD'), to_char(v_today - 1, 'YYYYMMDD'), '_default')
+           and (t.relname like '%\_default'
+                or t.relname in (select p.name from leasehold.list_partitions() p where p.since <= v_today and p.until >= v_today))
     loop
         begin
             v_made := v_made + brin_summarize_new_values(v_index);

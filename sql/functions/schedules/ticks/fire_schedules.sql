@@ -39,6 +39,9 @@ begin
             end if;
             v_jobs := case when v_tick.outcome = 'fired'
                            then leasehold.make_tick_jobs(v_schedule, v_tick.at, v_rows, greatest(v_tick.at, v_now), v_schedule.stagger, v_schedule.batches) else '{}' end;
+            if leasehold.is_epoch_over(null) then
+                perform leasehold.start_epoch(pg_sequence_last_value('leasehold.epochs_id_seq'));
+            end if;
             v_new_ids := array(select nextval('leasehold.jobs_id_seq') from generate_series(1, cardinality(v_jobs)));
             insert into leasehold.schedule_ticks (schedule_id, origin, tick_at, fired_at, last_tick_at, ticks, outcome, reason, job_count, job_ids, error, fired_by)
             values (v_schedule.id, 'timer', v_tick.at, v_now, v_tick.last_at, case v_tick.outcome when 'skipped' then v_tick.ticks end, v_tick.outcome, v_tick.reason,

@@ -22,6 +22,9 @@ begin
     end if;
     v_jobs := leasehold.make_tick_jobs(s, due_at, case when s.query is not null then array(select leasehold.read_schedule_rows(s.query, s.query_rows)) end,
                                        run_schedule.starts_at, run_schedule.stagger, run_schedule.batches);
+    if leasehold.is_epoch_over(null) then
+        perform leasehold.start_epoch(pg_sequence_last_value('leasehold.epochs_id_seq'));
+    end if;
     v_ids := array(select nextval('leasehold.jobs_id_seq') from generate_series(1, cardinality(v_jobs)));
     insert into leasehold.schedule_ticks (schedule_id, origin, tick_at, fired_at, outcome, job_count, job_ids, fired_by)
     values (s.id, run_schedule.origin, due_at, v_now, 'fired', cardinality(v_jobs), v_ids, coalesce(run_schedule.actor, session_user))

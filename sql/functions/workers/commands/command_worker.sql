@@ -49,7 +49,7 @@ begin
     insert into leasehold.worker_commands (incarnation, command, args, created_at, expires_at)
     values (v_worker.incarnation, command_worker.command, command_worker.args, v_now, v_now + command_worker.valid_for)
     returning worker_commands.id into v_id;
-    perform pg_notify('leasehold', format('command:%s', v_worker.incarnation));
+    perform leasehold.send_notice(format('command:%s', v_worker.incarnation));
     return v_id;
 end
 $$;

@@ -5,5 +5,5 @@
 -- Tables      none
 create or replace function leasehold.wake(queue text default null) returns void language sql
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select pg_notify('leasehold', 'wake' || coalesce(':' || queue, ''))
+select leasehold.send_notice('wake' || coalesce(':' || queue, ''))
 $$;

@@ -35,6 +35,10 @@ def check_schema(state: SchemaState) -> Check:
     if trouble:
         detail, _, advice = trouble.partition(": ")
         return problem("schema", detail, advice)
+    if state.status == "older":
+        return problem(
+            "schema", f"version {state.version}, and this code has {state.expected}", "run `leasehold migrate`"
+        )
     if state.differing:
         detail = f"version {state.version}, but not as in this code: {', '.join(state.differing)}"
         return problem("schema", detail, "run `leasehold migrate`, unless another version of leasehold is in use, too")

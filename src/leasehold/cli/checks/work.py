@@ -57,14 +57,28 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
 async def check_jobs(database: Database) -> Check:
     """Nothing is overdue for long."""
     [row] = await database.fetch(OVERDUE)
-    return judge_jobs(row["jobs"], await database.fetch(UNCLAIMED, MOST_COUNTED))
+    return judge_jobs(row["jobs"], await database.fetch(UNCLAIMED, MOST_COUNTED), await _stuck(database))
 
 
-def judge_jobs(overdue: int, unclaimed: Sequence[Any]) -> Check:
+async def _stuck(database: Database) -> Sequence[Any]:
+    """Jobs that no reaper can take back, with the sessions that keep it from them."""
+    return await database.call("list_stuck_leases")
+
+
+def judge_jobs(overdue: int, unclaimed: Sequence[Any], stuck: Sequence[Any] = ()) -> Check:
     """The worst that can be said of them: paused work is meant to wait."""
     unserved = [each for each in unclaimed if each["reason"] == "unserved"]
-    found = [f"{overdue} overdue, and no worker or reaper sees to it"] if overdue else []
-    advice = ["look at `leasehold audit`"] if overdue else []
+    found = [each["explanation"] for each in stuck[:MOST_NAMED]]
+    advice = (
+        [
+            "a reaper ends such a session after LEASEHOLD_SESSION_GRACE_SECONDS; by hand: select pg_terminate_backend(pid)"
+        ]
+        if stuck
+        else []
+    )
+    if overdue > len(stuck):
+        found.append(f"{overdue - len(stuck)} overdue, and no worker or reaper sees to it")
+        advice.append("look at `leasehold audit`")
     if unserved:
         found.append(f"nobody serves {_name_kinds(unserved)}")
         advice.append("start a worker that has both the queue and the kind; see `leasehold workers list`")
@@ -92,10 +106,11 @@ def _count(jobs: int) -> str:
 async def check_workers(database: Database, settings: Settings) -> Check:
     """Registered workers are alive and hear notifications, and there is a worker when jobs wait."""
     [row] = await database.fetch(IS_WAITED_FOR)
-    return judge_workers(await database.fetch(WORKERS), row["is_waited_for"], settings.notify)
+    workers = await database.fetch(WORKERS)
+    return judge_workers(workers, row["is_waited_for"], settings.notify, bool(await _stuck(database)))
 
 
-def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool) -> Check:
+def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool, is_stuck: bool = False) -> Check:
     """The worst that can be said of them."""
     dead = [each for each in workers if each["state"] == "stale"]
     alive = [each for each in workers if each["state"] != "stale"]
@@ -103,7 +118,8 @@ def judge_workers(workers: Sequence[Any], is_waited_for: bool, notify: bool) -> 
     if holding := [each for each in dead if each["active_jobs"]]:
         jobs = sum(each["active_jobs"] for each in holding)
         detail += f"; died with {jobs} jobs in hand: {_name(holding)}"
-        return problem("workers", detail, "is a reaper running? By hand: leasehold reap")
+        advice = "is a reaper running? By hand: leasehold reap"
+        return problem("workers", detail, "sessions hold their jobs, see `jobs` here" if is_stuck else advice)
     if is_waited_for and not alive:
         return problem("workers", "none alive, and jobs are pending", "start one: leasehold run worker")
     if dead:

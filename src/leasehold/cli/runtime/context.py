@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.settings import ExplainedSetting, Settings, explain, load_settings, show_value
@@ -37,12 +38,14 @@ class CommandContext:
         common: CommonOptions,
         services: Services,
         stack: ExitStack,
+        interruption: Interruption,
         *,
         is_talkative: bool = False,
     ) -> None:
         self.terminal = terminal
         self.common = common
         self.services = services
+        self.interruption = interruption
         self._stack = stack
         self._is_talkative = is_talkative or common.verbose
         self._place: _Place | None = None
@@ -106,7 +109,11 @@ class CommandContext:
             place = _Place(url, f"the database is {show_value('database_url', url)}")
             is_worth_telling = self.common.verbose
         else:
-            server = self._stack.enter_context(self.services.embedded_postgres(self.named_folder, create=create))
+            self._stack.enter_context(self.interruption.owing())
+            opening = self.services.embedded_postgres(
+                self.named_folder, create=create, hurries=lambda: self.interruption.is_heard
+            )
+            server = self._stack.enter_context(opening)
             self.psql_program = str(server.programs / "psql")
             place = _Place(server.dsn, server.describe(), server)
             is_worth_telling = server.is_news or self._is_talkative
@@ -132,16 +139,21 @@ class CommandContext:
         async with self.services.open_database(self.dsn(), self.settings.direct_database_url) as database:
             yield database
 
-    async def check_schema(self) -> None:
-        """Raises SchemaMismatch, saying what to do, if this code cannot work on the schema in the database."""
-        await self.services.check_schema(self.dsn())
+    async def check_schema(self, *, tell: bool = False) -> None:
+        """Raises SchemaMismatch, saying what to do, if this code cannot work on the schema in the database.
+
+        With `tell` it says what this code has to do without on the schema of another release.
+        """
+        notice = await self.services.check_schema(self.dsn())
+        if notice and tell:
+            self.say(notice)
 
     async def migrate(self) -> bool:
         """Bring the schema up to this code, in a new database if there is none, and print a line if that changed something.
 
         Returns whether there was no schema before.
         """
-        report = await self.services.migrate(self.direct_dsn(create=True))
+        report = await self.services.migrate(self.direct_dsn(create=True), self.say)
         if not report.is_empty:
             self.say(f"schema migrated to version {report.to_version}")
         return report.from_version == 0

@@ -29,6 +29,7 @@ class ExitCode(IntEnum):
     FINDINGS = 7
     TIMED_OUT = 8
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 MEANINGS: dict[ExitCode, str] = {
@@ -41,6 +42,8 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.SCHEMA_MISMATCH: "the schema is missing, older or newer: run `leasehold migrate`",
     ExitCode.FINDINGS: "doctor or audit found something",
     ExitCode.TIMED_OUT: "the time was up",
+    ExitCode.INTERRUPTED: "ended by Ctrl-C",
+    ExitCode.TERMINATED: "ended by SIGTERM; `run`, `gateway` and `up` drain and end with 0 instead",
 }
 
 _CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +14,9 @@ from leasehold.errors import LeaseholdError, SettingsError
 
 if TYPE_CHECKING:
     from leasehold.app import App
+
+
+OURS = ("leasehold.", "importlib")
 
 
 def load_app(place: str) -> App:
@@ -40,9 +44,22 @@ def _import(place: str, module_name: str) -> ModuleType:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         is_ours = error.name is not None and f"{module_name}.".startswith(f"{error.name}.")
-        where = f" in {folder} or among the installed packages" if is_ours else f", which {module_name} needs"
+        where = f" in {folder} or among the installed packages" if is_ours else f", which {_line_of(error)} imports"
         raise SettingsError(f"app {place}: there is no module {error.name}{where}") from error
-    except LeaseholdError:
-        raise
+    except LeaseholdError as error:
+        raise SettingsError(f"app {place} cannot be imported: {error} ({_line_of(error)})") from error
     except Exception as error:
-        raise SettingsError(f"app {place} cannot be imported: {type(error).__qualname__}: {error}") from error
+        told = f"{type(error).__qualname__}: {error}"
+        raise SettingsError(f"app {place} cannot be imported: {told} ({_line_of(error)})") from error
+
+
+def _line_of(error: BaseException) -> str:
+    """`/srv/shop/jobs.py, line 12`: the innermost line of a file that is not ours, or the one that is no Python."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}"
+    frames = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not str(frame.f_globals.get("__name__")).startswith(OURS) and not frame.f_code.co_filename.startswith("<")
+    ]
+    return "{}, line {}".format(*frames[-1]) if frames else "no line is known"

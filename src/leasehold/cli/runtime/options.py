@@ -22,6 +22,9 @@ INJECTED = Parameter(parse=False)
 LARGEST_BIGINT = 2**63 - 1
 LARGEST_INTEGER = 2**31 - 1
 AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT))
+FAIL_FAST = Parameter(
+    help="End with exit code 5 if the database cannot be reached at the start, instead of waiting for it.", negative=()
+)
 AN_INTEGER = Parameter(validator=Number(gte=-LARGEST_INTEGER - 1, lte=LARGEST_INTEGER))
 
 
@@ -62,18 +65,18 @@ class WorkerOptions:
 
     app: Annotated[str | None, setting("app")] = None
     queues: Annotated[str | None, setting("queues")] = None
-    slots: Annotated[str | None, setting("slots")] = None
+    slots: Annotated[int | None, setting("slots")] = None
     worker_name: Annotated[str | None, setting("worker_name")] = None
     app_version: Annotated[str | None, setting("app_version")] = None
-    memory_backoff: Annotated[str | None, setting("memory_backoff")] = None
-    cpu_backoff: Annotated[str | None, setting("cpu_backoff")] = None
-    backoff_seconds: Annotated[str | None, setting("backoff_seconds")] = None
-    lease_seconds: Annotated[str | None, setting("lease_seconds")] = None
-    renew_seconds: Annotated[str | None, setting("renew_seconds")] = None
-    poll_seconds: Annotated[str | None, setting("poll_seconds")] = None
-    heartbeat_seconds: Annotated[str | None, setting("heartbeat_seconds")] = None
-    drain_seconds: Annotated[str | None, setting("drain_seconds")] = None
-    retention_days: Annotated[str | None, setting("retention_days")] = None
+    memory_backoff: Annotated[float | None, setting("memory_backoff")] = None
+    cpu_backoff: Annotated[float | None, setting("cpu_backoff")] = None
+    backoff_seconds: Annotated[float | None, setting("backoff_seconds")] = None
+    lease_seconds: Annotated[float | None, setting("lease_seconds")] = None
+    renew_seconds: Annotated[float | None, setting("renew_seconds")] = None
+    poll_seconds: Annotated[float | None, setting("poll_seconds")] = None
+    heartbeat_seconds: Annotated[float | None, setting("heartbeat_seconds")] = None
+    drain_seconds: Annotated[float | None, setting("drain_seconds")] = None
+    retention_days: Annotated[int | None, setting("retention_days")] = None
     notify: Annotated[str | None, setting("notify")] = None
 
     def flags(self) -> dict[str, object]:

@@ -6,7 +6,7 @@ Tests pass a subclass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,11 +30,13 @@ APPLICATION_NAME = "leasehold cli"
 class Services:
     """What commands need, by name."""
 
-    def embedded_postgres(self, folder: Path | None, *, create: bool) -> AbstractContextManager[EmbeddedPostgres]:
+    def embedded_postgres(
+        self, folder: Path | None, *, create: bool, hurries: Callable[[], bool]
+    ) -> AbstractContextManager[EmbeddedPostgres]:
         """Embedded Postgres with its data in `folder`. Without `create` the data must exist."""
         from leasehold.database.embedded import embedded_postgres
 
-        return embedded_postgres(folder, create=create)
+        return embedded_postgres(folder, create=create, hurries=hurries)
 
     def find_data_folder(self, folder: Path | None) -> Path:
         """Where that data is or would be."""
@@ -60,17 +62,36 @@ class Services:
 
         return await schema_state(dsn)
 
-    async def check_schema(self, dsn: str) -> None:
-        """Raises SchemaMismatch if this code cannot work on the schema in the database."""
-        problem = schema_problem(await self.schema_state(dsn))
+    async def check_schema(self, dsn: str) -> str | None:
+        """What this code has to do without on the schema in the database; None if nothing.
+
+        Raises SchemaMismatch if it cannot work on it.
+        """
+        state = await self.schema_state(dsn)
+        problem = schema_problem(state)
         if problem:
             raise SchemaMismatch(problem)
+        return schema_notice(state)
 
-    async def migrate(self, dsn: str, *, to: int | None = None, dry_run: bool = False) -> MigrationReport:
-        """Bring the schema up to this code."""
-        from leasehold.database.migrations import migrate
+    async def migrate(
+        self,
+        dsn: str,
+        say: Callable[[str], None],
+        *,
+        to: int | None = None,
+        dry_run: bool = False,
+        patience: float | None = None,
+    ) -> MigrationReport:
+        """Bring the schema up to this code; `say` gets a line when somebody is in the way."""
+        from leasehold.database.migrations import PATIENCE, migrate
 
-        return await migrate(dsn, to=to, dry_run=dry_run)
+        return await migrate(dsn, to=to, dry_run=dry_run, patience=PATIENCE if patience is None else patience, say=say)
+
+    async def count_other_tables(self, dsn: str) -> int:
+        """How many tables the database has that belong to somebody else."""
+        from leasehold.database.migrations import count_other_tables
+
+        return await count_other_tables(dsn)
 
     def emit(self) -> str:
         """The whole schema as one script."""
@@ -96,25 +117,35 @@ class Services:
 
         return await grants_state(dsn)
 
-    async def run_actors(self, names: Sequence[str], settings: Settings, app: App | None) -> int:
-        """Run actors until they are told to stop."""
+    async def run_actors(
+        self,
+        names: Sequence[str],
+        settings: Settings,
+        app: App | None,
+        begin: Callable[[], Awaitable[object]] | None = None,
+    ) -> int:
+        """Run actors until they are told to stop. `begin` comes first, again and again until the database is there."""
         from leasehold.actors.run import run_actors
 
-        return await run_actors(names, settings, app=app)
+        return await run_actors(names, settings, app=app, begin=begin)
 
-    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+    def run_gateway(
+        self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True
+    ) -> int:
         """Run the gateway until it is told to stop. It checks the schema itself, under asyncio: what runs under trio before
         would load trio-asyncio, which makes each of asyncio's own calls dearer (a tenth of a request)."""
         from leasehold.gateway.serving.serve import run_gateway
 
-        return run_gateway(settings, app=app, must_fit=True)
+        return run_gateway(settings, app=app, must_fit=True, is_told=is_told, waits=waits)
 
-    async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
+    async def run_demo(
+        self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]
+    ) -> DemoReport:
         """Run the demo, with its progress on `console`. The report of the census goes to `keep`."""
         from leasehold.demo.run import run_demo
         from leasehold.demo.stage import open_stage
 
-        return await run_demo(settings, open_stage(console), keep)
+        return await run_demo(settings, open_stage(console), keep, hurries)
 
 
 def schema_problem(state: SchemaState) -> str | None:
@@ -123,9 +154,27 @@ def schema_problem(state: SchemaState) -> str | None:
     match state.status:
         case "missing":
             return "the database has no leasehold schema yet: run `leasehold migrate`"
-        case "older":
+        case "older" if state.version < state.oldest:
             return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
         case "newer" if state.breaking:
             return f"{have}, which is too new for this code: install a newer leasehold"
+        case _:
+            return None
+
+
+def schema_notice(state: SchemaState) -> str | None:
+    """What is not as this code would have it although it can work so, and what to do; None if there is no such thing."""
+    without = f" and does without what is new ({', '.join(state.lacking)})" if state.lacking else ""
+    match state.status:
+        case "newer":
+            return (
+                f"the schema is at version {state.version} and this code knows {state.expected}: "
+                "it works as before; install the newer leasehold soon"
+            )
+        case "older":
+            have = f"the schema is at version {state.version}, of the release before; this code would have {state.expected}"
+            return f"{have}: it works{without} until `leasehold migrate`"
+        case _ if state.lacking:
+            return f"the functions are of the release before: this code works{without} until `leasehold migrate`"
         case _:
             return None

@@ -42,6 +42,11 @@ def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -
     return _say(f"{type(cause).__qualname__}: {cause}{hint}", code, terminal)
 
 
+def tell_interruption(terminal: Terminal) -> int:
+    """Say that a signal has ended the command; the process knows which."""
+    return _say("interrupted", ExitCode.INTERRUPTED, terminal)
+
+
 def single_cause(error: BaseException) -> BaseException:
     """What nurseries have wrapped: the first of ours if there is one, else the first at all."""
     leaves = _leaves(error)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from cyclopts import App, CycloptsError, Parameter
 
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.outcome import Finally, Outcome, View, view_of
 from leasehold.cli.runtime.rendering import render
@@ -20,17 +21,26 @@ from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.application import build_application
 from leasehold.cli.shell.command_table import TALKATIVE, choose_commands
-from leasehold.cli.shell.complaints import complain, complain_about_usage
+from leasehold.cli.shell.complaints import complain, complain_about_usage, tell_interruption
 from leasehold.observability.logs import install_logging
 
 Tokens = Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]
 Common = Annotated[CommonOptions, Parameter(name="*")]
 
 
-def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Services | None = None) -> int:
-    """Run one command and return its exit code. Never raises for an error that a user can cause."""
+def run(
+    tokens: Sequence[str],
+    terminal: Terminal | None = None,
+    services: Services | None = None,
+    interruption: Interruption | None = None,
+) -> int:
+    """Run one command and return its exit code. Never raises for an error that a user can cause.
+
+    `interruption` hears the signals of this process; without one, nobody does.
+    """
     terminal = terminal or Terminal()
-    launcher = Launcher(terminal, services or Services())
+    interruption = interruption or Interruption()
+    launcher = Launcher(terminal, services or Services(), interruption)
     try:
         return launcher.run(tokens)
     except CycloptsError as error:
@@ -41,6 +51,8 @@ def run(tokens: Sequence[str], terminal: Terminal | None = None, services: Servi
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
+        if interruption.is_heard and not launcher.is_debugging:
+            return tell_interruption(terminal)
         return complain(error, terminal, has_traceback=launcher.is_debugging)
 
 
@@ -70,9 +82,10 @@ class Launcher:
 
     _application: App
 
-    def __init__(self, terminal: Terminal, services: Services) -> None:
+    def __init__(self, terminal: Terminal, services: Services, interruption: Interruption) -> None:
         self._terminal = terminal
         self._services = services
+        self._interruption = interruption
         self.is_debugging = False
 
     def run(self, tokens: Sequence[str]) -> int:
@@ -88,14 +101,31 @@ class Launcher:
         if "context" not in ignored:  # help and version
             command(*bound.args, **bound.kwargs)
             return ExitCode.DONE
-        with ExitStack() as stack:
-            is_talkative = command.__name__ in TALKATIVE
-            context = CommandContext(self._terminal, common, self._services, stack, is_talkative=is_talkative)
-            self._prepare(context, is_talkative=is_talkative)
-            result = _run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))
-            if isinstance(result, Finally):
-                result = result.run()
-        return self._finish(result, view_of(command), common)
+        with self._interruption.heeded():
+            with ExitStack() as stack:
+                is_talkative = command.__name__ in TALKATIVE
+                context = CommandContext(
+                    self._terminal, common, self._services, stack, self._interruption, is_talkative=is_talkative
+                )
+                self._prepare(context, is_talkative=is_talkative)
+                result = self._run_under_trio(partial(command, *bound.args, **bound.kwargs, context=context))
+                if isinstance(result, Finally) and not self._interruption.is_heard:
+                    result = result.run()
+            return self._finish(result, view_of(command), common)
+
+    def _run_under_trio(self, command: Callable[[], Awaitable[object]]) -> object:
+        import trio  # noqa: PLC0415
+
+        async def until_interrupted() -> object:
+            token = trio.lowlevel.current_trio_token()
+            with (
+                trio.CancelScope() as scope,
+                self._interruption.heard_by(lambda: token.run_sync_soon(scope.cancel)),
+            ):
+                return await command()
+            return tell_interruption(self._terminal)
+
+        return trio.run(until_interrupted)
 
     def _prepare(self, context: CommandContext, *, is_talkative: bool) -> None:
         settings = context.settings
@@ -109,10 +139,5 @@ class Launcher:
             return result
         outcome = cast("Outcome[object]", result) if isinstance(result, Outcome) else Outcome(result, ExitCode.DONE)
         render(outcome.value, view, common.output, self._terminal)
+        self._terminal.stdout.flush()
         return outcome.exit_code
-
-
-def _run_under_trio(command: Callable[[], Any]) -> object:
-    import trio  # noqa: PLC0415
-
-    return cast(object, trio.run(command))

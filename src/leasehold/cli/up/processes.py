@@ -19,6 +19,8 @@ import trio
 from leasehold.cli.runtime.exit_codes import ExitCode
 
 HOPELESS = frozenset({ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH})
+# How a child ends that was told to: drained, or before it had anything to drain.
+ORDERLY = frozenset({ExitCode.DONE, ExitCode.TERMINATED, -signal.SIGTERM})
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 30.0
 # A child that lived this long starts the back-off anew.
@@ -69,7 +71,7 @@ class Supervisor:
         self._exit_code = ExitCode.DONE
 
     async def run(self, beside: Callable[[], Awaitable[None]] | None = None) -> int:
-        """Returns 0 after an orderly stop, else the code that says what went wrong.
+        """Returns 0 after an orderly stop, 130 where it was Ctrl-C that began it, else the code that says what went wrong.
 
         `beside` runs next to the children from when signals are obeyed, and is cancelled when they are gone.
         """
@@ -98,7 +100,8 @@ class Supervisor:
     async def _obey_signals(self, task_status: trio.TaskStatus[None]) -> None:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             task_status.started()
-            await anext(signals)
+            if await anext(signals) == signal.SIGINT:
+                self._exit_code = ExitCode.INTERRUPTED
             self._show("up", "stopping: running jobs may finish; a second signal hands them back")
             self.stop()
             await anext(signals)
@@ -128,7 +131,7 @@ class Supervisor:
                     self.give_up(f"{child.name} {_how_it_ended(code)}", deaths)
 
     def _note_last(self, code: int) -> None:
-        if code not in {0, -signal.SIGTERM} and self._exit_code is ExitCode.DONE:
+        if code not in ORDERLY and self._exit_code is ExitCode.DONE:
             self._exit_code = ExitCode.FAILED
 
     async def _wait_before_restart(self, child: Child, code: int, seconds: float) -> None:

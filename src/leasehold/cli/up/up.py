@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +13,10 @@ import trio
 from cyclopts import Parameter
 
 from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
 from leasehold.cli.up.bootstrap_token import KeptToken, has_token, keep_token
+from leasehold.cli.up.consent import agree_to_migrate
 from leasehold.cli.up.hints import Hints
 from leasehold.cli.up.lines import OURSELVES, line_writer
 from leasehold.errors import BadInput, LeaseholdError
@@ -28,15 +30,19 @@ if TYPE_CHECKING:
 MOST_WORKERS = 100
 PROBE_SECONDS = 0.2
 SERVES = re.compile(r'gateway serves (https?://[^\s"\\]+)')
+READY = re.compile(r"gateway serves |starting worker |running (scheduler|due jobs|reaper)")
 LOOPBACK = re.compile(r"localhost\.?|127(\.\d+){3}|::1", re.IGNORECASE)
 
 
 async def up(
     *,
     workers: Annotated[int, Parameter(help="Worker processes to start.")] = 1,
+    yes: Annotated[
+        bool, Parameter(help="Do not ask before the schema of a database that is not embedded changes.", negative=())
+    ] = False,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
     host: Annotated[str | None, setting("gateway_host")] = None,
-    port: Annotated[str | None, setting("gateway_port")] = None,
+    port: Annotated[int | None, setting("gateway_port")] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> int:
     """Start everything, and Postgres too if none is configured.
@@ -44,6 +50,9 @@ async def up(
     Gateway, scheduler, reaper and workers are processes of their own, each started again when it dies, as is embedded
     Postgres; one that dies again and again stops all. The first Ctrl-C waits for running jobs, the second has them handed
     back, the third kills.
+
+    The app is imported first, and the gateway has it, too: it refuses kinds and args that do not fit. Before the schema of a
+    database that is neither embedded nor empty changes, it asks.
 
     A gateway that other machines can reach needs a token: with embedded Postgres one is made at the first run and kept
     beside its data.
@@ -60,15 +69,18 @@ async def up(
     flags: dict[str, object] = {**options.flags(), "gateway_host": host, "gateway_port": port}
     settings = context.settings_with(flags)
     await check_address(settings)
+    if settings.app:
+        load_app(settings.app)
+    await agree_to_migrate(context, is_agreed=yes)
     is_first_run = await context.migrate()
     settings = context.resolved(settings)
     token = await needed_token(context, settings)
     if token:
         flags["gateway_token"] = token.secret
     as_text = wants_text(settings.log_format, context.terminal.stdout)
-    children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text))
+    children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text), settings.app)
     show = line_writer(context.terminal, [OURSELVES, *(child.name for child in children)], as_text=as_text)
-    finder = GatewayFinder(settings, show)
+    finder = GatewayFinder(settings, show, [child.name for child in children])
 
     async def tell_when_ready() -> None:
         url = await finder.url()
@@ -99,11 +111,16 @@ async def check_address(settings: Settings) -> None:
 
 
 class GatewayFinder:
-    """Passes lines on, and learns from them where the gateway serves."""
+    """Passes lines on, and learns from them which processes are ready and where the gateway serves.
 
-    def __init__(self, settings: Settings, show: ShowLine) -> None:
+    `names` are those that have to be ready.
+    """
+
+    def __init__(self, settings: Settings, show: ShowLine, names: Collection[str] = ("gateway",)) -> None:
         self._settings = settings
         self._show = show
+        self._awaited = set(names)
+        self._all_ready = trio.Event()
         self._serving = trio.Event()
         self._url = gateway_url(settings)
 
@@ -113,11 +130,19 @@ class GatewayFinder:
         if name == "gateway" and (found := SERVES.search(line)):
             self._url = found[1]
             self._serving.set()
+        if READY.search(line):
+            self._awaited.discard(name)
+            if not self._awaited:
+                self._all_ready.set()
 
     async def url(self) -> str:
-        """The URL of the gateway once it serves. If its log level hides that line, the port is tried."""
+        """The URL of the gateway once it serves and all others are ready.
+
+        If their log level hides the lines that say so, the port is tried, and the others are not waited for.
+        """
         if self._settings.log_level in {"debug", "info"}:
             await self._serving.wait()
+            await self._all_ready.wait()
         while not self._serving.is_set():
             with suppress(OSError):
                 await (await trio.open_tcp_stream(self._settings.gateway_host, self._settings.gateway_port)).aclose()
@@ -126,12 +151,16 @@ class GatewayFinder:
         return self._url
 
 
-def plan_children(workers: int, environ: Mapping[str, str]) -> list[Child]:
-    """The processes to start, all configured by their environment."""
+def plan_children(workers: int, environ: Mapping[str, str], app: str | None = None) -> list[Child]:
+    """The processes to start, all configured by their environment; the gateway is told the app, which else it does not load."""
     from leasehold.cli.up.processes import Child  # noqa: PLC0415
 
     names = [f"worker.{number + 1}" for number in range(workers)]
-    actors = {"gateway": ["gateway"], "scheduler": ["run", "scheduler"], "reaper": ["run", "reaper"]}
+    actors = {
+        "gateway": ["gateway", *(["--app", app] if app else [])],
+        "scheduler": ["run", "scheduler"],
+        "reaper": ["run", "reaper"],
+    }
     actors |= {name: ["run", "worker"] for name in names}
     base = [sys.executable, "-m", "leasehold"]
     return [

@@ -10,12 +10,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shlex
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 from leasehold.database.embedded.cluster import Cluster, StopMode, data_version
+from leasehold.database.embedded.programs import LOOK_SECONDS, Hurries, never
 from leasehold.errors import DatabaseError, SettingsError
 
 HOME = ".leasehold"
@@ -28,8 +30,9 @@ PROGRAM_FOLDERS: Mapping[int, str] = {16: "pginstall/bin", 18: "pginstall18/bin"
 class EmbeddedPostgres:
     """A running Postgres that this process uses, perhaps along with others. Every method blocks."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, hurries: Hurries = never) -> None:
         self._cluster = cluster
+        self._hurries = hurries
         self._is_new = cluster.version is None
 
     @property
@@ -85,10 +88,13 @@ class EmbeddedPostgres:
         return line
 
     @contextmanager
-    def _changing(self) -> Generator[None]:
-        """One process at a time starts or stops it."""
+    def _changing(self, *, is_coming: bool = False) -> Generator[None]:
+        """One process at a time starts or stops it. Who only comes may give up to wait; who leaves may be the last."""
         with (self.data_folder / "start.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            while not _is_taken(lock.fileno()):
+                if is_coming and self._hurries():
+                    raise DatabaseError(f"another process is starting or stopping Postgres in {self.data_folder}")
+                time.sleep(LOOK_SECONDS)
             yield
 
     @contextmanager
@@ -98,14 +104,14 @@ class EmbeddedPostgres:
         The kernel does the counting, so a killed process counts no more.
         """
         with (self.data_folder / "users.lock").open("a") as users:
-            with self._changing():
+            with self._changing(is_coming=True):
                 fcntl.flock(users, fcntl.LOCK_SH)
                 self._cluster.start()
             try:
                 yield
             finally:
                 with self._changing():
-                    if _is_last(users.fileno()):
+                    if _is_taken(users.fileno()):
                         self._cluster.stop()
 
 
@@ -117,6 +123,7 @@ def embedded_postgres(
     conf: Mapping[str, str] | None = None,
     sync: bool = True,
     create: bool = True,
+    hurries: Hurries = never,
 ) -> Generator[EmbeddedPostgres]:
     """Postgres with its data in a folder, running inside the block; the data stays. Blocks the event loop.
 
@@ -125,6 +132,8 @@ def embedded_postgres(
     killed processes left behind is taken over. `version` (16 or 18) defaults to the one that made the data, 18 for a
     new folder. `conf` holds settings of Postgres; they count from the next time that the server starts. `sync=False`
     makes a new folder faster, and unsafe until the disk has it.
+
+    As soon as `hurries()`, it does not wait any longer: see `Cluster`.
 
     Raises:
         SettingsError: the extra `embedded` is not installed, or the folder cannot be used, has data of another version or,
@@ -143,7 +152,8 @@ def embedded_postgres(
     wanted = version or made_by or NEWEST_VERSION
     if made_by not in {None, wanted}:
         raise SettingsError(f"{folder} was made by Postgres {made_by} and cannot be opened by Postgres {wanted}")
-    server = EmbeddedPostgres(Cluster(folder, find_programs(wanted), conf=conf, sync=sync))
+    cluster = Cluster(folder, find_programs(wanted), conf=conf, sync=sync, hurries=hurries)
+    server = EmbeddedPostgres(cluster, hurries)
     with server._used():  # pyright: ignore[reportPrivateUsage]
         yield server
 
@@ -190,9 +200,10 @@ def _hide(folder: Path) -> None:
             pass  # the cluster says in better words what is wrong with the folder
 
 
-def _is_last(users: int) -> bool:
+def _is_taken(lock: int) -> bool:
+    """Take a lock for ourselves alone; whether nobody else has it."""
     try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

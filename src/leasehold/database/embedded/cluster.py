@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import stat
-import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import psutil
 
+from leasehold.database.embedded.programs import Hurries, kill_group, never, run_program
 from leasehold.database.embedded.system_user import SystemUser
 from leasehold.errors import DatabaseError, SettingsError
 
@@ -33,6 +34,7 @@ DEFAULT_CONF: Mapping[str, str] = {
     "autovacuum_naptime": "5s",
 }
 CONF_NAME = "leasehold.conf"
+QUIT_SECONDS = 1.0
 SOCKET_NAME = ".s.PGSQL.5432"
 LONGEST_SOCKET_PATH = 103  # bytes; Linux would allow 107, macOS does not
 OUR_FILES = frozenset({
@@ -45,7 +47,8 @@ class Cluster:
     """One cluster. Every method blocks until what it says has happened.
 
     `folder` is made if it is missing, `conf` goes over DEFAULT_CONF and is written at each start, `sync=False` makes a
-    new cluster without waiting for the disk.
+    new cluster without waiting for the disk. As soon as `hurries()`, making and starting it are given up, with nothing left
+    that runs, and stopping it takes a second at the most, even if Postgres then has to recover at its next start.
 
     Raises:
         SettingsError: the folder cannot be used.
@@ -53,12 +56,19 @@ class Cluster:
     """
 
     def __init__(
-        self, folder: Path, programs: Path, *, conf: Mapping[str, str] | None = None, sync: bool = True
+        self,
+        folder: Path,
+        programs: Path,
+        *,
+        conf: Mapping[str, str] | None = None,
+        sync: bool = True,
+        hurries: Hurries = never,
     ) -> None:
         self.folder = folder.expanduser().resolve()
         self.programs = programs
         self.conf = {**DEFAULT_CONF, **(conf or {})}
         self._sync = sync
+        self._hurries = hurries
         self._user = SystemUser.find() if os.geteuid() == 0 else None
         try:
             self.opened = self._claim_folder()
@@ -95,12 +105,12 @@ class Cluster:
         self._claim_socket_folder()
         self._write_conf()
         self._forget_foreign_pid()
-        self._run("pg_ctl", "start", "-w", "-t", PATIENCE, "-D", "data", "-l", "postgres.log")
+        self._run("pg_ctl", "start", "-w", "-t", PATIENCE, "-D", "data", "-l", "postgres.log", end_sooner=self._quit)
 
     def stop(self, mode: StopMode = "fast") -> None:
         """Stop it if it is running: `fast` ends the sessions and writes a checkpoint, `immediate` is a crash."""
         if self.is_running():
-            self._run("pg_ctl", "stop", "-w", "-t", PATIENCE, "-m", mode, "-D", "data")
+            self._run("pg_ctl", "stop", "-w", "-t", PATIENCE, "-m", mode, "-D", "data", end_sooner=self._quit)
         if self.socket_folder != self.folder:
             with suppress(OSError):
                 self.socket_folder.rmdir()
@@ -160,7 +170,11 @@ class Cluster:
             shutil.rmtree(fresh)
         options = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale"]
         options += [] if self._sync else ["--no-sync"]
-        self._run("initdb", *options, "-D", fresh.name)
+        try:
+            self._run("initdb", *options, "-D", fresh.name, end_sooner=kill_group)
+        except DatabaseError:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
         with (fresh / "postgresql.conf").open("a") as conf:
             conf.write(f"\ninclude_if_exists '{CONF_NAME}'\n")
         fresh.rename(self.data)
@@ -179,29 +193,19 @@ class Cluster:
             (self.data / "postmaster.pid").unlink()
             (self.socket_folder / f"{SOCKET_NAME}.lock").unlink(missing_ok=True)  # it names the same pid
 
-    def _run(self, program: str, *args: str) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")} | {"LC_ALL": "C"}
-        user = self._user
-        # No pipe: the postmaster would inherit it, and we would wait for its end.
-        with tempfile.TemporaryFile() as output:
-            done = subprocess.run(
-                [str(self.programs / program), *args],
-                check=False,
-                cwd=self.folder,  # pg_ctl hands paths to a shell, so it gets relative ones
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                user=user and user.uid,
-                group=user and user.gid,
-                extra_groups=user and [],
-                start_new_session=True,  # else Ctrl-C could end pg_ctl and leave the server that it has just started
-            )
-            output.seek(0)
-            said = output.read().decode(errors="replace").strip()
-        if done.returncode != 0:
+    def _quit(self, _process_id: int, seconds: float) -> None:
+        """Have the server end that a program is waiting for: in good order, and by a crash if that takes too long."""
+        pid = self.postmaster_pid()
+        if pid is not None and self.is_running():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGINT if seconds < QUIT_SECONDS else signal.SIGQUIT)
+
+    def _run(self, program: str, *args: str, end_sooner: Callable[[int, float], object]) -> None:
+        command = [str(self.programs / program), *args]
+        ended = run_program(command, self.folder, self._user, end_sooner, self._hurries)
+        if ended.code != 0:
             raise DatabaseError(
-                f"{program} failed ({done.returncode}) for {self.folder}: {said}\n{self._log_tail()}".rstrip()
+                f"{program} failed ({ended.code}) for {self.folder}: {ended.said}\n{self._log_tail()}".rstrip()
             )
 
     def _log_tail(self) -> str:

@@ -1,25 +1,36 @@
-"""Brings the schema in a database up to the files in `sql/`, in one transaction, one runner at a time."""
+"""Brings the schema in a database up to the files in `sql/`, while others use it; one runner at a time.
+
+`run.py` is how a run goes; `steps.py` says how a step never holds others up, `functions.py` how functions are replaced.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from leasehold import database as databases
-from leasehold.database.migrations.applied import Applied, SchemaState
+from leasehold.database.migrations.applied import Applied, SchemaState, read_other_tables
 from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeatable
 from leasehold.database.migrations.granting import GrantsState
 from leasehold.database.migrations.granting import apply_grants as apply_grants_in
 from leasehold.database.migrations.granting import grants_state as grants_state_in
-from leasehold.database.migrations.run import MigrationReport, Run, prepare
+from leasehold.database.migrations.run import MigrationReport, Run
+from leasehold.database.migrations.steps import PATIENCE, Steps
+from leasehold.database.signatures import released_schema
 from leasehold.errors import BadInput, LeaseholdError
 
 if TYPE_CHECKING:
-    from leasehold.database import Transaction
+    from leasehold.database import Database, Transaction
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 __all__ = [
+    "PATIENCE",
     "Catalogue",
     "GrantsState",
     "Migration",
@@ -27,50 +38,73 @@ __all__ = [
     "Repeatable",
     "SchemaState",
     "apply_grants",
+    "count_other_tables",
     "emit",
     "expected_version",
     "grants_state",
     "migrate",
+    "oldest_version",
     "schema_state",
 ]
 
 
 async def migrate(
-    dsn: str, *, to: int | None = None, dry_run: bool = False, catalogue: Catalogue | None = None
+    dsn: str,
+    *,
+    to: int | None = None,
+    dry_run: bool = False,
+    patience: float = PATIENCE,
+    say: Callable[[str], None] = log.warning,
+    catalogue: Catalogue | None = None,
 ) -> MigrationReport:
-    """Apply what is pending; nothing at all if anything fails. Doing it again changes nothing.
+    """Apply what is pending, while others go on working. Doing it again changes nothing, and goes on where a run ended.
+
+    Nobody waits for it longer than a second: a step that does not get its locks, or is in somebody's way, is undone and
+    tried again. Each migration is a transaction of its own; then come all views and functions in another one. In a
+    database without our schema all of it is one transaction.
 
     Args:
         dsn: the database; its user must own the schema, or be allowed to make it.
         to: the number of the last migration to apply. Views and functions belong to the newest one; before it they stay
             as they are.
         dry_run: only look; takes no locks.
+        patience: seconds for all tries of one step.
+        say: gets a line when a step has to try again, with who is in the way.
         catalogue: other files than those of this installation.
 
     Raises:
         BadInput: there is no migration `to`, or the database is past it.
         SchemaMismatch: the database is newer than this code, or an applied migration was edited.
         QueryRefused: Postgres refused one of the files, which is named.
-        DatabaseUnavailable: no connection, or a table that other sessions kept locked.
+        DatabaseUnavailable: no connection, or a step was in the way until the patience was over.
     """
     wanted = catalogue or Catalogue.read()
     target = wanted.version if to is None else to
     if not 0 <= target <= wanted.version:
         raise BadInput(f"there is no migration {target}; the newest is {wanted.version}")
 
-    async def work(session: Transaction) -> MigrationReport:
-        if not dry_run:
-            await prepare(session)
-        run = Run(session, wanted, await Applied.read(session))
-        run.check(target)
-        return run.plan(target) if dry_run else await run.apply(target)
+    async def work(database: Database) -> MigrationReport:
+        async with database.transaction() as session:
+            run = Run(wanted, await Applied.read(session), target)
+        run.check()
+        if dry_run:
+            return run.plan()
+        if not run.is_first:
+            return await run.apply_in_steps(Steps(database, say, patience))
+        async with database.transaction() as session:
+            return await run.apply_at_once(session)
 
-    return await _in_transaction(dsn, "leasehold migrate", work)
+    return await _in_database(dsn, "leasehold migrate", work)
 
 
 def emit() -> str:
     """The whole schema as one SQL script, for a database without it. Needs no connection; always the same text."""
     return Catalogue.read().script()
+
+
+def oldest_version() -> int:
+    """The number of the newest migration of the last release: this code still works on its schema."""
+    return min(released_schema(), expected_version())
 
 
 def expected_version() -> int:
@@ -80,8 +114,22 @@ def expected_version() -> int:
 
 async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> SchemaState:
     """Compare the schema in a database with this code; changes nothing. Raises DatabaseUnavailable."""
-    applied = await _in_transaction(dsn, "leasehold doctor", Applied.read)
-    return applied.compare(catalogue or Catalogue.read())
+
+    async def work(session: Transaction) -> SchemaState:
+        state = (await Applied.read(session)).compare(catalogue or Catalogue.read())
+        if state.status == "missing":
+            return state
+        lacking = await session.fit.lacking(session)
+        names = (f"{function} without {name}" for function in sorted(lacking) for name in sorted(lacking[function]))
+        return msgspec.structs.replace(state, lacking=tuple(names))
+
+    return await _in_transaction(dsn, "leasehold doctor", work)
+
+
+async def count_other_tables(dsn: str) -> int:
+    """How many tables a database has, apart from ours and from those of Postgres and its extensions; changes nothing. Raises
+    DatabaseUnavailable."""
+    return await _in_transaction(dsn, "leasehold migrate", read_other_tables)
 
 
 async def apply_grants(dsn: str, prefix: str) -> GrantsState:
@@ -104,10 +152,17 @@ async def grants_state(dsn: str) -> GrantsState:
 
 
 async def _in_transaction(dsn: str, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:
-    async with databases.open_database(dsn, pool_size=1, application_name=name) as database:
+    async def do(database: Database) -> T:
+        async with database.transaction() as session:
+            return await work(session)
+
+    return await _in_database(dsn, name, do)
+
+
+async def _in_database(dsn: str, name: str, work: Callable[[Database], Awaitable[T]]) -> T:
+    async with databases.open_database(dsn, pool_size=2, application_name=name) as database:
         try:
-            async with database.transaction() as session:
-                return await work(session)
+            return await work(database)
         except LeaseholdError as error:
             refusal = error
     # Raised here, because the nurseries that are open above would put it into a group.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from leasehold.database.migrations.catalogue import Catalogue, Repeatable
+from leasehold.database.signatures import released_schema
 
 if TYPE_CHECKING:
     from leasehold.database import Transaction
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
 class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     """How the schema in a database compares with this code.
 
-    `breaking`: it is newer by a change that this code cannot live with. `pending`: migrations that it lacks.
-    `differing`: views and functions that it lacks or that were made from other texts.
+    `oldest`: the version that this code can still work on, that of the last release. `breaking`: it is newer by a change that
+    this code cannot live with. `pending`: migrations that it lacks. `differing`: views and functions that it lacks or that
+    were made from other texts. `lacking`: what this code has to do without, as "FUNCTION without PARAMETER".
     """
 
     status: Literal["missing", "older", "same", "newer"]
     version: int
     expected: int
+    oldest: int = 0
     breaking: bool = False
     pending: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +61,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
 
     def lacks(self, item: Repeatable) -> bool:
         """Whether a view or function is missing or was made from another text."""
-        return item.key not in self.existing or self.repeatables.get(item.key) != item.checksum
+        return item.made not in self.existing or self.repeatables.get(item.key) != item.checksum
 
     def compare(self, wanted: Catalogue) -> SchemaState:
         """The difference, for people and for `doctor`."""
@@ -70,6 +74,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
             status=status,
             version=self.version,
             expected=wanted.version,
+            oldest=min(released_schema(), wanted.version),
             breaking=any(version > wanted.version for version in self.breaking),
             pending=tuple(m.title for m in wanted.migrations if m.version not in self.migrations),
             differing=tuple(item.title for item in wanted.repeatables if self.lacks(item)),
@@ -83,3 +88,15 @@ async def read_existing(session: Transaction) -> frozenset[tuple[str, str]]:
         "union select 'function', proname::text from pg_catalog.pg_proc where pronamespace = 'leasehold'::regnamespace"
     )
     return frozenset((row["kind"], row["name"]) for row in rows)
+
+
+async def read_other_tables(session: Transaction) -> int:
+    """How many tables there are that are neither ours nor of Postgres nor of an extension."""
+    rows = await session.fetch(
+        "select count(*) as tables from pg_catalog.pg_class c "
+        "where c.relkind in ('r', 'p', 'f') and c.relpersistence <> 't' "
+        "and c.relnamespace::regnamespace::text not in ('leasehold', 'pg_catalog', 'information_schema', 'pg_toast') "
+        "and not exists (select from pg_catalog.pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid "
+        "and d.deptype = 'e')"
+    )
+    return rows[0]["tables"]

@@ -1,5 +1,6 @@
 """The schema as the files in `sql/` describe it: numbered migrations, then views and functions, each replaced whole.
 
+Former signatures of functions, in `sql/former/`, come last: `FUNCTION__RELEASE.sql` keeps what the release before could call.
 Views and functions are in an order in which they can be made. Bodies of functions are not checked while they are made,
 so a function counts as needing what its signature names; a view needs everything that it names.
 """
@@ -39,7 +40,7 @@ create table if not exists leasehold.schema_migrations (
     applied_by text not null default session_user
 );
 create table if not exists leasehold.schema_repeatables (
-    kind       text not null check (kind in ('view', 'function')),
+    kind       text not null check (kind in ('view', 'function', 'former')),
     name       text not null,
     checksum   text not null,
     applied_at timestamptz not null default clock_timestamp(),
@@ -51,9 +52,11 @@ Key = tuple[str, str]  # kind and name
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """One numbered file, never edited once it was released.
+    """One numbered file, never edited once it was released; where jobs run, a transaction of its own.
 
-    A line that starts with `-- breaking` marks one that older code cannot live with.
+    A line that starts with `-- breaking` marks one that older code cannot live with. With `-- concurrently`, each of its
+    statements runs on its own, outside a transaction, for as long as it takes: they must hold nobody up, and doing one
+    again must do no harm. An index that was left half made is made anew.
     """
 
     version: int
@@ -65,6 +68,23 @@ class Migration(msgspec.Struct, frozen=True):
         return re.search(r"^-- breaking\b", self.text, re.MULTILINE) is not None
 
     @property
+    def is_concurrent(self) -> bool:
+        return re.search(r"^-- concurrently\b", self.text, re.MULTILINE) is not None
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What a concurrent one runs, one after the other."""
+        bare = re.sub(r"--[^\n]*", "", self.text)
+        return tuple(each.strip() for each in re.split(r";\s*(?:\n|$)", bare) if each.strip())
+
+    @property
+    def script(self) -> str:
+        """For a database that nobody uses yet: all of it may be in one transaction."""
+        if not self.is_concurrent:
+            return self.text
+        return "".join(re.sub(r"\bconcurrently\s+", "", each) + ";\n" for each in self.statements)
+
+    @property
     def title(self) -> str:
         return f"{self.version:04}_{self.name}"
 
@@ -74,9 +94,9 @@ class Migration(msgspec.Struct, frozen=True):
 
 
 class Repeatable(msgspec.Struct, frozen=True):
-    """One view or function, made again whenever its text changes."""
+    """One view, function or former signature of a function, made again whenever its text changes."""
 
-    kind: Literal["view", "function"]
+    kind: Literal["view", "function", "former"]
     name: str
     text: str
 
@@ -89,13 +109,18 @@ class Repeatable(msgspec.Struct, frozen=True):
         return f"{self.kind} {self.name}"
 
     @property
+    def made(self) -> Key:
+        """What it makes in the database."""
+        return ("function", self.name.partition("__")[0]) if self.kind == "former" else self.key
+
+    @property
     def checksum(self) -> str:
         return _checksum(self.text)
 
     def needs(self) -> set[str]:
         """Names in our schema that must exist before this can be made (others than views and functions among them)."""
         text = re.sub(r"--[^\n]*", "", self.text)
-        if self.kind == "function":
+        if self.kind != "view":
             text = re.split(r"\bas\s+\$", text, maxsplit=1, flags=re.IGNORECASE)[0]
         return set(re.findall(r"\bleasehold\.(\w+)", text)) - {self.name}
 
@@ -107,19 +132,26 @@ class Catalogue(msgspec.Struct, frozen=True):
     repeatables: tuple[Repeatable, ...]
 
     @classmethod
-    def of(cls, migrations: Mapping[str, str], views: Mapping[str, str], functions: Mapping[str, str]) -> Catalogue:
+    def of(
+        cls,
+        migrations: Mapping[str, str],
+        views: Mapping[str, str],
+        functions: Mapping[str, str],
+        former: Mapping[str, str] | None = None,
+    ) -> Catalogue:
         """From the texts of the files, by file stem."""
         numbered = tuple(_migration(stem, text) for stem, text in sorted(migrations.items()))
         if [migration.version for migration in numbered] != list(range(1, len(numbered) + 1)):
             raise ValueError(f"migrations must be numbered 1, 2, 3…: {', '.join(m.title for m in numbered)}")
         items = [Repeatable("view", name, text) for name, text in sorted(views.items())]
         items += [Repeatable("function", name, text) for name, text in sorted(functions.items())]
-        return cls(numbered, tuple(_in_order(items)))
+        kept = [Repeatable("former", name, text) for name, text in sorted((former or {}).items())]
+        return cls(numbered, (*_in_order(items), *kept))
 
     @classmethod
     def read(cls) -> Catalogue:
         """From the files of this installation."""
-        return cls.of(read_folder("migrations"), read_folder("views"), read_folder("functions"))
+        return cls.of(read_folder("migrations"), read_folder("views"), read_folder("functions"), read_folder("former"))
 
     @property
     def closing_calls(self) -> list[str]:
@@ -130,6 +162,15 @@ class Catalogue(msgspec.Struct, frozen=True):
     @property
     def version(self) -> int:
         return len(self.migrations)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The names of all functions, those included of which only a former signature is left."""
+        return frozenset(name for kind, name in (item.made for item in self.repeatables) if kind == "function")
+
+    def former(self, function: str) -> list[Repeatable]:
+        """The former signatures of a function."""
+        return [item for item in self.repeatables if item.kind == "former" and item.made[1] == function]
 
     def dependents(self, name: str) -> list[Repeatable]:
         """The views and functions that have to be dropped before a name can be, in the order for that."""
@@ -145,7 +186,7 @@ class Catalogue(msgspec.Struct, frozen=True):
         """SQL that makes and records the schema in a database without it, in one transaction. Always the same text."""
         parts = ["-- leasehold: the whole schema, for a database without it.\nbegin;\n", PREAMBLE]
         for migration in self.migrations:
-            parts += [f"\n-- {migration.title}\n", migration.text, _record_migration(migration)]
+            parts += [f"\n-- {migration.title}\n", migration.script, _record_migration(migration)]
         for item in self.repeatables:
             parts += [f"\n-- {item.title}\n", item.text, _record_repeatable(item)]
         parts += [f"\nselect {call};\n" for call in self.closing_calls]

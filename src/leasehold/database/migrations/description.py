@@ -7,7 +7,7 @@ reads the same on every Postgres that we know, so `leasehold doctor` can hold it
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FILE = "schema.txt"
 QUERY = "describe_schema.sql"
+SIGNATURES = "list_signatures.sql"
 
 Description = Mapping[str, str]
 """By kind and name (`index jobs.jobs_pending`), the definition in one line."""
@@ -48,6 +49,14 @@ async def describe(database: Database) -> Description:
         [row] = await session.fetch("select to_regnamespace('leasehold') is not null as is_there")
         rows = await session.fetch(read_text(QUERY)) if row["is_there"] else []
     return {f"{row['kind']} {row['name']}": _definition(row["kind"], row["definition"]) for row in rows}
+
+
+async def list_signatures(database: Database, leave_out: Collection[str] = ()) -> str:
+    """The functions in a database but for some, a line each, as `leasehold.database.signatures` reads them."""
+    async with database.transaction() as session:
+        await session.execute("set local search_path = pg_catalog")
+        lines = [row["signature"] for row in await session.fetch(read_text(SIGNATURES))]
+    return "".join(f"{line}\n" for line in lines if line.partition("(")[0] not in leave_out)
 
 
 def read_committed() -> Description:

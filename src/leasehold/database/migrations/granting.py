@@ -8,7 +8,14 @@ import msgspec
 
 from leasehold.access import grants
 from leasehold.access.grants import emit_rights, emit_roles
-from leasehold.access.roles import QUERY_FUNCTIONS, ROLE_NAMES, RoleName, functions_of, public_functions
+from leasehold.access.roles import (
+    QUERY_FUNCTIONS,
+    ROLE_NAMES,
+    SECRET_COLUMNS,
+    RoleName,
+    functions_of,
+    public_functions,
+)
 from leasehold.database.migrations.catalogue import Catalogue
 
 if TYPE_CHECKING:
@@ -17,6 +24,16 @@ if TYPE_CHECKING:
 LOCK = """
 select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('leasehold.migrate', 0));
 set local search_path = pg_catalog; set local lock_timeout = '10s'; set local client_min_messages = warning;
+"""
+UNREADABLE = """
+select exists (select from pg_catalog.pg_class c
+                where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p', 'v', 'm') and c.relname <> all ($2)
+                  and not has_table_privilege($1, c.oid, 'select')) as some
+"""
+OVERLOADED = r"""
+select n.name from (select regexp_replace(proname, '_aside_\d+$', '') as name
+                      from pg_catalog.pg_proc where pronamespace = 'leasehold'::regnamespace) n
+ group by n.name having count(*) > 1
 """
 
 
@@ -40,13 +57,19 @@ async def find_prefix(session: Caller) -> str | None:
     return rows[0]["prefix"] if rows else None
 
 
-async def keep_rights(session: Transaction, catalogue: Catalogue) -> None:
-    """Give the rights again that replaced functions have lost; nothing where no roles are in force."""
+async def keep_rights(session: Transaction, catalogue: Catalogue, *, is_changed: bool) -> None:
+    """Give the rights again that replaced functions have lost, and those to new tables; nothing where no roles are in force.
+
+    Args:
+        is_changed: False: only if a run that made a table was killed before it came here.
+    """
     prefix = await find_prefix(session)
-    if prefix is not None:
-        await session.execute(
-            emit_rights(prefix, {item.name for item in catalogue.repeatables if item.kind == "function"})
-        )
+    if prefix is None:
+        return
+    if is_changed or (await session.fetch(UNREADABLE, prefix + "reader", list(SECRET_COLUMNS)))[0]["some"]:
+        # Of several functions with one name, each gets the rights; those that are set aside have them until they go.
+        rows = await session.fetch(OVERLOADED)
+        await session.execute(emit_rights(prefix, catalogue.functions, {row["name"] for row in rows}))
 
 
 async def grants_state(session: Caller) -> GrantsState:

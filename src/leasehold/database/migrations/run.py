@@ -1,4 +1,4 @@
-"""One run of the migrations, inside one transaction."""
+"""One run of the migrations: what it is going to do, and doing it, at once or step by step."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
+import trio
 
-from leasehold.database.migrations.applied import Applied, read_existing
+from leasehold.database.migrations.applied import Applied
 from leasehold.database.migrations.catalogue import PREAMBLE, Catalogue, Key, Migration, Repeatable
+from leasehold.database.migrations.concurrent import record, run_concurrently
+from leasehold.database.migrations.functions import Functions, drop_what_was_set_aside, find_surplus
 from leasehold.database.migrations.granting import keep_rights
-from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError, QueryRefused, SchemaMismatch
+from leasehold.database.migrations.statements import LONGEST_STATEMENT, run_named
+from leasehold.database.migrations.steps import Steps
+from leasehold.errors import BadInput, SchemaMismatch
 
 if TYPE_CHECKING:
-    from leasehold.database import Transaction
+    from leasehold.database import Database, Transaction
 
-PATIENCE = 900.0  # seconds for one statement; another runner may be at it
-STILL_NEEDED = "2BP01"
-CANNOT_REPLACE = {"42P13", "42P16"}  # another return type or parameter name; other columns of a view
+LOOK_SECONDS = 0.05
+LONGEST_LOOK = 3.0  # seconds
+# A transaction that has begun since knows the new functions; one of before may hold on to the former ones.
+OPEN = "select array_agg(virtualxid) as open from pg_locks where locktype = 'virtualxid' and pid <> pg_backend_pid()"
+STILL_OPEN = "select exists (select from pg_locks where locktype = 'virtualxid' and virtualxid = any ($1)) as some"
 
 
 class MigrationReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,20 +44,20 @@ class MigrationReport(msgspec.Struct, frozen=True, kw_only=True):
         return not (self.migrations or self.views or self.functions or self.removed)
 
 
-async def prepare(session: Transaction) -> None:
-    """Wait for other runners, and make sure that there is a place to write down what was applied."""
-    await session.execute(PREAMBLE, timeout=PATIENCE)
-
-
 class Run:
-    """Brings a database from what was applied to what is wanted. `prepare` the session before `apply`."""
+    """Brings a database from what was applied to what is wanted."""
 
-    def __init__(self, session: Transaction, wanted: Catalogue, applied: Applied) -> None:
-        self._session = session
+    def __init__(self, wanted: Catalogue, applied: Applied, target: int) -> None:
         self._wanted = wanted
         self._applied = applied
+        self._target = target
 
-    def check(self, target: int) -> None:
+    @property
+    def is_first(self) -> bool:
+        """Whether the database has none of it yet, so that nobody uses it."""
+        return self._applied.version == 0
+
+    def check(self) -> None:
         """Refuse what no run can put right."""
         version = self._applied.version
         if version > self._wanted.version:
@@ -58,8 +65,8 @@ class Run:
                 f"the database has migration {version} and this leasehold knows only {self._wanted.version}: "
                 "install the newer leasehold, or name another database"
             )
-        if target < version:
-            raise BadInput(f"the database has migration {version} already; there is no way back to {target}")
+        if self._target < version:
+            raise BadInput(f"the database has migration {version} already; there is no way back to {self._target}")
         for migration in self._wanted.migrations:
             if self._applied.migrations.get(migration.version, migration.checksum) != migration.checksum:
                 raise SchemaMismatch(
@@ -67,150 +74,112 @@ class Run:
                     "put the old text back and write a new migration instead"
                 )
 
-    def plan(self, target: int) -> MigrationReport:
+    def plan(self) -> MigrationReport:
         """What `apply` is going to do."""
-        if target < self._wanted.version:
-            return self._report(target, dry_run=True)
+        pending = self._pending()
+        if not self._is_whole:
+            return self._report(pending, dry_run=True)
         changed = filter(self._applied.lacks, self._wanted.repeatables)
-        return self._report(target, changed, self._surplus(), dry_run=True)
+        return self._report(pending, changed, find_surplus(self._wanted, self._applied), dry_run=True)
 
-    async def apply(self, target: int) -> MigrationReport:
-        """Do it."""
-        for migration in self._pending(target):
-            await self._execute(migration.title, migration.text)
-            await self._write_down(
-                "insert into leasehold.schema_migrations (version, name, checksum, breaking) values ($1, $2, $3, $4)",
-                migration.version,
-                migration.name,
-                migration.checksum,
-                migration.breaking,
-            )
-        if target < self._wanted.version:
-            return self._report(target)
-        # What changed may need what is surplus dropped first, or may be what still needs it: hence before and after.
-        needed = [key for key in self._surplus() if not await self._drop_unless_needed(key)]
-        changed = await self._apply_repeatables()
-        for kind, name in needed:
-            await self._drop(kind, name)
-        for kind, name in self._surplus():
-            await self._write_down("delete from leasehold.schema_repeatables where (kind, name) = ($1, $2)", kind, name)
-        for call in self._wanted.closing_calls:
-            await self._execute(call, f"select {call}")
-        report = self._report(target, changed, self._surplus())
-        if not report.is_empty:
-            await keep_rights(self._session, self._wanted)
-        return report
+    async def apply_at_once(self, session: Transaction) -> MigrationReport:
+        """All of it in one transaction, in a database that nobody uses yet: all of it or nothing."""
+        await prepare(session)
+        run = Run(self._wanted, await Applied.read(session), self._target)
+        run.check()
+        pending = run._pending()
+        for migration in pending:
+            await run_named(session, migration.title, migration.script)
+            await record(session, migration)
+        if not self._is_whole:
+            return run._report(pending)
+        made, gone = await run._replace(session, pending)
+        await run._close(session)
+        return run._report(pending, made, gone)
 
-    async def _apply_repeatables(self) -> list[Repeatable]:
-        made: list[Repeatable] = []
-        present = msgspec.structs.replace(self._applied, existing=await read_existing(self._session))
-        for item in self._wanted.repeatables:
-            if present.lacks(item):
-                if not await self._replace(item):
-                    present = msgspec.structs.replace(present, existing=await read_existing(self._session))
-                made.append(item)
-                await self._write_down(
-                    "insert into leasehold.schema_repeatables (kind, name, checksum) values ($1, $2, $3) "
-                    "on conflict (kind, name) do update set checksum = excluded.checksum, applied_at = default",
-                    item.kind,
-                    item.name,
-                    item.checksum,
-                )
-        return made
+    async def apply_in_steps(self, steps: Steps) -> MigrationReport:
+        """Each migration in a transaction of its own, then all views and functions in one, while others go on working."""
+        done = [each for each in self._pending() if await self._migrate(steps, each)]
+        if not self._is_whole:
+            return self._report(done)
 
-    async def _replace(self, item: Repeatable) -> bool:
-        """Make or replace it; False if others had to be dropped for it, which are now to be made again."""
-        before = await self._overloads(item.name)
-        error = await self._attempt(item.text)
-        if error is None:
-            # What the statement left alone is the function with its former parameters.
-            for signature, _ in await self._overloads(item.name) & before:
-                await self._execute(item.title, f"drop function {signature}")
+        async def replace(session: Transaction) -> tuple[list[Repeatable], list[Key]]:
+            run = Run(self._wanted, await Applied.read(session), self._target)
+            return await run._replace(session, done)
+
+        made, gone = await steps.run("views and functions", replace)
+        if made or gone:
+            await _let_go(steps.database)
+        await steps.run("former functions", drop_what_was_set_aside)
+        await steps.run("partitions", self._close)
+        return self._report(done, made, gone)
+
+    async def _migrate(self, steps: Steps, migration: Migration) -> bool:
+        """Apply one migration; False where another run has done it."""
+        if migration.is_concurrent:
+            return await run_concurrently(steps, migration)
+
+        async def apply(session: Transaction) -> bool:
+            if migration.version in (await Applied.read(session)).migrations:
+                return False
+            await run_named(session, migration.title, migration.text)
+            await record(session, migration)
             return True
-        if _sqlstate(error) not in CANNOT_REPLACE:
-            raise _named(item.title, error) from error
-        for other in [*self._wanted.dependents(item.name), item]:
-            await self._drop(other.kind, other.name)
-        await self._execute(item.title, item.text)
-        return False
 
-    async def _drop_unless_needed(self, key: Key) -> bool:
-        kind, name = key
-        statements = [f"drop function {signature}" for signature, _ in await self._overloads(name)]
-        if kind == "view":
-            statements.append(f"drop view if exists leasehold.{name}")
-        error = await self._attempt("; ".join(statements)) if statements else None
-        if error is not None and _sqlstate(error) != STILL_NEEDED:
-            raise _named(f"dropping {kind} {name}", error) from error
-        return error is None
+        return await steps.run(migration.title, apply)
 
-    async def _drop(self, kind: str, name: str) -> None:
-        if kind == "view":
-            await self._execute(f"dropping view {name}", f"drop view if exists leasehold.{name}")
-        for signature, _ in await self._overloads(name):
-            await self._execute(f"dropping function {name}", f"drop function {signature}")
+    async def _replace(self, session: Transaction, pending: list[Migration]) -> tuple[list[Repeatable], list[Key]]:
+        gone = find_surplus(self._wanted, self._applied)
+        made = await Functions(session, self._wanted, self._applied).apply()
+        await keep_rights(session, self._wanted, is_changed=bool(pending or made or gone))
+        return made, gone
 
-    async def _overloads(self, name: str) -> set[tuple[str, str]]:
-        """Signature and row version of each function of this name; making one again gives it a new row version."""
-        rows = await self._session.fetch(
-            "select oid::regprocedure::text as signature, ctid::text as version from pg_catalog.pg_proc "
-            "where pronamespace = 'leasehold'::regnamespace and proname = $1",
-            name,
-        )
-        return {(row["signature"], row["version"]) for row in rows}
+    async def _close(self, session: Transaction) -> None:
+        for call in self._wanted.closing_calls:
+            await run_named(session, call, f"select {call}")
 
-    async def _attempt(self, text: str) -> LeaseholdError | None:
-        """Run it, and if Postgres refuses, leave the transaction as it was and return the refusal."""
-        await self._session.execute("savepoint attempt")
-        try:
-            await self._session.execute(text, timeout=PATIENCE)
-        except DatabaseUnavailable:
-            raise
-        except LeaseholdError as error:
-            await self._session.execute("rollback to savepoint attempt")
-            return error
-        await self._session.execute("release savepoint attempt")
-        return None
+    @property
+    def _is_whole(self) -> bool:
+        """Views and functions belong to the newest migration."""
+        return self._target == self._wanted.version
 
-    async def _execute(self, title: str, text: str) -> None:
-        try:
-            await self._session.execute(text, timeout=PATIENCE)
-        except LeaseholdError as error:
-            raise _named(title, error) from error
-
-    async def _write_down(self, statement: str, *values: object) -> None:
-        await self._session.fetch(statement, *values)
-
-    def _pending(self, target: int) -> list[Migration]:
-        return [m for m in self._wanted.migrations if m.version <= target and m.version not in self._applied.migrations]
-
-    def _surplus(self) -> list[Key]:
-        """Views and functions that we made once and that have no file any more."""
-        return sorted(self._applied.repeatables.keys() - {item.key for item in self._wanted.repeatables})
+    def _pending(self) -> list[Migration]:
+        wanted = self._wanted.migrations
+        return [
+            each for each in wanted if each.version <= self._target and each.version not in self._applied.migrations
+        ]
 
     def _report(
-        self, target: int, changed: Iterable[Repeatable] = (), removed: Iterable[Key] = (), *, dry_run: bool = False
+        self,
+        migrations: Iterable[Migration],
+        changed: Iterable[Repeatable] = (),
+        removed: Iterable[Key] = (),
+        *,
+        dry_run: bool = False,
     ) -> MigrationReport:
         changed = list(changed)
         return MigrationReport(
             from_version=self._applied.version,
-            to_version=target,
-            migrations=tuple(migration.title for migration in self._pending(target)),
+            to_version=self._target,
+            migrations=tuple(migration.title for migration in migrations),
             views=tuple(item.name for item in changed if item.kind == "view"),
-            functions=tuple(item.name for item in changed if item.kind == "function"),
+            functions=tuple(item.name for item in changed if item.kind != "view"),
             removed=tuple(f"{kind} {name}" for kind, name in removed),
             dry_run=dry_run,
         )
 
 
-def _named(title: str, error: LeaseholdError) -> LeaseholdError:
-    text = f"{title} could not be applied, nothing was changed: {error}"
-    if isinstance(error, DatabaseUnavailable):
-        return DatabaseUnavailable(text)
-    return QueryRefused(text, sqlstate=_sqlstate(error))
+async def prepare(session: Transaction) -> None:
+    """Wait for other runners, and make sure that there is a place to write down what was applied."""
+    await session.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
 
 
-def _sqlstate(error: LeaseholdError) -> str | None:
-    """Of Postgres itself, where the error of ours has none or its own."""
-    state = getattr(error.__cause__, "sqlstate", None)
-    return state if isinstance(state, str) else error.sqlstate
+async def _let_go(database: Database) -> None:
+    """Wait a little for the transactions that are open now, which may be about to call a former function."""
+    [row] = await database.fetch(OPEN)
+    with trio.move_on_after(LONGEST_LOOK):
+        while row["open"]:
+            [still] = await database.fetch(STILL_OPEN, row["open"])
+            if not still["some"]:
+                return
+            await trio.sleep(LOOK_SECONDS)

@@ -21,8 +21,16 @@ from typing import Any
 
 import asyncpg
 
+from leasehold.database.greeting import Greeter, NewConnection
+
 CLOSE_SECONDS = 2.0
-TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
+"""What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""
+
+KEEPALIVE = """
+set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000
+"""
+"""Has Postgres notice within 25 s that the machine at the other end is gone, instead of after two hours."""
 
 LOOK = """
 select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
@@ -42,16 +50,40 @@ class Connector:
 
     Attributes:
         pooler: what was found there; None before the first connection.
+        greeter: looks at each new connection; None: nobody does.
+
+    Args:
+        dsn: of the place.
+        timeout: of every await, in seconds.
+        greeter: see above.
+        keepalive: have Postgres look whether we are still there; a pooler has to do so by itself.
     """
 
-    def __init__(self, dsn: str, timeout: float) -> None:
+    def __init__(self, dsn: str, timeout: float, *, greeter: Greeter | None = None, keepalive: bool = False) -> None:
         self.dsn = dsn
+        self.greeter = greeter
         self.pooler: Pooler | None = None
         self._timeout = timeout
+        self._session = KEEPALIVE if keepalive else ""
         self._untouched: set[int] = set()
 
+    @property
+    def generation(self) -> int:
+        """Changes when connections made before must not be used any more."""
+        return 0 if self.greeter is None else self.greeter.generation
+
     async def connect(self, application_name: str) -> Any:
-        """One new connection that suits the place."""
+        """One new connection that suits the place, and that the greeter has nothing against."""
+        connection = await self._connect(application_name)
+        if self.greeter is not None:
+            try:
+                await self.greeter.greet(NewConnection(connection))
+            except BaseException:
+                await close_connection(connection)
+                raise
+        return connection
+
+    async def _connect(self, application_name: str) -> Any:
         connection = await self._open(application_name)
         if self.pooler is None:
             try:
@@ -62,6 +94,12 @@ class Connector:
             if self.pooler is Pooler.BLIND:
                 await close_connection(connection)
                 return await self._open(application_name)
+        if self._session and self.pooler is Pooler.NONE:
+            try:
+                await connection.execute(self._session)
+            except BaseException:
+                await close_connection(connection)
+                raise
         return connection
 
     async def _open(self, application_name: str) -> Any:
@@ -84,7 +122,7 @@ class Connector:
         is_untouched = connection.get_server_pid() in self._untouched
         self._untouched.discard(connection.get_server_pid())
         if self.pooler is Pooler.NONE and not is_untouched:
-            await connection.execute(f"{connection.get_reset_query()}\ndiscard temp")
+            await connection.execute(f"{connection.get_reset_query()}\ndiscard temp; {self._session}")
 
 
 async def find_pooler(connection: Any) -> Pooler:

@@ -10,6 +10,14 @@ from leasehold.app import App
 from leasehold.cli.runtime.loading import load_app
 from leasehold.errors import SettingsError
 
+TWICE = """from leasehold import App
+app = App()
+@app.kind()
+def pay(): ...
+@app.kind()
+def pay(): ...
+"""
+
 
 @pytest.fixture(autouse=True)
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
@@ -21,7 +29,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
         "from leasehold import App\napp = App()\nclass inner:\n    app = App()\nother = 7\n"
     )
     (tmp_path / "shop_needy.py").write_text("import shop_nowhere\n")
-    (tmp_path / "shop_broken.py").write_text("1 / 0\n")
+    (tmp_path / "shop_broken.py").write_text("\n1 / 0\n")
+    (tmp_path / "shop_deep.py").write_text("import shop_broken\n")
+    (tmp_path / "shop_typo.py").write_text("\nprint(\n")
+    (tmp_path / "shop_twice.py").write_text(TWICE)
     yield tmp_path
     for name in set(sys.modules) - before:
         del sys.modules[name]
@@ -36,13 +47,32 @@ def test_an_app_is_found_in_the_current_folder_and_below_attributes() -> None:
     ("place", "complaint"),
     [
         ("shop_job:app", "app shop_job:app: there is no module shop_job in "),
-        ("shop_needy:app", "app shop_needy:app: there is no module shop_nowhere, which shop_needy needs"),
-        ("shop_broken:app", "app shop_broken:app cannot be imported: ZeroDivisionError: division by zero"),
+        (
+            "shop_needy:app",
+            "app shop_needy:app: there is no module shop_nowhere, which {folder}/shop_needy.py, line 1 imports",
+        ),
+        (
+            "shop_broken:app",
+            "app shop_broken:app cannot be imported: ZeroDivisionError: division by zero ({folder}/shop_broken.py, line 2)",
+        ),
+        (
+            "shop_deep:app",
+            "app shop_deep:app cannot be imported: ZeroDivisionError: division by zero ({folder}/shop_broken.py, line 2)",
+        ),
+        (
+            "shop_typo:app",
+            "app shop_typo:app cannot be imported: SyntaxError: '(' was never closed (shop_typo.py, line 2)",
+        ),
         ("shop_jobs:apps", "app shop_jobs:apps: module shop_jobs has no apps; it has shop_jobs:app"),
         ("shop_jobs:other", "app shop_jobs:other is of type int, not leasehold.App"),
     ],
 )
-def test_what_cannot_be_loaded_is_told_with_the_place(place: str, complaint: str) -> None:
+def test_what_cannot_be_loaded_is_told_with_the_place(shop: Path, place: str, complaint: str) -> None:
     with pytest.raises(SettingsError) as caught:
         load_app(place)
-    assert str(caught.value).startswith(complaint)
+    assert str(caught.value).startswith(complaint.format(folder=shop))
+
+
+def test_a_kind_that_is_registered_twice_is_told_with_the_line_that_did_it(shop: Path) -> None:
+    with pytest.raises(SettingsError, match=rf"{shop}/shop_twice.py, line 5\)$"):
+        load_app("shop_twice:app")

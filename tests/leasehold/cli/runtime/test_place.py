@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -46,8 +46,10 @@ NAMES = [name for name in MODULES if name not in OTHERS]
 class Hasty(Services):
     """Makes databases without waiting for the disk."""
 
-    def embedded_postgres(self, folder: Path | None, *, create: bool) -> AbstractContextManager[EmbeddedPostgres]:
-        return embedded_postgres(folder, create=create, sync=False)
+    def embedded_postgres(
+        self, folder: Path | None, *, create: bool, hurries: Callable[[], bool]
+    ) -> AbstractContextManager[EmbeddedPostgres]:
+        return embedded_postgres(folder, create=create, sync=False, hurries=hurries)
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ async def test_one_signal_stops_all_in_good_order() -> None:
         await screen.until("b", "ready")
         signal.raise_signal(signal.SIGINT)
 
-    assert await supervised.run(interrupt) == 0
+    assert await supervised.run(interrupt) == 130
 
 
 async def test_the_third_signal_kills_what_does_not_listen() -> None:

@@ -16,6 +16,7 @@ import pytest
 import trio
 
 from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
@@ -36,10 +37,36 @@ def test_each_actor_and_each_worker_is_a_process() -> None:
     assert children[-1].environ == {"A": "b"}
 
 
+def test_the_gateway_knows_the_app_of_the_workers() -> None:
+    assert plan_children(0, {}, "shop:app")[0].command[3:] == ["gateway", "--app", "shop:app", "--with-parent"]
+
+
+def test_an_app_that_cannot_be_imported_is_told_before_anything_is_made(run_cli: Cli, tmp_path: Path) -> None:
+    done = run_cli(
+        "up", "--app", "no_such_shop:app", "--port", "0", environ={"LEASEHOLD_DATA_FOLDER": str(tmp_path / "d")}
+    )
+    assert (done.code, (tmp_path / "d").exists()) == (2, False)
+    assert "there is no module no_such_shop" in done.err
+
+
+async def test_it_is_up_when_every_process_is() -> None:
+    finder = GatewayFinder(Settings(), lambda _name, _line, _level="info": None, ["gateway", "worker.1", "scheduler"])
+    finder.show("gateway", "gateway serves http://127.0.0.1:4711")
+    finder.show("worker.1", "ERROR    worker: it cannot start")
+    finder.show("scheduler", "running scheduler, due jobs")
+    with trio.move_on_after(0) as scope:
+        await finder.url()
+    assert scope.cancelled_caught
+    finder.show("worker.1", '{"message":"starting worker pod-1 (calm-fox) for role (all) with 3 slots"}')
+    assert await finder.url() == "http://127.0.0.1:4711"
+
+
 def test_children_get_flags_and_database_by_their_environment() -> None:
     environ = {"PATH": "/bin", "LEASEHOLD_SLOTS": "2", "LEASEHOLD_PROBE_PORT": "8081"}
     terminal = Terminal(io.StringIO(), io.StringIO(), io.StringIO(), environ)
-    context = CommandContext(terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack())
+    context = CommandContext(
+        terminal, CommonOptions(log_level="debug", config="/x.toml"), Services(), ExitStack(), Interruption()
+    )
     settings = Settings(database_url="postgresql://a/b")
     given = child_environment(context, settings, {"slots": "8", "queues": None, "gateway_port": "1"}, as_text=True)
     given.pop("PYTHONUNBUFFERED")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 
@@ -31,8 +32,9 @@ def catalogue(
     migrations: Mapping[str, str] = MIGRATIONS,
     views: Mapping[str, str] = VIEWS,
     functions: Mapping[str, str] = FUNCTIONS,
+    former: Mapping[str, str] | None = None,
 ) -> Catalogue:
-    return Catalogue.of(migrations, views, functions)
+    return Catalogue.of(migrations, views, functions, former)
 
 
 def next_version() -> Catalogue:
@@ -175,17 +177,25 @@ async def test_a_migration_that_fails_is_named_and_nothing_is_changed(
     assert psql(empty_database_url, "select to_regnamespace('leasehold')") == ""
 
 
-async def test_a_table_that_others_keep_locked_ends_the_run_in_time(empty_database_url: str) -> None:
+async def test_a_table_that_others_keep_locked_ends_the_run_in_time_and_they_are_named(empty_database_url: str) -> None:
     await migrate(empty_database_url, catalogue=catalogue())
-    impatient = {
-        **MIGRATIONS,
-        "0003_more": "set local lock_timeout = '20ms'; alter table leasehold.boxes add more int;",
-    }
-    async with open_database(empty_database_url) as database, database.transaction() as reader:
+    more = catalogue({**MIGRATIONS, "0003_more": "alter table leasehold.boxes add more int;"})
+    told: list[str] = []
+    async with (
+        open_database(empty_database_url, application_name="a report") as database,
+        database.transaction() as reader,
+    ):
         await reader.fetch("select * from leasehold.boxes")
-        with pytest.raises(DatabaseUnavailable, match="0003_more"):
-            await migrate(empty_database_url, catalogue=catalogue(impatient))
-    assert (await migrate(empty_database_url, catalogue=catalogue(impatient))).migrations == ("0003_more",)
+        with pytest.raises(
+            DatabaseUnavailable, match=r"0003_more waits for leasehold.boxes.*it changed nothing"
+        ) as caught:
+            await migrate(empty_database_url, catalogue=more, patience=2.0, say=told.append)
+    for said in (str(caught.value), *told):
+        assert re.search(
+            r"waits for leasehold.boxes, which session \d+ \(a report, user \w+, idle in transaction", said
+        )
+    assert told
+    assert (await migrate(empty_database_url, catalogue=more)).migrations == ("0003_more",)
 
 
 async def test_only_what_changed_is_made_again(empty_database_url: str) -> None:
@@ -288,3 +298,42 @@ async def test_an_owner_who_may_not_make_schemas_can_migrate(
     await migrate(f"{empty_database_url}{joiner}options=-c%20role%3Dleasehold_owner")
     owners = "select distinct pg_get_userbyid(relowner) from pg_class where relnamespace = 'leasehold'::regnamespace"
     assert psql(empty_database_url, owners) == "leasehold_owner"
+
+
+async def test_a_migration_is_kept_although_a_later_one_fails(empty_database_url: str) -> None:
+    """The next run goes on where this one ended: others may have used what there is already."""
+    await migrate(empty_database_url, catalogue=catalogue({"0001_boxes": MIGRATIONS["0001_boxes"]}, {}, {}))
+    files = {**MIGRATIONS, "0003_broken": "create table leasehold.half (); select 1 / 0;"}
+    with pytest.raises(QueryRefused, match="0003_broken could not be applied, nothing was changed"):
+        await migrate(empty_database_url, catalogue=catalogue(files))
+    state = await schema_state(empty_database_url, catalogue=catalogue(files))
+    assert (state.version, state.pending) == (2, ("0003_broken",))
+    report = await migrate(empty_database_url, catalogue=catalogue({**MIGRATIONS, "0003_mended": "select 1;"}))
+    assert report.migrations == ("0003_mended",)
+
+
+FORMER = {
+    "first_box__0_1": "create or replace function leasehold.first_box(p text) returns int"
+    " language sql as $$ select leasehold.first_box(p::int) $$;"
+}
+
+
+async def test_a_former_signature_is_kept_beside_the_new_one_until_its_file_goes(
+    empty_database_url: str, psql: Psql
+) -> None:
+    signatures = "select string_agg(oid::regprocedure::text, ' ' order by 1) from pg_proc where proname ~ 'first_box'"
+    both = "leasehold.first_box(integer) leasehold.first_box(text)"
+    await migrate(empty_database_url, catalogue=catalogue())
+    assert (await migrate(empty_database_url, catalogue=catalogue(former=FORMER))).functions == (
+        "first_box", "first_box__0_1",
+    )  # fmt: skip
+    assert psql(empty_database_url, signatures) == both
+    assert psql(empty_database_url, "select leasehold.first_box(7), leasehold.first_box('8'::text)") == "7|8"
+    other = {**FUNCTIONS, "first_box": FUNCTIONS["first_box"].replace("select p", "select p + 1")}
+    await migrate(empty_database_url, catalogue=catalogue(functions=other, former=FORMER))
+    assert psql(empty_database_url, signatures) == both
+    assert psql(empty_database_url, "select leasehold.first_box('8'::text)") == "9"
+    assert (await migrate(empty_database_url, catalogue=catalogue(functions=other, former=FORMER))).is_empty
+    report = await migrate(empty_database_url, catalogue=catalogue(functions=other))
+    assert report.removed == ("former first_box__0_1",)
+    assert psql(empty_database_url, signatures) == "leasehold.first_box(integer)"

@@ -5,13 +5,14 @@ import trio
 from leasehold.database import Database
 from tests.sql.chains.blockers.test_unblock_jobs import strand
 from tests.support.sql_edges import broken_chains, enqueue_blocked, sweep
-from tests.support.sql_jobs import enqueue, snapshot, state
+from tests.support.sql_jobs import enqueue, job, snapshot, state
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
 
 
-async def look(database: Database, after_id: int = 0, batch: int = 1000) -> tuple[int, int | None]:
-    (row,) = await database.call("unblock_stranded_jobs", after_id, batch)
+async def look(database: Database, after_id: int | None = None, batch: int = 1000) -> tuple[int, int | None]:
+    run_at = None if after_id is None else (await job(database, after_id))["run_at"]
+    (row,) = await database.call("unblock_stranded_jobs", run_at, after_id, batch)
     return row["found"], row["last_id"]
 
 
@@ -41,7 +42,7 @@ async def test_it_goes_round_in_batches(database: Database, worker: SqlWorker) -
     first = await enqueue_blocked(database, [waits])
     second = await enqueue_blocked(database, [waits])
     stranded = await strand(database, worker)
-    assert await look(database, 0, 1) == (0, first)
+    assert await look(database, None, 1) == (0, first)
     assert await look(database, first, 1) == (0, second)
     assert await look(database, second, 1) == (1, stranded)
     assert await look(database, stranded, 1) == (0, None)

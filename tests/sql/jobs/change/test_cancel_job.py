@@ -7,8 +7,9 @@ import pytest
 import trio
 
 from leasehold.database import Database, Row
-from leasehold.errors import UnknownJob, WrongState
+from leasehold.errors import RowLocked, UnknownJob, WrongState
 from tests.support.sql_chains import blocked
+from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
@@ -110,16 +111,11 @@ async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database:
         await settler.execute("commit")
     assert outcome == ["job 1 is completed and cannot be cancelled"]
 
-    async def complete() -> None:
-        async with database.reserve("settler") as connection:
-            outcome.append(await worker.over(connection).complete(claimed[1:]))
-
-    async with trio.open_nursery() as nursery, open_transaction(database, "cancel") as cancelling:
+    async with open_transaction(database, "cancel") as cancelling:
         await cancelling.call("cancel_job", 2)
-        nursery.start_soon(complete)
-        await until_waiting(database, "settler")
+        assert await worker.complete(claimed[1:]) == {2: "busy"}
         await cancelling.execute("commit")
-    assert outcome[1] == {2: "cancelled"}
+    assert await worker.complete(claimed[1:]) == {2: "cancelled"}
 
 
 async def test_a_cancel_that_meets_a_claim_cancels_the_claimed_job(database: Database, worker: SqlWorker) -> None:
@@ -147,3 +143,15 @@ async def test_cancelling_a_waiting_or_future_job_leaves_its_key_unlocked(databa
         await other.call("cancel_job", 2)
         await other.call("cancel_job", 3)
         assert (await database.fetch("select pg_try_advisory_xact_lock(leasehold.key_lock('k'))"))[0][0]
+
+
+async def test_who_holds_the_row_is_named_instead_of_waited_for(database: Database, worker: SqlWorker) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    async with row_held(database, worker, claimed[0], HOLDS["lease asserted"]) as holder:
+        before = await snapshot(database)
+        with trio.fail_after(10), pytest.raises(RowLocked, match=f"session {await pid_of(holder)} "):
+            await database.call("cancel_job", 1)
+        assert await snapshot(database) == before
+        await holder.execute("commit")
+    assert await database.call_value("cancel_job", 1) == "claimed"

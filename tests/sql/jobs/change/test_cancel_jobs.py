@@ -11,6 +11,7 @@ import trio
 from leasehold.database import Caller, Database
 from leasehold.errors import BadInput
 from tests.support.sql_edges import enqueue_blocked
+from tests.support.sql_holders import pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
@@ -169,3 +170,17 @@ async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(database:
 async def test_bad_filters_are_refused(database: Database, filters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         await cancel(database, **filters)
+
+
+async def test_a_job_whose_row_somebody_holds_is_skipped_with_the_session_named(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    claimed = await worker.claim()
+    async with row_held(database, worker, claimed[1]) as holder:
+        with trio.fail_after(20):
+            rows = await database.call("cancel_jobs", kind="a", dry_run=False)
+        assert [(row["job_id"], row["changed"]) for row in rows] == [(1, True), (2, False), (3, True)]
+        assert rows[1]["reason"].startswith(f"session {await pid_of(holder)} ")
+        await holder.execute("commit")
+    assert await states(database) == {1: "cancelled", 2: "claimed", 3: "cancelled"}

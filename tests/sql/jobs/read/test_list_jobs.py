@@ -115,3 +115,12 @@ async def test_large_columns_are_read_only_where_they_are_wanted(database: Datab
     ):
         [row] = await database.call("list_jobs", timeout=None, columns=columns)
         assert (row["args"], row["metadata"]) == expected
+
+
+async def test_a_page_ends_with_the_job_that_fills_it(database: Database) -> None:
+    large = {"text": "x" * 1_000}
+    await enqueue_many(database, [{"kind": "a", "args": large} for _ in range(5)])
+    assert await listed(database, most_bytes=2_500) == [5, 4, 3]
+    assert await listed(database, most_bytes=1) == [5]
+    assert await listed(database, most_bytes=1, columns=["output"]) == [5, 4, 3, 2, 1]
+    assert await listed(database, most_bytes=1_000_000) == [5, 4, 3, 2, 1]

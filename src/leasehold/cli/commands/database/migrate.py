@@ -56,11 +56,15 @@ async def migrate(
     *,
     dry_run: Annotated[bool, Parameter(help="Only tell what would be done.", negative=())] = False,
     to: Annotated[int | None, Parameter(help="Stop after this migration.")] = None,
+    patience: Annotated[
+        float | None, Parameter(help="Seconds to go on trying while somebody is in the way of a step (300).")
+    ] = None,
     emit: Annotated[bool, Parameter(help="Print the whole schema as SQL; needs no database.", negative=())] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> SchemaChange | None:
     """Bring the schema in the database up to date.
 
+    It may run while everything works: nobody waits for it longer than a second. What is in its way is named, and tried again.
     A second run changes nothing, and several may run at once. If no database is configured, it makes an embedded one.
 
     Example:
@@ -74,5 +78,5 @@ async def migrate(
         context.terminal.stdout.write(context.services.emit())
         return None
     dsn = context.direct_dsn(create=not dry_run)
-    report = await context.services.migrate(dsn, to=to, dry_run=dry_run)
+    report = await context.services.migrate(dsn, context.say, to=to, dry_run=dry_run, patience=patience)
     return msgspec.convert(report, SchemaChange, from_attributes=True)

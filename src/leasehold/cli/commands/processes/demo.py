@@ -47,5 +47,7 @@ async def demo(
     if report is not None and (report.is_dir() or not report.parent.is_dir()):
         raise BadInput(f"--report must be a file in a folder that exists, not {report}")
     console = context.terminal.console(context.terminal.stderr)
-    done = await context.services.run_demo(context.settings, console, report)
+    interruption = context.interruption
+    with interruption.owing():
+        done = await context.services.run_demo(context.settings, console, report, lambda: interruption.is_heard)
     return Outcome(done, ExitCode.DONE if done.passed else ExitCode.FAILED)

@@ -14,19 +14,21 @@ from rich.text import Text
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.views.text import plain
 
 BATCH = 1_000
 
 
 class ReapReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How many jobs were taken back."""
+    """How many jobs were taken back, and why others could not be: a sentence for each that names the session."""
 
     reaped: int
+    held: list[str]
 
 
 def view_reap(report: ReapReport, _now: datetime) -> Sequence[RenderableType]:
-    """One sentence."""
-    return [Text(f"took back {report.reaped} job{'' if report.reaped == 1 else 's'}")]
+    """One sentence, and one for each job that could not be taken back."""
+    return [Text(f"took back {report.reaped} job{'' if report.reaped == 1 else 's'}"), *map(plain, report.held)]
 
 
 @shown_as(view_reap)
@@ -40,7 +42,8 @@ async def reap(
 ) -> ReapReport:
     """Take back jobs whose lease has run out.
 
-    The reaper does it by itself; this does not wait for it.
+    The reaper does it by itself; this does not wait for it. A job whose row a session of Postgres holds cannot be taken back;
+    the session is named.
 
     Example:
       leasehold reap
@@ -48,8 +51,10 @@ async def reap(
     """
     async with context.database() as database:
         if minutes is not None:
-            return ReapReport(reaped=await context.services.client(database).jobs.recover_stale(minutes))
-        reaped = 0
-        while taken := len(await database.call("reap_jobs", BATCH)):
-            reaped += taken
-        return ReapReport(reaped=reaped)
+            reaped = await context.services.client(database).jobs.recover_stale(minutes)
+        else:
+            reaped = 0
+            while taken := len(await database.call("reap_jobs", BATCH)):
+                reaped += taken
+        stuck = await database.call("list_stuck_leases")
+        return ReapReport(reaped=reaped, held=list(dict.fromkeys(row["explanation"] for row in stuck)))

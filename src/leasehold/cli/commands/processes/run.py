@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
-from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
+from leasehold.cli.runtime.options import FAIL_FAST, INJECTED, WorkerOptions, setting
 from leasehold.cli.runtime.parent import stop_with_parent
+from leasehold.errors import DatabaseUnavailable
 
 Actor = Literal["worker", "scheduler", "reaper"]
 
@@ -19,15 +21,16 @@ async def run(
     /,
     *more: Annotated[Actor, Parameter(help="What else to run.")],
     worker_id: Annotated[str | None, setting("worker_id")] = None,
-    probe_port: Annotated[str | None, setting("probe_port")] = None,
+    probe_port: Annotated[int | None, setting("probe_port")] = None,
     probe_host: Annotated[str | None, setting("probe_host")] = None,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
+    fail_fast: Annotated[bool, FAIL_FAST] = False,
     with_parent: Annotated[bool, Parameter(show=False)] = False,
     context: Annotated[CommandContext, INJECTED],
 ) -> int:
     """Run worker, scheduler or reaper in this process.
 
-    SIGTERM drains them; a second signal ends them at once.
+    SIGTERM drains them; a second signal ends them at once. While the database cannot be reached they wait for it.
 
     Example:
       leasehold run worker --app shop.jobs:app --queues crawl,parse --slots 8
@@ -36,7 +39,14 @@ async def run(
     own = {"worker_id": worker_id, "probe_port": probe_port, "probe_host": probe_host}
     settings = context.settings_with({**options.flags(), **own})
     app = load_app(settings.app) if settings.app else None
-    await context.check_schema()
+    check = partial(context.check_schema, tell=True)
+    try:
+        await check()
+        begin = None
+    except DatabaseUnavailable:
+        if fail_fast:
+            raise
+        begin = check
     if with_parent:
         stop_with_parent()
-    return await context.services.run_actors((actor, *more), context.resolved(settings), app)
+    return await context.services.run_actors((actor, *more), context.resolved(settings), app, begin)

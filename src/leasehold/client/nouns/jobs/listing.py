@@ -11,11 +11,14 @@ import msgspec
 
 from leasehold.client.core import Part
 from leasehold.client.ids import checked_before
+from leasehold.database import Row
 from leasehold.database.rows import from_row
 from leasehold.jobs.kinds.arguments import encode_args
 from leasehold.records.jobs import JobPage, JobRecord
 
 LOOK = 20_000
+MOST_BYTES = 4_194_304  # of a page of `search`, and a job
+LARGE = ("args", "output", "error", "metadata")
 
 
 class JobSearch(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +82,8 @@ class JobLists(Part):
             created_before=created_before,
             args=args,
         )
-        return await self._list(wanted, checked_before(before_id), page_size)
+        rows = await self._rows(wanted, checked_before(before_id), page_size)
+        return [from_row(JobRecord, row) for row in rows]
 
     async def search(
         self,
@@ -99,7 +103,7 @@ class JobLists(Part):
         """Search at most 20000 jobs, newest id first, and return a page of those that match.
 
         A page with fewer jobs than `page_size`, or with none, may not be the last: go on with `next_before_id` until that
-        is None.
+        is None. It ends early with the job that brings its args, outputs, errors and metadata to 4 MiB.
 
         Args:
             state, queue, kind, key: only jobs with these; an index finds those of a state or key.
@@ -127,24 +131,27 @@ class JobLists(Part):
         if wanted.is_searched:
             end = await self._database.call_value("find_page_end", state, key, before_id, LOOK)
         after_id = None if end is None else int(str(end)) - 1
-        jobs = await self._list(wanted, before_id, page_size, after_id, columns)
-        return JobPage(jobs, jobs[-1].id if len(jobs) == page_size else None if after_id is None else after_id + 1)
+        rows = await self._rows(wanted, before_id, page_size, after_id, columns, MOST_BYTES)
+        jobs = [from_row(JobRecord, row) for row in rows]
+        if len(rows) == page_size or _bytes_of(rows) >= MOST_BYTES:
+            return JobPage(jobs, jobs[-1].id)
+        return JobPage(jobs, None if after_id is None else after_id + 1)
 
-    async def _list(
+    async def _rows(
         self,
         wanted: JobSearch,
         before_id: int | None,
         page_size: int,
         after_id: int | None = None,
         columns: Sequence[str] | None = None,
-    ) -> builtins.list[JobRecord]:
+        most_bytes: int | None = None,
+    ) -> builtins.list[Row]:
         args = None if wanted.args is None else encode_args(wanted.args, "args").decode()
         columns = None if columns is None else [*columns]
         values = (wanted.state, wanted.queue, wanted.kind, wanted.key, before_id, page_size, after_id, wanted.worker_id)
-        rows = await self._database.call(
-            "list_jobs", *values, wanted.created_after, wanted.created_before, args, columns
+        return await self._database.call(
+            "list_jobs", *values, wanted.created_after, wanted.created_before, args, columns, most_bytes
         )
-        return [from_row(JobRecord, row) for row in rows]
 
     async def list_recent(
         self, queue: str, *, state: str | None = None, page_size: int = 20
@@ -170,3 +177,8 @@ class JobLists(Part):
         """
         rows = await self._database.call("list_key_jobs", key, page_size)
         return [from_row(JobRecord, row) for row in rows]
+
+
+def _bytes_of(rows: Sequence[Row]) -> int:
+    """Of what may be large in them, as the database counts them."""
+    return sum(len(row[name].encode()) for row in rows for name in LARGE if row[name] is not None)

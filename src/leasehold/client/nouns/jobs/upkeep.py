@@ -7,7 +7,7 @@ from datetime import timedelta
 import msgspec
 
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
+from leasehold.database.rows import decoded
 from leasehold.records.jobs import Fault
 
 AUDIT_SECONDS = 3600.0  # an audit reads whole tables
@@ -24,8 +24,8 @@ class JobUpkeep(Part):
                 the job's timeline says so. What only people can decide is left.
             grace: seconds that something may be overdue.
         """
-        rows = await self._database.call("audit_jobs", False, timedelta(seconds=grace), timeout=AUDIT_SECONDS)
-        found = [from_row(Fault, row) for row in rows]
+        rows = await self._database.call("audit_jobs", timedelta(seconds=grace), timeout=AUDIT_SECONDS)
+        found = [Fault(**decoded(row)) for row in rows]
         return [await self._repaired(fault) for fault in found] if repair else found
 
     async def recover_stale(self, minutes: float) -> int:

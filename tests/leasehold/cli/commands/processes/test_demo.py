@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -67,7 +68,9 @@ class Given(Services):
         self.settings = Settings()
         self.keep: Path | None = None
 
-    async def run_demo(self, settings: Settings, console: Console, keep: Path | None) -> DemoReport:
+    async def run_demo(
+        self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]
+    ) -> DemoReport:
         self.settings, self.keep = settings, keep
         console.print("the show goes on")
         return self.report

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from leasehold.app import App
@@ -15,7 +17,9 @@ class Recording(Services):
         self.settings = Settings()
         self.app: App | None = None
 
-    def run_gateway(self, settings: Settings, app: App | None = None) -> int:
+    def run_gateway(
+        self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True
+    ) -> int:
         self.settings = settings
         self.app = app
         return 0
@@ -50,3 +54,8 @@ def test_a_database_without_a_schema_is_refused_before_anything_is_served(
     done = run_cli("gateway", "--database-url", empty_database_url, "--port", "0")
     assert done.code == 6
     assert "leasehold migrate" in done.err
+
+
+def test_somebody_who_wants_to_know_at_once_learns_that_the_database_cannot_be_reached(run_cli: Cli) -> None:
+    nowhere = ("--database-url", "postgresql://nobody@127.0.0.1:1/none", "--port", "0")
+    assert run_cli("gateway", "--fail-fast", *nowhere).code == 5

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,9 +20,16 @@ class Recording(Services):
         self.names: tuple[str, ...] = ()
         self.settings = Settings()
         self.app: App | None = None
+        self.waits = False
 
-    async def run_actors(self, names: Sequence[str], settings: Settings, app: App | None) -> int:
-        self.names, self.settings, self.app = tuple(names), settings, app
+    async def run_actors(
+        self,
+        names: Sequence[str],
+        settings: Settings,
+        app: App | None,
+        begin: Callable[[], Awaitable[object]] | None = None,
+    ) -> int:
+        self.names, self.settings, self.app, self.waits = tuple(names), settings, app, begin is not None
         return self._exit_code
 
 
@@ -76,4 +83,16 @@ def test_an_app_that_is_not_there_is_wrong_usage(cli: Cli) -> None:
 def test_a_database_without_a_schema_is_refused_before_anything_runs(run_cli: Cli, empty_database_url: str) -> None:
     services = Recording()
     assert run_cli("run", "worker", "--database-url", empty_database_url, services=services).code == 6
+    assert services.names == ()
+
+
+NOWHERE = ("--database-url", "postgresql://nobody@127.0.0.1:1/none")
+
+
+def test_a_database_that_cannot_be_reached_is_waited_for_unless_somebody_wants_to_know_at_once(run_cli: Cli) -> None:
+    services = Recording()
+    assert run_cli("run", "worker", *NOWHERE, services=services).code == 0
+    assert services.waits
+    services = Recording()
+    assert run_cli("run", "worker", "--fail-fast", *NOWHERE, services=services).code == 5
     assert services.names == ()

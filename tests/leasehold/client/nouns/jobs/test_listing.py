@@ -36,3 +36,17 @@ async def test_a_look_at_many_jobs_stops_and_goes_on(client: Client, monkeypatch
         if (before := page.next_before_id) is None:
             break
     assert looked == [[], [], [rare]]
+
+
+async def test_a_page_is_not_larger_than_a_few_megabytes_and_says_where_to_go_on(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leasehold.client.nouns.jobs.listing.MOST_BYTES", 2_000)
+    made = [await client.enqueue("import", {"text": "ä" * 600}) for _ in range(4)]
+    first = await client.jobs.search()
+    assert ([job.id for job in first.jobs], first.next_before_id) == ([made[3], made[2]], made[2])
+    rest = await client.jobs.search(before_id=first.next_before_id)
+    assert [job.id for job in rest.jobs] == [made[1], made[0]]
+    slim = await client.jobs.search(columns=[])
+    assert ([job.id for job in slim.jobs], slim.next_before_id) == (made[::-1], None)
+    assert len(await client.jobs.list()) == 4

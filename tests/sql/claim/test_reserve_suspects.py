@@ -92,3 +92,59 @@ async def test_those_of_other_queues_are_taken_when_the_best_cannot_be(database:
     await make_suspects(database, 1, 2)
     await database.call("set_limit", "limited", max_running=0)
     assert ids(await worker.claim()) == [2]
+
+
+async def test_of_many_a_worker_holds_half_its_slots(database: Database, worker: SqlWorker) -> None:
+    await worker.register(slots=6)
+    await enqueue_many(database, [{"kind": "a"}] * 30)
+    await make_suspects(database, *range(1, 14))
+    assert ids(await worker.claim(5)) == [1, 2, 3, 14, 15]
+    assert ids(await worker.claim(2)) == [16, 17]
+
+
+async def test_of_no_more_than_twice_its_slots_it_holds_one(database: Database, worker: SqlWorker) -> None:
+    await worker.register(slots=6)
+    await enqueue_many(database, [{"kind": "a"}] * 30)
+    await make_suspects(database, *range(1, 13))
+    assert ids(await worker.claim(3)) == [1, 13, 14]
+
+
+async def test_a_suspect_with_two_crashes_is_held_alone(database: Database, worker: SqlWorker) -> None:
+    await worker.register(slots=6)
+    await enqueue_many(database, [{"kind": "a"}] * 30)
+    await make_suspects(database, *range(1, 30))
+    await database.execute("update leasehold.jobs set crashes = 2 where id in (1, 3)")
+    first = await worker.claim(5)
+    assert ids(first) == [1, 30]
+    await worker.complete(first)
+    assert ids(await worker.claim(5)) == [2, 4, 5]
+
+
+async def test_better_jobs_come_before_suspects(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "priority": 1}, {"kind": "a", "priority": 1}])
+    await make_suspects(database, 1)
+    assert [ids(await worker.claim(1)) for _ in range(3)] == [[2], [3], [1]]
+
+
+async def test_a_suspect_is_not_kept_back_by_better_jobs_that_cannot_be_had(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue_many(database, [{"kind": "a"}, *[{"kind": "a", "queue": "limited", "priority": 9}] * 3])
+    await make_suspects(database, 1)
+    await database.call("set_limit", "limited", max_running=0)
+    assert ids(await worker.claim(2)) == [1]
+
+
+async def test_suspects_count_for_the_limits_of_their_queue_and_group(database: Database) -> None:
+    await enqueue_many(database, [{"kind": "a", "key_group": "g"}] * 4)
+    await make_suspects(database, 1, 2)
+    await database.call("set_limit", "default", "*", 2)
+    assert ids(await SqlWorker(database, "first").claim()) == [1, 3]
+    assert await SqlWorker(database, "second").claim() == []
+
+
+async def test_a_suspect_waits_for_its_limit(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}] * 2)
+    await make_suspects(database, 1)
+    await database.call("set_limit", "default", max_running=0)
+    assert await worker.claim() == []

@@ -1,0 +1,43 @@
+"""For how long somebody has had the database without a break: who has only just come back cannot tell who died meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+SLACK_SECONDS = 3.0
+"""A statement and what lies between two of them may take so long."""
+
+
+def elapsed() -> float:
+    """Seconds on a clock that goes on while the machine is suspended, where there is one."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+class Attendance:
+    """Counts from the first answer after a break. A break is a lost database, or an answer that came late: then the database,
+    the way to it or this process stood still.
+    """
+
+    def __init__(self, clock: Callable[[], float] = elapsed) -> None:
+        self._clock = clock
+        self._since: float | None = None
+        self._due = 0.0
+
+    def begin(self) -> None:
+        """The database was lost, or nothing was asked of it yet."""
+        self._since = None
+
+    def seen(self, next_in: float = 0.0) -> None:
+        """The database has answered; it is asked again in so many seconds."""
+        now = self._clock()
+        if self._since is None or now > self._due:
+            self._since = now
+        self._due = now + next_in + SLACK_SECONDS
+
+    def span(self) -> timedelta:
+        """How long it has lasted."""
+        now = self._clock()
+        return timedelta() if self._since is None or now > self._due else timedelta(seconds=now - self._since)

@@ -1,0 +1,154 @@
+"""How a process of actors ends: a first signal drains it, a second one interrupts it, a third one ends it on the spot.
+
+Signals are counted in a thread of their own, which also keeps the times: a handler that blocks the event loop, or a failure
+that leaves nothing of it, must not keep the process from ending. Python writes each signal's number to a pipe at the very
+moment it arrives, whatever the main thread does; that thread reads it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from time import monotonic, sleep
+from typing import Literal
+
+import trio
+
+log = logging.getLogger(__name__)
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+FORCE_SECONDS = 5.0
+LEAVE_SECONDS = 15.0  # connections to a database that is away take a while to close
+TELL_SECONDS = 0.5
+AGAIN_SECONDS = 0.1
+
+Phase = Literal["running", "draining", "interrupted", "over"]
+
+
+class Ending:
+    """Turns signals into draining, and draining that takes too long into an interruption and then into the end.
+
+    Phases: *running*; *draining*, for `drain_seconds` at the most; *interrupted*, for five seconds at the most; *over*. A
+    signal or the time leads from each to the next.
+
+    Args:
+        drain: called in the event loop: end in good order.
+        interrupt: called in the event loop: end what still runs.
+        drain_seconds: between the two, at the most.
+
+    Attributes:
+        exit_code: 0 for a drained process, 1 for an interrupted one; 130 for both after Ctrl-C.
+    """
+
+    def __init__(self, drain: Callable[[], object], interrupt: Callable[[], object], drain_seconds: float) -> None:
+        self._drain = drain
+        self._interrupt = interrupt
+        self._drain_seconds = drain_seconds
+        self._phase: Phase = "running"
+        self._until = float("inf")
+        self._has_left = threading.Event()
+        self.exit_code = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has been told to end."""
+        return self._phase != "running"
+
+    async def listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Obey signals until cancelled. Belongs to the main thread. After that the process is to call `leave` within
+        fifteen seconds, else it is ended: whoever has failed may not manage to."""
+        portal = trio.lowlevel.current_trio_token()
+        reader, writer = socket.socketpair()
+        writer.setblocking(False)
+        threading.Thread(target=self._count, args=(reader, portal), name="leasehold ending", daemon=True).start()
+        with writer, _signals_to(writer.fileno()):
+            task_status.started()
+            await trio.sleep_forever()
+
+    def leave(self) -> None:
+        """All that ran in this process has ended."""
+        self._has_left.set()
+
+    def _count(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> None:
+        with reader:
+            while True:
+                try:
+                    if not self._turn(reader, portal):
+                        break
+                except Exception:
+                    # Without memory anything may fail, and a signal must be heard all the same.
+                    if self._phase == "over":
+                        os._exit(1)
+                    sleep(AGAIN_SECONDS)
+        if not self._has_left.wait(LEAVE_SECONDS):
+            _tell("ending a process that does not end by itself; the leases will run out", level=logging.ERROR)
+            os._exit(self.exit_code or 1)
+
+    def _turn(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> bool:
+        """Wait for a signal or for the time; False: nobody listens any more."""
+        wait = None if self._until == float("inf") else max(0.0, self._until - monotonic())
+        if not select.select([reader], [], [], wait)[0]:
+            self._advance(portal)
+            return True
+        numbers = reader.recv(16)
+        for number in numbers:
+            if number == signal.SIGINT and self._phase == "running":
+                self.exit_code = 128 + number
+            if number in SIGNALS:
+                self._advance(portal)
+        return bool(numbers)
+
+    def _advance(self, portal: trio.lowlevel.TrioToken) -> None:
+        match self._phase:
+            case "running":
+                self._phase, self._until = "draining", monotonic() + self._drain_seconds
+                _call(portal, self._drain)
+                _tell("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
+            case "draining":
+                self._phase, self._until = "interrupted", monotonic() + FORCE_SECONDS
+                self.exit_code = self.exit_code or 1
+                _call(portal, self._interrupt)
+                _tell("interrupting what still runs", level=logging.WARNING)
+            case "interrupted" | "over":
+                self._phase = "over"
+                _tell(
+                    "ending although not everything could be interrupted; the leases will run out",
+                    level=logging.WARNING,
+                )
+                os._exit(self.exit_code or 1)
+
+
+@contextmanager
+def _signals_to(descriptor: int) -> Generator[None]:
+    """Inside, the numbers of signals are written there, and nothing else comes of ours."""
+    pipe = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+    handlers = {each: signal.signal(each, _nothing) for each in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(pipe, warn_on_full_buffer=False)
+
+
+def _nothing(_number: int, _frame: object) -> None:
+    return
+
+
+def _call(portal: trio.lowlevel.TrioToken, function: Callable[[], object]) -> None:
+    with suppress(trio.RunFinishedError):
+        portal.run_sync_soon(function)
+
+
+def _tell(text: str, *values: object, level: int = logging.INFO) -> None:
+    """Log a line, and go on if that does not come back: whoever blocks the process may hold the log as well."""
+    with suppress(RuntimeError, MemoryError):
+        writer = threading.Thread(target=log.log, args=(level, text, *values), daemon=True)
+        writer.start()
+        writer.join(TELL_SECONDS)

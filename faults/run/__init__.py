@@ -1,0 +1,1 @@
+"""A run from beginning to end: fleet, load, faults, heal, drain, history, verdict. `machine.py` puts it together."""

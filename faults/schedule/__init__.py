@@ -1,0 +1,1 @@
+"""Which faults come when: pure, from a seed."""

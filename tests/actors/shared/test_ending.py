@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SCRIPT = """
+import signal, sys, time, trio
+from leasehold.actors.shared import ending as module
+module.FORCE_SECONDS = module.LEAVE_SECONDS = 0.1
+
+async def main():
+    ending = module.Ending(lambda: print("drain", flush=True), lambda: print("interrupt", flush=True), float(sys.argv[2]))
+    async with trio.open_nursery() as nursery:
+        await nursery.start(ending.listen)
+        await {"fail": fail, "block": block, "leave": leave, "drain": drain}[sys.argv[1]](nursery, ending)
+    sys.exit(ending.exit_code)
+
+async def fail(nursery, ending):
+    nursery.cancel_scope.cancel()
+    with trio.CancelScope(shield=True):
+        await trio.sleep_forever()
+
+async def block(nursery, ending):
+    signal.raise_signal(signal.SIGTERM)
+    time.sleep(600)
+
+async def leave(nursery, ending):
+    nursery.cancel_scope.cancel()
+    ending.leave()
+    time.sleep(1)
+
+async def drain(nursery, ending):
+    signal.raise_signal(signal.SIGINT)
+    while not ending.has_begun:
+        await trio.sleep(0)
+    await trio.testing.wait_all_tasks_blocked()
+    nursery.cancel_scope.cancel()
+    ending.leave()
+
+import trio.testing
+trio.run(main)
+"""
+
+
+def run(what: str, drain_seconds: float) -> tuple[int, str]:
+    words = [sys.executable, "-c", SCRIPT, what, str(drain_seconds)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout
+
+
+def test_a_process_that_has_failed_and_does_not_end_is_ended() -> None:
+    assert run("fail", 60) == (1, "")
+
+
+def test_a_process_that_has_left_may_go_on() -> None:
+    assert run("leave", 60) == (0, "")
+
+
+def test_a_blocked_event_loop_does_not_keep_a_drained_process_alive() -> None:
+    assert run("block", 0.1) == (1, "")
+
+
+def test_ctrl_c_drains_and_has_a_code_of_its_own() -> None:
+    assert run("drain", 60) == (130, "drain\n")

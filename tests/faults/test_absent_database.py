@@ -1,0 +1,65 @@
+"""Processes that are started while the database cannot be reached."""
+
+from __future__ import annotations
+
+import re
+import signal
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.support.processes import LeaseholdProcess, StartProcess
+from tests.support.servers import OwnServer
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.acceptance
+
+
+def status(process: LeaseholdProcess, path: str) -> int:
+    found = re.search(r"(http://127\.0\.0\.1:\d+)", process.output)
+    if found is None:
+        return 0
+    try:
+        with urllib.request.urlopen(found[1] + path, timeout=20) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize("actors", [["worker"], ["scheduler", "reaper"]])
+async def test_actors_wait_for_the_database_and_begin_when_it_is_there(
+    durable_server: OwnServer, durable_database_url: str, start_process: StartProcess, actors: list[str]
+) -> None:
+    durable_server.stop()
+    env = {"LEASEHOLD_DATABASE_URL": durable_database_url, "LEASEHOLD_PROBE_PORT": "0"}
+    process = start_process(["run", *actors, "--log-format", "text"], env)
+    await process.until_line("lost the database")
+    await until(lambda: status(process, "/livez") == 200)
+    assert [status(process, path) for path in ("/readyz", "/startupz")] == [503, 503]
+    assert "running" not in process.output
+    durable_server.start()
+    await process.until_line(f"running {actors[0]}")
+    await until(lambda: status(process, "/readyz") == 200)
+    assert process.output.count("lost the database") == 1
+
+
+async def test_who_waits_ends_at_the_first_signal(
+    durable_server: OwnServer, durable_database_url: str, start_process: StartProcess
+) -> None:
+    durable_server.stop()
+    process = start_process(["run", "worker"], {"LEASEHOLD_DATABASE_URL": durable_database_url})
+    await process.until_line("lost the database")
+    process.signal(signal.SIGTERM)
+    assert await process.until_exit() == 0
+
+
+async def test_a_gateway_answers_503_until_the_database_is_there(
+    durable_server: OwnServer, durable_database_url: str, start_process: StartProcess
+) -> None:
+    durable_server.stop()
+    process = start_process(["gateway", "--port", "0"], {"LEASEHOLD_DATABASE_URL": durable_database_url})
+    await process.until_line("gateway serves")
+    assert [status(process, path) for path in ("/livez", "/readyz")] == [200, 503]
+    durable_server.start()
+    await until(lambda: status(process, "/readyz") == 200)

@@ -1,0 +1,80 @@
+"""What used to keep a worker process from ending, or end it without a word."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.support.fleet import Fleet
+
+pytestmark = pytest.mark.acceptance
+
+
+async def test_a_drained_worker_ends_although_a_handler_has_left_a_thread_and_names_it(fleet: Fleet) -> None:
+    worker = await fleet.worker("left")
+    job = await fleet.client.enqueue("leave_a_thread", {"seconds": 600})
+    await fleet.job(job, "completed")
+    worker.signal(signal.SIGTERM)
+    assert await worker.until_exit() == 0
+    assert "ending without threads that still run: a thread of somebody's" in worker.output
+
+
+async def test_a_second_sigterm_ends_a_worker_whose_event_loop_is_blocked(fleet: Fleet) -> None:
+    worker = await fleet.worker("blocked")
+    job = await fleet.client.enqueue("block_loop", {"seconds": 600})
+    await worker.until_line("blocked the event loop")
+    worker.signal(signal.SIGTERM)
+    await worker.until_line("draining")
+    worker.signal(signal.SIGTERM)
+    await worker.until_line("interrupting")
+    assert await worker.until_exit() == 1
+    assert (await fleet.client.get(job)).state == "running"
+
+
+async def test_draining_ends_in_time_although_the_event_loop_is_blocked(fleet: Fleet) -> None:
+    worker = await fleet.worker("blocked", LEASEHOLD_DRAIN_SECONDS="1")
+    await fleet.client.enqueue("block_loop", {"seconds": 600})
+    await worker.until_line("blocked the event loop")
+    worker.signal(signal.SIGTERM)
+    assert await worker.until_exit() == 1
+
+
+async def test_ctrl_c_drains_and_ends_with_the_code_of_the_shell(fleet: Fleet) -> None:
+    worker = await fleet.worker("typed")
+    job = await fleet.client.enqueue("hold", {"seconds": 2})
+    await fleet.job(job, "running")
+    worker.signal(signal.SIGINT)
+    assert await worker.until_exit() == 130
+    assert (await fleet.client.get(job)).state == "completed"
+
+
+async def test_a_handler_that_cancels_the_nursery_it_runs_in_fails_alone(fleet: Fleet) -> None:
+    worker = await fleet.worker("cancelled")
+    held = await fleet.client.enqueue("hold", {"seconds": 3})
+    await fleet.job(held, "running")
+    guilty = await fleet.client.enqueue("cancel_the_parent", max_attempts=1)
+    record = await fleet.job(guilty, "failed")
+    assert record.attempt == 1
+    assert (await fleet.job(held, "completed")).attempt == 1
+    following = await fleet.client.enqueue("quick")
+    await fleet.job(following, "completed")
+    assert worker.exit_code is None
+
+
+@pytest.mark.parametrize("megabytes", [0, 2, 8])
+async def test_a_worker_without_memory_goes_on_or_ends_and_is_never_deaf(fleet: Fleet, megabytes: int) -> None:
+    worker = await fleet.worker("hungry")
+    job = await fleet.client.enqueue("eat_memory", {"megabytes": megabytes}, max_attempts=1)
+    await worker.until_line(f"claimed job {job} ")
+    worker.signal(signal.SIGTERM)
+    await worker.until_exit(60)
+
+
+async def test_an_exception_that_cannot_be_printed_keeps_its_traceback(fleet: Fleet) -> None:
+    await fleet.worker("mute")
+    job = await fleet.client.enqueue("raise_the_unprintable", max_attempts=1)
+    await fleet.job(job, "failed")
+    (error,) = await fleet.client.jobs.errors(job)
+    assert error.type == "Unprintable"
+    assert "raise_the_unprintable" in error.traceback

@@ -1,0 +1,73 @@
+"""Transactions that stay open: of a process that stands still in the middle of one, and of a handler that forgot it."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.support.fleet import Fleet, open_fleet
+from tests.support.processes import StartProcess
+from tests.support.waiting import eventually, until
+
+pytestmark = pytest.mark.acceptance
+
+LEASE = 3.0
+
+
+async def test_a_process_that_stands_still_in_an_atomic_job_gives_it_back_within_the_lease_and_ten_seconds(
+    database_url: str, start_process: StartProcess
+) -> None:
+    settings = {"LEASEHOLD_LEASE_SECONDS": str(LEASE), "LEASEHOLD_RENEW_SECONDS": "1"}
+    async with open_fleet(database_url, start_process, **settings) as fleet:
+        await fleet.database.execute("create table public.booked (job_id bigint, attempt int)")
+        lost = await fleet.worker("lost")
+        job = await fleet.client.enqueue("book", {"seconds": 600})
+        await fleet.job(job, "running")
+        reaper = fleet.run("reaper")
+        await fleet.worker("heir")
+        await fleet.idle("heir")
+        stopped_at = await fleet.value("select clock_timestamp()")
+        lost.signal(signal.SIGSTOP)
+        record = await fleet.job(job, "completed", timeout=60)
+        assert (record.worker_id, record.attempt) == ("heir", 2)
+        assert record.claimed_at is not None
+        assert (record.claimed_at - stopped_at).total_seconds() < LEASE + 10
+        told = await reaper.until_line("that session was ended")
+        assert f"attempt 1 of job {job} on worker lost" in told
+        assert "handlers" in told
+
+        lost.signal(signal.SIGCONT)
+        await until(lambda: "lease lost" in lost.output or "outcome refused" in lost.output)
+        assert await fleet.value("select array_agg(attempt) from public.booked") == [2]
+        assert await fleet.completions(job) == 1
+        later = await fleet.client.enqueue("quick")
+        await fleet.job(later, "completed")
+
+
+async def test_a_transaction_that_a_handler_left_open_holds_up_no_other_job_nor_the_end_of_the_worker(
+    database_url: str, start_process: StartProcess
+) -> None:
+    async with open_fleet(database_url, start_process, LEASEHOLD_SLOTS="3") as fleet:
+        worker = await fleet.worker("only")
+        forgetful = await fleet.client.enqueue("forget_a_transaction")
+        await eventually(lambda: _is_forgotten(fleet))
+        others = [await fleet.client.enqueue("quick") for _ in range(50)]
+        for job in others:
+            await fleet.job(job, "completed")
+        assert (await fleet.client.get(forgetful)).state == "running"
+        told = await worker.until_line("an outcome waits and is tried again")
+        assert f"holds the row of job {forgetful} " in told
+        last = [await fleet.client.enqueue("hold", {"seconds": 1}) for _ in range(2)]
+        for job in last:
+            await fleet.job(job, "running")
+        assert worker.terminate() == 0
+        for job in last:
+            assert (await fleet.client.get(job)).state == "completed"
+
+
+async def _is_forgotten(fleet: Fleet) -> bool:
+    return await fleet.value(
+        "select exists (select from pg_stat_activity where datname = current_database() "
+        "and application_name = 'leasehold forgotten' and state = 'idle in transaction')"
+    )

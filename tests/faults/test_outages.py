@@ -1,0 +1,132 @@
+"""The database is away for longer than a lease, or a process stands still for as long: nothing has died."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+import trio
+
+from tests.support.fleet import Fleet, open_fleet
+from tests.support.processes import LeaseholdProcess, StartProcess
+from tests.support.proxy import proxied
+from tests.support.servers import OwnServer
+from tests.support.waiting import eventually, until
+
+pytestmark = pytest.mark.acceptance
+
+JOBS = 12
+OUTAGES = 3
+BLAME = "select attempt - spared_attempts as counted, crashes from leasehold.jobs order by id"
+
+
+async def all_running(fleet: Fleet, jobs: int, attempt: int) -> None:
+    """Until so many jobs run at once, in their so-manieth attempt at the least."""
+    running = "select count(*) from leasehold.jobs where state = 'running' and attempt >= $1"
+
+    async def probe() -> bool:
+        return await fleet.value(running, attempt) == jobs
+
+    await eventually(probe, 60)
+
+
+def given_up(workers: list[LeaseholdProcess]) -> int:
+    """How many handlers were cancelled because their leases could not be renewed."""
+    return sum(worker.output.count("lease lost (error)") for worker in workers)
+
+
+async def crashes(fleet: Fleet) -> list[int | None]:
+    return [row["crashes"] for row in await fleet.database.fetch(BLAME)]
+
+
+async def test_innocents_are_never_charged_for_the_absence_of_postgres(
+    durable_fleet: Fleet, durable_server: OwnServer
+) -> None:
+    fleet = durable_fleet
+    workers = [await fleet.worker(name, LEASEHOLD_SLOTS="4") for name in "abc"]
+    for _ in range(2):
+        await fleet.run("reaper").until_line("running reaper")
+    for _ in range(JOBS):
+        await fleet.client.enqueue("hold", {"seconds": 600}, max_attempts=2)
+    for outage in range(OUTAGES):
+        await all_running(fleet, JOBS, outage + 1)
+        await trio.to_thread.run_sync(durable_server.stop)
+        await until(lambda outage=outage: given_up(workers) == JOBS * (outage + 1), 60)
+        await trio.to_thread.run_sync(durable_server.start)
+    await all_running(fleet, JOBS, OUTAGES + 1)
+    assert [tuple(row) for row in await fleet.database.fetch(BLAME)] == [(1, None)] * JOBS
+    assert [worker.exit_code for worker in workers] == [None] * 3
+
+
+async def test_a_worker_that_alone_cannot_reach_the_database_takes_the_blame_off_its_jobs(
+    database_url: str, start_process: StartProcess
+) -> None:
+    """The reaper has the database all the time and takes the worker for dead."""
+    async with open_fleet(database_url, start_process) as fleet, proxied(database_url) as proxy:
+        cut_off = await fleet.worker("cut off", LEASEHOLD_SLOTS="3", LEASEHOLD_DATABASE_URL=proxy.dsn)
+        await fleet.run("reaper").until_line("running reaper")
+        for _ in range(3):
+            await fleet.client.enqueue("hold", {"seconds": 600}, max_attempts=2)
+        await all_running(fleet, 3, 1)
+        proxy.stall()
+
+        async def suspected() -> bool:
+            return await crashes(fleet) == [1, 1, 1]
+
+        await eventually(suspected, 60)
+        await until(lambda: given_up([cut_off]) == 3)
+        proxy.resume()
+        await all_running(fleet, 3, 2)
+
+        async def cleared() -> bool:
+            return [tuple(row) for row in await fleet.database.fetch(BLAME)] == [(1, None)] * 3
+
+        await eventually(cleared, 60)
+
+
+async def test_a_process_that_was_stopped_and_goes_on_has_not_died(fleet: Fleet) -> None:
+    stopped = await fleet.worker("stopped", LEASEHOLD_SLOTS="3")
+    await fleet.run("reaper").until_line("running reaper")
+    for _ in range(3):
+        await fleet.client.enqueue("hold", {"seconds": 600})
+    await all_running(fleet, 3, 1)
+    stopped.signal(signal.SIGSTOP)
+
+    async def suspected() -> bool:
+        return await crashes(fleet) == [1, 1, 1]
+
+    await eventually(suspected)
+    stopped.signal(signal.SIGCONT)
+
+    async def excused() -> bool:
+        return await crashes(fleet) == [0, 0, 0]
+
+    await eventually(excused)
+
+
+async def test_what_holds_the_interpreter_for_three_leases_ends_by_its_attempts_and_not_in_quarantine(
+    fleet: Fleet,
+) -> None:
+    workers = [await fleet.worker(name, LEASEHOLD_SLOTS="1") for name in "abc"]
+    await fleet.run("reaper").until_line("running reaper")
+    job = await fleet.client.enqueue("hold_interpreter", {"seconds": 6.0}, max_attempts=4)
+    record = await fleet.job(job, "failed", timeout=90)
+    assert record.error["type"] == "LeaseExpired"
+    assert [worker.exit_code for worker in workers] == [None] * 3
+
+
+async def test_workers_alone_take_back_the_jobs_of_a_dead_one_within_a_lease_and_a_poll_interval(fleet: Fleet) -> None:
+    victim = await fleet.worker("victim")
+    jobs = [await fleet.client.enqueue("hold_first", {"seconds": 600}) for _ in range(3)]
+    for job in jobs:
+        await fleet.job(job, "running")
+    heir = await fleet.worker("heir", LEASEHOLD_SLOTS="5")
+    await fleet.idle("heir")
+    victim.kill()
+    expired_at = await fleet.value("select max(lease_expires_at) from leasehold.jobs")
+    for job in jobs:
+        record = await fleet.job(job, "completed")
+        assert (record.attempt, record.worker_id) == (2, "heir")
+        assert record.claimed_at is not None
+        assert (record.claimed_at - expired_at).total_seconds() < 0.5 + 1.5
+    assert "took back job" in heir.output

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from leasehold.database.embedded import embedded_postgres
+from leasehold.errors import DatabaseError
+from tests.support.folders import short_folder
+
+
+def servers_in(folder: Path) -> list[int]:
+    found: list[int] = []
+    for each in psutil.process_iter():
+        try:
+            if str(each.cwd()).startswith(str(folder)):
+                found.append(each.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def test_a_new_server_is_given_up_while_its_data_is_made() -> None:
+    with short_folder() as folder:
+        with pytest.raises(DatabaseError), embedded_postgres(folder / "db", hurries=lambda: True):
+            pass
+        assert servers_in(folder) == []
+        assert not list((folder / "db").glob("data*"))
+
+
+@pytest.mark.parametrize("looks", [0, 1, 3])
+def test_a_server_is_given_up_while_it_starts(looks: int) -> None:
+    with short_folder() as folder:
+        with embedded_postgres(folder / "db", sync=False):
+            pass
+        seen = iter(range(looks))
+        try:
+            with embedded_postgres(folder / "db", hurries=lambda: next(seen, None) is None):
+                pass
+        except DatabaseError:
+            pass
+        assert servers_in(folder) == []
+        with embedded_postgres(folder / "db") as server:
+            assert server.is_running()
+
+
+def test_who_waits_for_another_process_gives_up() -> None:
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def hold(folder: Path) -> None:
+        with embedded_postgres(folder, sync=False) as server, server._changing():  # pyright: ignore[reportPrivateUsage]
+            has_begun.set()
+            may_end.wait(60)
+
+    with short_folder() as folder:
+        holder = threading.Thread(target=hold, args=(folder / "db",))
+        holder.start()
+        has_begun.wait(60)
+        with (
+            pytest.raises(DatabaseError, match="another process"),
+            embedded_postgres(folder / "db", hurries=lambda: True),
+        ):
+            pass
+        may_end.set()
+        holder.join()

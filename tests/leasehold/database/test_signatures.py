@@ -1,0 +1,93 @@
+"""What the last release could call can still be called."""
+
+from __future__ import annotations
+
+import pytest
+
+from leasehold.access.roles import INTERNAL
+from leasehold.database import Database
+from leasehold.database.migrations import expected_version
+from leasehold.database.migrations.description import list_signatures
+from leasehold.database.signatures import (
+    CURRENT,
+    HEAD,
+    RELEASED,
+    Signature,
+    broken_calls,
+    news,
+    parse,
+    released_schema,
+)
+from leasehold.sql import read_text
+
+FORMER = "claim(worker uuid, batch integer, lease interval =) -> setof (job_id bigint, attempt integer)"
+SCALAR = "renew(worker uuid) -> boolean"
+
+
+def test_everything_that_the_last_release_calls_is_still_there() -> None:
+    broken = broken_calls(parse(read_text(RELEASED)), parse(read_text(CURRENT)))
+    assert broken == [], (
+        "programs of the last release go on working on this schema: give new parameters defaults and put them last, or keep the "
+        "former signature in sql/former/ (CONTRIBUTING.md says how)"
+    )
+
+
+async def test_the_list_is_that_of_the_database_as_it_is_migrated(database: Database) -> None:
+    assert await list_signatures(database, INTERNAL) == read_text(CURRENT), "python tools/signatures.py"
+
+
+def test_as_long_as_nothing_is_released_the_present_state_counts_as_the_last_release() -> None:
+    head = HEAD.match(read_text(RELEASED))
+    assert head is not None
+    assert 1 <= released_schema() <= expected_version()
+    if head["name"] == "none":
+        assert read_text(RELEASED).removeprefix(head[0]) == read_text(CURRENT), "python tools/signatures.py"
+
+
+@pytest.mark.parametrize(
+    "current",
+    [
+        FORMER,
+        FORMER.replace("lease interval =", "lease interval =, hint text ="),
+        FORMER.replace("attempt integer)", "attempt integer, hint text)"),
+        FORMER.replace("batch integer,", "batch integer =,"),
+    ],
+)
+def test_defaults_new_last_parameters_and_new_last_columns_break_nothing(current: str) -> None:
+    assert broken_calls(parse(FORMER), parse(current)) == []
+
+
+@pytest.mark.parametrize(
+    ("current", "reason"),
+    [
+        ("other() -> boolean", "it is gone"),
+        (FORMER.replace("batch", "size"), "parameter 2 was batch integer and is size integer"),
+        (FORMER.replace("batch integer", "batch bigint"), "parameter 2 was batch integer and is batch bigint"),
+        (FORMER.replace(", lease interval =", ""), "parameter lease is gone"),
+        (FORMER.replace("lease interval =", "lease interval"), "parameter lease has no default"),
+        (FORMER.replace("lease interval =", "lease interval, hint text"), "parameter lease has no default"),
+        (FORMER.replace("lease interval =", "hint text, lease interval ="), "parameter 3 was lease interval and is hint text"),
+        (FORMER.replace("setof ", ""), "it answers with one value now"),
+        (FORMER.replace("(job_id bigint, ", "("), "the first columns of its answer are not the former ones"),
+        (FORMER.replace("attempt integer)", "attempt bigint)"), "the first columns of its answer are not the former ones"),
+    ],
+)  # fmt: skip
+def test_everything_else_is_refused_with_the_reason(current: str, reason: str) -> None:
+    assert broken_calls(parse(FORMER), parse(current)) == [f"claim: {reason}"]
+
+
+def test_a_new_required_parameter_is_refused_unless_a_former_signature_is_kept() -> None:
+    current = SCALAR.replace("worker uuid", "worker uuid, epoch bigint")
+    assert broken_calls(parse(SCALAR), parse(current)) == ["renew: parameter epoch has no default"]
+    assert broken_calls(parse(SCALAR), parse(f"{current}\n{SCALAR}\n")) == []
+
+
+def test_what_is_new_in_a_function_is_known_by_name() -> None:
+    current = FORMER.replace("lease interval =", "lease interval =, hint text =") + "\nbrand_new(a integer) -> void"
+    assert news(parse(FORMER), parse(current)) == {"claim": frozenset({"hint"})}
+
+
+@pytest.mark.parametrize("line", ["", "claim", "claim()", "claim() ->"])
+def test_a_line_that_is_no_signature_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="no signature"):
+        Signature.parse(line)

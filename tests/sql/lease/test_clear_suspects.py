@@ -1,0 +1,61 @@
+"""A worker that could not reach the database hands back what was taken from it meanwhile."""
+
+from __future__ import annotations
+
+from leasehold.database import Database
+from tests.sql.lease.test_blame_jobs import die, record
+from tests.sql.lease.test_excuse_jobs import crashes
+from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_worker import SqlWorker
+
+
+async def test_its_jobs_are_suspects_no_more_and_the_attempt_that_was_charged_is_spared(
+    database: Database, worker: SqlWorker
+) -> None:
+    await worker.register()
+    await enqueue_many(database, [{"kind": "a"}])
+    claimed = await worker.claim()
+    await die(database, 1)
+    assert await record(database, 1) == ("pending", 1, 1)
+    assert await worker.release(claimed) == {1: "taken_by_another_worker"}
+    assert (await record(database, 1), await crashes(database)) == (("pending", 0, 0), [None])
+
+
+async def test_so_they_are_when_a_heartbeat_came_first(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue_many(database, [{"kind": "a"}] * 3)
+    claimed = await worker.claim()
+    await die(database, 1, 2, 3)
+    await worker.beat()
+    await worker.release(claimed[:2])
+    assert await crashes(database) == [None, None, 0]
+    await worker.release(claimed)
+    assert await crashes(database) == [None, None, None]
+
+
+async def test_what_another_death_has_left_stays(database: Database, worker: SqlWorker) -> None:
+    await enqueue_many(database, [{"kind": "a"}])
+    await SqlWorker(database, "dead").claim()
+    await die(database, 1)
+    await worker.register()
+    claimed = await worker.claim()
+    await die(database, 1)
+    await worker.release(claimed)
+    assert await crashes(database) == [1]
+    await worker.release(claimed)
+    assert await crashes(database) == [1]
+
+
+async def test_nobody_can_hand_back_the_losses_of_another(database: Database, worker: SqlWorker) -> None:
+    await worker.register()
+    await enqueue_many(database, [{"kind": "a"}])
+    claimed = await worker.claim()
+    await die(database, 1)
+    another = SqlWorker(database, "another")
+    await another.register()
+    await another.release(claimed)
+    assert await crashes(database) == [1]
+
+
+async def test_without_losses_nothing_is_changed(database: Database, worker: SqlWorker) -> None:
+    assert await database.call_value("clear_suspects", worker.incarnation, [1], [1]) == 0

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from leasehold.database import Database, open_database
+from leasehold.database.migrations import migrate
+from tests.conftest import Psql
+from tests.support.sql_guards import expire
+from tests.support.sql_holders import HOLDS, pid_of, row_held
+from tests.support.sql_jobs import enqueue, states
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
+
+AT_ONCE = timedelta(0)
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+async def test_a_session_that_holds_the_job_of_an_expired_lease_is_ended_and_the_job_taken_back(
+    database: Database, worker: SqlWorker, hold: str
+) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    async with row_held(database, worker, claimed[0], HOLDS[hold]) as holder, database.reserve("later") as later:
+        pid = await pid_of(holder)
+        await freeze(later, "2999-01-01")
+        assert await later.call("reap_jobs") == []
+        (row,) = await later.call("stop_lost_sessions")
+        assert (row["job_id"], row["pid"], row["is_ended"], row["problem"]) == (1, pid, True, None)
+        assert f"session {pid} " in row["explanation"]
+        assert [row["job_id"] for row in await later.call("reap_jobs")] == [1]
+        assert await pid_of(holder) != pid
+    assert await states(database) == {1: "pending"}
+
+
+async def test_a_session_is_left_alone_for_a_while_and_for_ever_where_that_is_asked_for(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await expire(database, 1)
+    async with row_held(database, worker, claimed[0]) as holder:
+        for grace in (timedelta(hours=1), None):
+            (row,) = await database.call("stop_lost_sessions", grace)
+            assert (row["is_ended"], row["problem"]) == (False, None)
+        await holder.execute("commit")
+    assert await database.call("stop_lost_sessions", AT_ONCE) == []
+
+
+async def test_a_transaction_that_has_only_begun_is_left_alone_however_long_the_lease_is_over(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 hour'")
+    async with row_held(database, worker, claimed[0]) as holder:
+        (row,) = await database.call("stop_lost_sessions", timedelta(minutes=30))
+        assert not row["is_ended"]
+        await holder.execute("commit")
+
+
+async def test_while_the_lease_lasts_a_transaction_may_take_as_long_as_it_likes(
+    database: Database, worker: SqlWorker
+) -> None:
+    await enqueue(database)
+    claimed = await worker.claim()
+    async with row_held(database, worker, claimed[0]) as holder:
+        assert await database.call("stop_lost_sessions", AT_ONCE) == []
+        await holder.execute("commit")
+
+
+async def test_who_may_not_end_it_is_told_what_to_grant(empty_database_url: str, psql: Psql) -> None:
+    """The schema belongs to a plain role, and the session to a superuser."""
+    await migrate(empty_database_url)
+    psql(
+        empty_database_url,
+        "create role plain_reaper; grant usage on schema leasehold to plain_reaper; "
+        "grant all on all tables in schema leasehold to plain_reaper",
+    )
+    try:
+        async with open_database(empty_database_url) as database, database.reserve("reaper") as reaper:
+            worker = SqlWorker(database)
+            await enqueue(database)
+            claimed = await worker.claim()
+            await expire(database, 1)
+            await reaper.execute("set role plain_reaper")
+            async with row_held(database, worker, claimed[0]) as holder:
+                (row,) = await reaper.call("stop_lost_sessions", AT_ONCE)
+                assert not row["is_ended"]
+                assert row["problem"] == "role plain_reaper may not end it: grant pg_signal_backend to plain_reaper"
+                await holder.execute("commit")
+            await reaper.execute("reset role")
+    finally:
+        psql(empty_database_url, "drop owned by plain_reaper; drop role plain_reaper")
