@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.actors.run import FORCE_SECONDS
+from leasehold.actors.shared.ending import FORCE_SECONDS
 from tests.deploy.files import COMPOSE, DEPLOY, ROOT, documents
 
 DOCKERFILES = sorted(DEPLOY.rglob("Dockerfile"))

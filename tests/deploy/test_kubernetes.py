@@ -10,7 +10,7 @@ import jsonschema
 import kubernetes_validate
 import pytest
 
-from leasehold.actors.run import FORCE_SECONDS
+from leasehold.actors.shared.ending import FORCE_SECONDS
 from leasehold.database import Database
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.resources.capacity.bodies import DesiredBody, DesiredParameters

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.actors.run import FORCE_SECONDS
+from leasehold.actors.shared.ending import FORCE_SECONDS
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.settings import Settings
 from tests.deploy.files import DEPLOY, UNITS

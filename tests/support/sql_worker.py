@@ -139,7 +139,7 @@ async def insist(write: Callable[[], Awaitable[object]], met: list[object] | Non
             if met is not None:
                 met.append(str(error))
         else:
-            if not (isinstance(answer, dict) and "busy" in str(answer)):
+            if "busy" not in str(answer):
                 return answer
             if met is not None:
                 met.append("busy")

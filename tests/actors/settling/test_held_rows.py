@@ -66,7 +66,7 @@ async def test_a_continuation_behind_the_unique_key_of_an_open_transaction_holds
         await enqueue_many(user, [{"kind": "b", "unique": {}}])
         claimed = await bundle.claim(8)
         for n, held in enumerate(claimed):
-            job = {"kind": "b", "unique": {}} if n == 5 else {"kind": "c"}
+            job: dict[str, object] = {"kind": "b", "unique": {}} if n == 5 else {"kind": "c"}
             bundle.settler.put(continued(held, jobs=[job]))
         await until(lambda: bundle.settled == 7)
         assert set(bundle.holdings) == {claimed[5].id}

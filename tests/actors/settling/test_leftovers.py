@@ -40,8 +40,9 @@ def test_without_any_there_is_nothing_to_wait_for() -> None:
 
 def test_in_a_hurry_all_are_due_at_once() -> None:
     leftovers = Leftovers()
+    outcome = Completed(held_job(1), None)
     for _ in range(9):
-        leftovers.keep(outcome := Completed(held_job(1), None), 0.0)
+        leftovers.keep(outcome, 0.0)
     leftovers.hurry(1.0)
     assert outcome in leftovers.due(1.0)
 

@@ -73,7 +73,7 @@ async def test_a_unique_key_in_an_open_transaction_is_waited_for_a_moment_only(
 ) -> None:
     await enqueue(database)
     claimed = await worker.claim()
-    following = {"jobs": [{"kind": "b", "unique": {}}]}
+    following: dict[str, object] = {"jobs": [{"kind": "b", "unique": {}}]}
     async with open_transaction(database, "user") as user:
         await enqueue_many(user, [{"kind": "b", "unique": {}}])
         with trio.fail_after(5), pytest.raises(LockTimeout):

@@ -23,7 +23,7 @@ async def agree_to_migrate(context: CommandContext, *, is_agreed: bool) -> None:
     name = redact_dsn(context.dsn()) or "the database of the PG* variables"
     context.say(f"the database is {name}")
     dsn = context.direct_dsn()
-    plan = await context.services.migrate(dsn, dry_run=True)
+    plan = await context.services.migrate(dsn, context.say, dry_run=True)
     if plan.is_empty or is_agreed:
         return
     if plan.from_version:
