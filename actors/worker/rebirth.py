@@ -36,10 +36,13 @@ class Rebirth:
         self._presence = presence
         self._epochs = epochs
         self._former: UUID | None = None
-        epochs.wait_for_turn()
 
     async def run(self) -> None:
-        """Turn until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was."""
+        """Turn until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was.
+
+        A worker that has not come so far holds nothing: its process turns by itself.
+        """
+        self._epochs.wait_for_turn()
         async with self._database.reserve("rebirth", greeted=False) as connection:
             while True:
                 while not self._epochs.is_over:

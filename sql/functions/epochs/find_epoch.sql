@@ -14,6 +14,7 @@ declare
     v_now      bigint := pg_sequence_last_value('leasehold.epochs_id_seq');
     v_position bigint;
     v_row      leasehold.epochs;
+    v_is_elsewhere boolean;
 begin
     if pg_is_in_recovery() then
         return;
@@ -22,11 +23,11 @@ begin
         v_position := (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::bigint;
     end if;
     select * into v_row from leasehold.epochs e where e.id = v_now;
-    if leasehold.is_epoch_over(null) or v_row.system_identifier <> leasehold.read_system()
-       or v_row.database_oid <> (select d.oid::bigint from pg_database d where d.datname = current_database())
-       or (v_now = find_epoch.known and v_position < find_epoch.seen)
-    then
-        perform leasehold.start_epoch(v_now);
+    v_is_elsewhere := coalesce(v_row.system_identifier <> leasehold.read_system(), false)
+        or coalesce(v_row.database_oid <> (select d.oid::bigint from pg_database d where d.datname = current_database()), false)
+        or coalesce(v_now = find_epoch.known and v_position < find_epoch.seen, false);
+    if v_is_elsewhere or leasehold.is_epoch_over(null) then
+        perform leasehold.start_epoch(v_now, v_is_elsewhere);
     elsif v_row.id is null then
         -- It began in a transaction that was rolled back.
         perform leasehold.write_epoch(null, null);

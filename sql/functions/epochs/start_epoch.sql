@@ -2,11 +2,12 @@
 --             lost history gave out is given out again, then number the epoch, then note the mark. All three are sequences, so
 --             that they hold at once for everybody, even where the caller's transaction is open for long or rolls back.
 -- Parameters  former: the epoch that the caller found to be over; null: there was none
+--             is_elsewhere: found so by other signs than is_epoch_over
 -- Returns     nothing
 -- Errors      none
 -- Tables      advisory lock of epochs (waits only for whoever begins this epoch, not for the end of its transaction), sequences
 --             of epochs and jobs, jobs and finished_jobs (read: their greatest ids), as write_epoch
-create or replace function leasehold.start_epoch(former bigint) returns void language plpgsql
+create or replace function leasehold.start_epoch(former bigint, is_elsewhere boolean default false) returns void language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
@@ -17,11 +18,13 @@ declare
 begin
     while not pg_try_advisory_xact_lock(7813308923470) loop
         perform pg_sleep(0.002);
-        if pg_sequence_last_value('leasehold.epochs_id_seq') is distinct from start_epoch.former and not leasehold.is_epoch_over(null) then
+        if not leasehold.is_epoch_over(null)
+           and (not start_epoch.is_elsewhere or pg_sequence_last_value('leasehold.epochs_id_seq') is distinct from start_epoch.former) then
             return;
         end if;
     end loop;
-    if pg_sequence_last_value('leasehold.epochs_id_seq') is distinct from start_epoch.former and not leasehold.is_epoch_over(null) then
+    if not leasehold.is_epoch_over(null)
+           and (not start_epoch.is_elsewhere or pg_sequence_last_value('leasehold.epochs_id_seq') is distinct from start_epoch.former) then
         return;
     end if;
     begin

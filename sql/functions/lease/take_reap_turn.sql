@@ -14,10 +14,13 @@ begin
     if exists (select from leasehold.reap_turns t where t.taken_at > v_now - take_reap_turn.every and t.taken_at <= v_now) then
         return false;
     end if;
-    insert into leasehold.reap_turns (taken_at) select v_now where not exists (select from leasehold.reap_turns)
-    on conflict do nothing;
-    if found then
-        return true;
+    if not exists (select from leasehold.reap_turns) then
+        -- The insert would wait for whoever is just making the row.
+        if not pg_try_advisory_xact_lock(hashtextextended('leasehold reap turn', 0)) then
+            return false;
+        end if;
+        insert into leasehold.reap_turns (taken_at) values (v_now) on conflict do nothing;
+        return found;
     end if;
     update leasehold.reap_turns t set taken_at = v_now
      where t.is_one = (select f.is_one from leasehold.reap_turns f

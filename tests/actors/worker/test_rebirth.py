@@ -4,6 +4,7 @@ import pytest
 import trio
 
 from leasehold.app import App
+from leasehold.database import open_database
 from leasehold.jobs.handling.job import Job
 from tests.support.epochs import fail_over
 from tests.support.waiting import eventually, until
@@ -71,3 +72,12 @@ async def test_a_worker_keeps_what_is_its_own_and_stops_what_the_database_does_n
             return epoch["lost_job_ids"] == [lost]
 
         await eventually(reported)
+
+
+async def test_a_worker_that_is_only_starting_goes_into_the_new_epoch_and_works(fresh_database_url: str) -> None:
+    stage = Stage()
+    stage.may_end.set()
+    async with open_database(fresh_database_url) as other, working(fresh_database_url, stage.app) as running:
+        job = await running.client.enqueue("wait")
+        await fail_over(other)
+        assert (await running.finished(job)).output == 1

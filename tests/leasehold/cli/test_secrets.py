@@ -15,8 +15,8 @@ COMMANDS = [
     ("migrate", "--dry-run"),
     ("tokens", "list"),
     ("grants",),
-    ("gateway", "--port", "0"),
-    ("run", "reaper"),
+    ("gateway", "--port", "0", "--fail-fast"),
+    ("run", "reaper", "--fail-fast"),
 ]
 
 

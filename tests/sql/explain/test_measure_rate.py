@@ -8,14 +8,15 @@ from tests.support.sql_waits import freeze
 FINISH = """
 insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, finished_at, priority, attempt, spared_attempts,
        max_attempts, state, kind, queue, args)
-select n, at, at, at, at, 0, 1, 0, 1, 'completed', $2, 'q', '{}'
+select $4 + n, at, at, at, at, 0, 1, 0, 1, 'completed', $2, 'q', '{}'
   from (select n, leasehold.clock() - make_interval(secs => n * $3::float8) as at from generate_series($1::int - 1, 0, -1) n) made
 """
 
 
 async def finish(caller: Caller, count: int, kind: str = "k", seconds_apart: float = 1.0) -> None:
     """So many completed jobs, the last one just now."""
-    await caller.fetch(FINISH, count, kind, seconds_apart)
+    (made,) = await caller.fetch("select count(*)::int as jobs from leasehold.finished_jobs")
+    await caller.fetch(FINISH, count, kind, seconds_apart, made["jobs"])
 
 
 @pytest.mark.parametrize(

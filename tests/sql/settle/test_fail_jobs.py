@@ -159,10 +159,10 @@ async def test_every_failed_attempt_stays_in_the_timeline_with_its_worker_and_er
         ("created", 0, None, None),
         ("claimed", 1, "w1", None),
         ("started", 1, "w1", None),
-        ("attempt_failed", 1, "w1", "one"),
+        ("attempt_failed", 1, "w1", "E: one"),
         ("claimed", 2, "w2", None),
         ("started", 2, "w2", None),
-        ("failed", 2, "w2", "two"),
+        ("failed", 2, "w2", "E: two"),
     ]
     assert json.loads(rows[3]["detail"]) == {"type": "E", "message": "one"}
 

@@ -78,7 +78,8 @@ class Actor:
 
     async def upkeep(self) -> None:
         name = self.random.choice(["reap_jobs", "make_jobs_due", "promote_stranded_jobs"])
-        await self.reserved.call(name, self.random.choice([3, 1000]))
+        from_the_first = (None, None) if name == "promote_stranded_jobs" else ()
+        await self.reserved.call(name, *from_the_first, self.random.choice([3, 1000]))
 
     async def meddle(self) -> None:
         if not self.made:

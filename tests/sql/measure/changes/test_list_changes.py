@@ -33,7 +33,7 @@ async def test_ends_and_what_timelines_keep_are_told_in_their_order(database: Da
     assert (failed["kind"], failed["queue"], failed["message"], failed["worker_id"]) == (
         "first",
         "default",
-        "boom",
+        "ValueError: boom",
         "w1",
     )
     assert (completed["chain_id"], completed["created_at"]) == (2, NOON)

@@ -26,5 +26,5 @@ async def test_failed_attempts_lost_leases_and_failed_jobs_are_told_latest_first
         await connection.call("reap_jobs")
         rows = await connection.call("list_failures", NOON)
         assert [(row["job_id"], row["is_final"]) for row in rows] == [(3, False), (2, True), (1, False)]
-        assert (rows[1]["kind"], rows[1]["message"], rows[2]["queue"]) == ("echo", "boom", "default")
+        assert (rows[1]["kind"], rows[1]["message"], rows[2]["queue"]) == ("echo", "ValueError: boom", "default")
         assert [row["job_id"] for row in await connection.call("list_failures", NOON.replace(minute=1), 1)] == [3]
