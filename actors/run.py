@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Protocol
 
 import trio
@@ -101,7 +101,6 @@ async def run_actors(
 async def _run_together(
     names: Sequence[str], settings: Settings, app: App, begin: Callable[[], Awaitable[object]] | None
 ) -> int:
-    label = f"leasehold {'+'.join(names)} {os.getpid()}"
     actors: list[Drainable] = []
     starting, begun = trio.CancelScope(), trio.Event()
 
@@ -119,14 +118,7 @@ async def _run_together(
     try:
         async with AsyncExitStack() as stack:
             switchboard, outage, epochs = Switchboard(), Outage(), EpochWatch()
-            database = await stack.enter_async_context(
-                open_database(
-                    settings.database_url or "",
-                    application_name=label,
-                    direct_dsn=settings.direct_database_url,
-                    greeter=epochs,
-                )
-            )
+            database = await stack.enter_async_context(_open(settings, names, epochs))
             for name in names:
                 actors += await _make(name, stack, database, settings, app, switchboard, outage, epochs)
             beside: list[Actor] = [EpochLooker(epochs, database)]
@@ -145,6 +137,12 @@ async def _run_together(
             return await _run(start, actors, ending, beside, database, settings, switchboard, outage)
     finally:
         ending.leave()
+
+
+def _open(settings: Settings, names: Sequence[str], epochs: EpochWatch) -> AbstractAsyncContextManager[Database]:
+    label = f"leasehold {'+'.join(names)} {os.getpid()}"
+    dsn, direct_dsn = settings.database_url or "", settings.direct_database_url
+    return open_database(dsn, application_name=label, direct_dsn=direct_dsn, greeter=epochs)
 
 
 async def _make(

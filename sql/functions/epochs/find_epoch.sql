@@ -28,8 +28,8 @@ begin
         or coalesce(v_now = find_epoch.known and v_position < find_epoch.seen, false);
     if v_is_elsewhere or leasehold.is_epoch_over(null) then
         perform leasehold.start_epoch(v_now, v_is_elsewhere);
-    elsif v_row.id is null then
-        -- It began in a transaction that was rolled back.
+    elsif v_row.id is null and pg_try_advisory_xact_lock(7813308923470) then
+        -- It began in a transaction that was rolled back; where that is still open, it holds the lock.
         perform leasehold.write_epoch(null, null);
     end if;
     epoch := pg_sequence_last_value('leasehold.epochs_id_seq');

@@ -54,7 +54,12 @@ class Transaction(OpenTransaction):
 
     async def commit(self) -> None:
         """Commit. Raises as `PooledTransaction.commit`."""
-        await cross(self._inner.commit)
+        try:
+            await cross(self._inner.commit)
+        except trio.Cancelled:
+            if not self._inner.is_ending:  # cancelled on the way there
+                await self.roll_back()
+            raise
 
     async def roll_back(self) -> None:
         """Undo everything. Cannot be cancelled, and takes a few seconds at most."""

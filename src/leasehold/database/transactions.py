@@ -45,6 +45,9 @@ class PooledTransaction(AsyncioTransaction):
     """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`.
 
     Nobody else may end it: once SQL of the caller has ended it, every statement raises TransactionEnded.
+
+    Attributes:
+        is_ending: whether `commit` has begun; from then on it gives the connection back, whatever happens.
     """
 
     flushes = True
@@ -53,6 +56,7 @@ class PooledTransaction(AsyncioTransaction):
         super().__init__(connection)
         self._transaction = transaction
         self._pool = pool
+        self.is_ending = False
         self._is_told = False
         self._has_failed = False
 
@@ -70,6 +74,7 @@ class PooledTransaction(AsyncioTransaction):
         """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place; TransactionEnded, and
         QueryRefused where a statement has failed and nothing undid it: Postgres would roll back and say nothing.
         """
+        self.is_ending = True
         try:
             self._check()
             if self._has_failed:

@@ -26,7 +26,8 @@ class Said:
         ("LH004", errors.WrongState),
         ("LH005", errors.SchemaMismatch),
         *((state, errors.DatabaseUnavailable) for state in
-          ("08006", "08007", "57P01", "57P02", "57P03", "57014", "53300", "53100", "40001", "40P01", "55P03", "25006")),
+          ("08006", "08007", "57P01", "57P02", "57P03", "57014", "53300", "53100", "40001", "40P01", "25006")),
+        ("55P03", errors.LockTimeout),
         ("22P05", errors.ValueRefused),
         ("54000", errors.ValueRefused),
         ("42501", errors.QueryRefused),

@@ -53,6 +53,7 @@ async def test_a_producer_whose_transaction_stays_open_holds_up_nobody(database:
     async with database.transaction() as slow:
         first = int(str(await slow.call_value("enqueue_job", "echo")))
         assert await database.call_value("enqueue_job", "echo") == first + 1
+        assert await database.call_value("find_epoch") is not None
 
 
 async def test_nobody_begins_another_one_who_has_read_the_number_of_one_that_was_just_beginning(

@@ -20,7 +20,7 @@ def verdicts(done: object) -> dict[str, str]:
 
 
 CHECKS = [
-    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "workers", "notify", "clock",
+    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "workers", "epochs", "notify", "clock",
     "connections", "durability", "autovacuum", "horizon", "bloat",
 ]  # fmt: skip
 

@@ -50,7 +50,7 @@ def test_one_frame_shows_queues_workers_and_failures(cli: Cli, psql: Psql, datab
     assert lines[7].startswith("pod-1 (")
     assert lines[-3:] == [
         "at job kind queue message",
-        r"<time> 1#1 crawl shops boom\x1b[31m",
+        r"<time> 1#1 crawl shops ValueError: boom\x1b[31m",
         "q quit p pause tab section ↑↓ scroll",
     ]
 

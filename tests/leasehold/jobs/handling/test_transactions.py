@@ -108,11 +108,12 @@ def test_a_connection_of_the_callers_wakes_when_its_hooks_are_flushed(
                 async with client.hooks() as hooks, connection.transaction():
                     await client.enqueue("echo", queue="lost", connection=connection, hooks=hooks)
                     raise ZeroDivisionError
-            async with client.hooks() as hooks:
+            async with client.hooks() as hooks, connection.transaction():
                 await client.enqueue("echo", queue="dropped", connection=connection, hooks=hooks)
                 hooks.discard()
             assert (effects.rings, effects.told) == ([{"mail"}], [1])
-            await client.enqueue("echo", queue="in time", connection=connection)
+            async with connection.transaction():
+                await client.enqueue("echo", queue="in time", connection=connection)
             assert (effects.rings, effects.told) == ([{"mail"}], [1])
 
     in_flavour("asyncio", main)

@@ -104,7 +104,7 @@ def test_a_job_is_shown_with_args_error_and_timeline(cli: Cli, psql: Psql, datab
         "created",
         "claimed 1 pod-1",
         "started 1 pod-1",
-        "failed 1 pod-1 no such shop",
+        "failed 1 pod-1 ValueError: no such shop",
     ]
 
 

@@ -33,7 +33,7 @@ def test_what_happened_is_shown_in_its_order(cli: Cli, psql: Psql, database_url:
     done = cli("events", "--output", "text")
     assert done.code == 0
     assert steady(done.out) == [
-        r"<time> job_retried     job 1 #1 crawl@shops on pod-1  boom\x1b[31m",
+        r"<time> job_retried     job 1 #1 crawl@shops on pod-1  ValueError: boom\x1b[31m",
         "<time> job_completed   job 1 #2 crawl@shops on pod-1",
         "<time> job_cancelled   job 2 parse@default  enough",
     ]
