@@ -7,7 +7,7 @@ back to the pool. Should trio-asyncio fall behind CPython, only this file change
 
 # asyncpg and trio-asyncio carry no types; what they return is typed where it leaves this module.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownLambdaType=false, reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
+# pyright: reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
@@ -57,17 +57,13 @@ class Transaction(OpenTransaction):
         try:
             await cross(self._inner.commit)
         except trio.Cancelled:
-            if not self._inner.is_ending:  # cancelled on the way there
-                await self.roll_back()
+            await self.roll_back()  # where it was cancelled on the way there
             raise
 
     async def roll_back(self) -> None:
         """Undo everything. Cannot be cancelled, and takes a few seconds at most."""
-        await self._shielded(lambda: cross(self._inner.roll_back))
-
-    async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
         with trio.CancelScope(shield=True):
-            await action()
+            await cross(self._inner.roll_back)
 
 
 class ReservedConnection(Caller):

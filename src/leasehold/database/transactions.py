@@ -45,9 +45,6 @@ class PooledTransaction(AsyncioTransaction):
     """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`.
 
     Nobody else may end it: once SQL of the caller has ended it, every statement raises TransactionEnded.
-
-    Attributes:
-        is_ending: whether `commit` has begun; from then on it gives the connection back, whatever happens.
     """
 
     flushes = True
@@ -56,7 +53,7 @@ class PooledTransaction(AsyncioTransaction):
         super().__init__(connection)
         self._transaction = transaction
         self._pool = pool
-        self.is_ending = False
+        self._is_committing = False
         self._is_told = False
         self._has_failed = False
 
@@ -74,7 +71,6 @@ class PooledTransaction(AsyncioTransaction):
         """Commit. Raises DatabaseUnavailable where it is not known whether the commit took place; TransactionEnded, and
         QueryRefused where a statement has failed and nothing undid it: Postgres would roll back and say nothing.
         """
-        self.is_ending = True
         try:
             self._check()
             if self._has_failed:
@@ -82,6 +78,7 @@ class PooledTransaction(AsyncioTransaction):
         except BaseException:
             await self.roll_back()
             raise
+        self._is_committing = True
         try:
             with translated():
                 await self._transaction.commit()
@@ -91,7 +88,12 @@ class PooledTransaction(AsyncioTransaction):
         await release(self._pool, self.connection)
 
     async def roll_back(self) -> None:
-        """Undo everything; a connection that does not answer is thrown away, which undoes it as well."""
+        """Undo everything; a connection that does not answer is thrown away, which undoes it as well.
+
+        Does nothing where a commit has begun: that gives the connection back, whatever becomes of it.
+        """
+        if self._is_committing:
+            return
         if not self._is_told and _is_over(self.connection):
             log.error("%s", TransactionEnded())
         try:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leasehold.cli.checks import connection, epochs, grants, health, schema, work
+from leasehold.cli.checks import claiming, connection, epochs, grants, health, schema, work
 from leasehold.cli.checks.verdicts import Check, skipped
 from leasehold.errors import QueryRefused
 
@@ -30,8 +30,9 @@ async def check_all(
         schema.check_schema(state),
         await _look("drift", lambda: schema.check_drift(database), is_ours),
         await _look("grants", lambda: grants.check_grants(database), is_ours),
-        await _look("partitions", lambda: schema.check_partitions(database), fits),
+        await _look("partitions", lambda: schema.check_partitions(database, settings.retention_days), fits),
         await _look("jobs", lambda: work.check_jobs(database), fits and not state.differing),
+        await _look("claims", lambda: claiming.check_claims(database), fits and not state.differing),
         await _look("workers", lambda: work.check_workers(database, settings), fits and not state.differing),
         await _look("epochs", lambda: epochs.check_epochs(database), fits and not state.differing),
         await connection.check_notify(database, settings),

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from leasehold.database import Caller
 
 LONGEST_NAPTIME = 10
-PINNED_SECONDS = 300
+PINNED_SECONDS, HARMFUL_SECONDS = 300.0, 5.0
 MOST_DEAD = 50_000
+VACUUMED_SECONDS = 120
 LEAST_FREE_SHARE = 0.05
 LEAST_FREE_BYTES = 1 << 30
 SHOWN_QUERY = 80
@@ -64,9 +65,13 @@ CURES = {
 DEAD = """
 select relname::text as name, n_dead_tup as dead, n_live_tup as live,
        extract(epoch from clock_timestamp() - greatest(last_autovacuum, last_vacuum))::float8 as vacuumed_ago
-  from pg_stat_user_tables where schemaname = 'leasehold' and n_dead_tup > $1 and n_dead_tup > 2 * n_live_tup
+  from pg_stat_user_tables t
+ where schemaname = 'leasehold' and n_dead_tup > $1 and n_dead_tup > 2 * n_live_tup
+   and not coalesce(greatest(last_autovacuum, last_vacuum) > clock_timestamp() - make_interval(secs => $2), false)
+   and not exists (select from pg_stat_progress_vacuum v where v.relid = t.relid)
  order by n_dead_tup desc
 """
+DEAD_JOBS = "select n_dead_tup as dead from pg_stat_user_tables where relid = to_regclass('leasehold.jobs')"
 
 
 async def check_durability(database: Caller) -> Check:
@@ -98,12 +103,18 @@ async def check_autovacuum(database: Caller) -> Check:
     return advise("autovacuum", f"looks every {seconds} s", advice)
 
 
-async def check_horizon(database: Caller, longest: float = PINNED_SECONDS) -> Check:
-    """No old transaction keeps vacuum from removing dead rows; if one does, it is named."""
+async def check_horizon(database: Caller, longest: float | None = None) -> Check:
+    """No old transaction keeps vacuum from removing dead rows; if one does, it is named.
+
+    A transaction is old after five minutes. Where a claim already has many dead rows of jobs to pass, it is old after seconds.
+    """
     [right] = await database.fetch(MAY_SEE_OTHERS)
     if not right["may_see"]:
         advice = "grant pg_read_all_stats (or pg_monitor) to this role to see who keeps vacuum from its work"
         return advise("horizon", "this role does not see other sessions", advice)
+    if longest is None:
+        dead = sum([row["dead"] for row in await database.fetch(DEAD_JOBS)])
+        longest = HARMFUL_SECONDS if dead > MOST_DEAD else PINNED_SECONDS
     return judge_pins(await database.fetch(PINS), longest)
 
 
@@ -126,8 +137,8 @@ def judge_pins(pins: Sequence[Any], longest: float) -> Check:
 
 
 async def check_bloat(database: Caller, most: int = MOST_DEAD) -> Check:
-    """Dead rows do not outnumber the living."""
-    rows = await database.fetch(DEAD, most)
+    """Dead rows do not outnumber the living where vacuum has not just looked; what it cannot remove, the horizon tells."""
+    rows = await database.fetch(DEAD, most, VACUUMED_SECONDS)
     if not rows:
         return ok("bloat", "few dead rows")
     when = [

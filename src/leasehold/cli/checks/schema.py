@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from leasehold.cli.checks.verdicts import Check, advise, ok, problem
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from leasehold.database.migrations.description import Description, Drift
 
 WANTED_DAYS_AHEAD = 2
+MOST_DAYS_LATE = 2
 MOST_NAMED = 5
 PARTITIONED = ("finished_jobs", "job_events")
 
@@ -90,12 +91,13 @@ def _name(objects: Sequence[str]) -> str:
     return ", ".join(name.partition("(")[0] for name in objects[:MOST_NAMED]) + more
 
 
-async def check_partitions(database: Database) -> Check:
-    """Partitions exist for the coming days, and nothing has gone where there was none."""
+async def check_partitions(database: Database, retention_days: int) -> Check:
+    """Partitions exist for the coming days, old ones are dropped, and nothing has gone where there was none."""
     names = {row["name"] for row in await database.fetch(PARTITIONS)}
     [row] = await database.fetch(TODAY)
     [stray] = await database.fetch(IN_DEFAULTS)
-    return judge_partitions(days_with_partitions(names, row["today"]), stray["rows"])
+    kept = days_kept(names, row["today"])
+    return judge_partitions(days_with_partitions(names, row["today"]), stray["rows"], kept - retention_days)
 
 
 def days_with_partitions(names: Collection[str], today: date) -> int:
@@ -106,11 +108,23 @@ def days_with_partitions(names: Collection[str], today: date) -> int:
     return days
 
 
-def judge_partitions(days: int, stray: int) -> Check:
-    """Enough partitions ahead, and none missed in the past."""
+def days_kept(names: Collection[str], today: date) -> int:
+    """How many days old the oldest partition is; 0 where there is none of a former day."""
+    days = [name.rpartition("_")[2] for name in names]
+    made = [datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC).date() for day in days if day.isdigit()]
+    return max(((today - day).days for day in made), default=0)
+
+
+def judge_partitions(days: int, stray: int, days_late: int = 0) -> Check:
+    """Enough partitions ahead, none missed in the past, none kept for much longer than jobs are."""
     detail = f"made for {days} days from today on"
     if days < WANTED_DAYS_AHEAD:
         return problem("partitions", detail, "is a reaper running? By hand: select leasehold.ensure_partitions()")
+    if days_late > MOST_DAYS_LATE:
+        detail += f"; the oldest one should have been dropped {days_late} days ago"
+        return problem(
+            "partitions", detail, "is a reaper running, with the LEASEHOLD_RETENTION_DAYS that are set here?"
+        )
     if stray:
         some = f"{stray} or more" if stray >= 1000 else str(stray)
         detail += f"; {some} rows are in a default partition, for a day that had none"

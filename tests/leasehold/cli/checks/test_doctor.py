@@ -20,8 +20,8 @@ def verdicts(done: object) -> dict[str, str]:
 
 
 CHECKS = [
-    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "workers", "epochs", "notify", "clock",
-    "connections", "durability", "autovacuum", "horizon", "bloat",
+    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "claims", "workers", "epochs",
+    "notify", "clock", "connections", "durability", "autovacuum", "horizon", "bloat",
 ]  # fmt: skip
 
 
@@ -103,6 +103,6 @@ def test_what_a_role_may_not_see_is_left_out(run_cli: Cli, psql: Psql, database_
     psql(database_url, f"grant select on leasehold.schema_migrations, leasehold.schema_repeatables to {name}")
     done = run_cli("doctor", "--database-url", database_url.replace("postgres@", f"{name}@"))
     found = verdicts(done.json())
-    assert {found[name] for name in ("partitions", "jobs", "workers")} == {"skipped"}
+    assert {found[name] for name in ("partitions", "jobs", "claims", "workers")} == {"skipped"}
     assert (found["horizon"], found["notify"]) == ("advice", "ok")
     psql(database_url, f"drop owned by {name}; drop role {name}")

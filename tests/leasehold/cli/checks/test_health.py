@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from leasehold.cli.checks import health
 from leasehold.cli.checks.health import (
     check_autovacuum,
     check_bloat,
@@ -48,6 +49,23 @@ async def test_the_session_that_keeps_vacuum_from_its_work_is_named(database: Da
         assert f"pg_terminate_backend({row['pid']})" in (check.advice or "")
         assert (await check_horizon(database)).detail == "no transaction is older than 5m"
     assert (await check_horizon(database, longest=0.0)).verdict == "ok"
+
+
+async def test_a_transaction_is_old_at_once_where_dead_jobs_pile_up(
+    database: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "MOST_DEAD", 20)
+    monkeypatch.setattr(health, "HARMFUL_SECONDS", 0.0)
+    async with open_database(database_url, application_name="the backup") as other, other.transaction() as idle:
+        await idle.fetch("set transaction isolation level repeatable read")
+        await idle.fetch(OF_THE_MONTH)
+        assert (await check_horizon(database)).verdict == "ok"
+        await database.execute(
+            "select leasehold.enqueue_job('echo') from generate_series(1, 50);"
+            "delete from leasehold.jobs; select pg_stat_force_next_flush()"
+        )
+        check = await check_horizon(database)
+    assert (check.verdict, "(the backup, role postgres" in check.detail) == ("problem", True)
 
 
 async def test_a_transaction_that_was_prepared_and_forgotten_is_named(server_url: str) -> None:

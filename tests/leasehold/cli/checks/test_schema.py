@@ -8,6 +8,7 @@ from leasehold.cli.checks.schema import (
     check_drift,
     check_partitions,
     check_schema,
+    days_kept,
     days_with_partitions,
     judge_drift,
     judge_partitions,
@@ -42,13 +43,21 @@ def test_partitions_that_run_out_are_a_problem() -> None:
     assert judge_partitions(2, 0).verdict == "ok"
 
 
+def test_a_partition_that_nobody_drops_is_a_problem() -> None:
+    assert days_kept(names("20301210", "20301231"), TODAY) == 21
+    assert days_kept({"finished_jobs_default"}, TODAY) == 0
+    assert judge_partitions(2, 0, days_late=2).verdict == "ok"
+    check = judge_partitions(2, 0, days_late=7)
+    assert (check.verdict, "should have been dropped 7 days ago" in check.detail) == ("problem", True)
+
+
 async def test_rows_in_a_default_partition_are_told(database: Database) -> None:
     await database.fetch("select leasehold.ensure_partitions()")
-    assert (await check_partitions(database)).verdict == "ok"
+    assert (await check_partitions(database, 14)).verdict == "ok"
     await database.execute(
         "insert into leasehold.job_events (job_id, at, event, attempt) values (1, '2001-01-01', 'x', 1)"
     )
-    check = await check_partitions(database)
+    check = await check_partitions(database, 14)
     assert (check.verdict, "1 rows are in a default partition" in check.detail) == ("advice", True)
 
 
