@@ -55,7 +55,7 @@ async def test_a_transaction_that_a_handler_left_open_holds_up_no_other_job_nor_
         others = [await fleet.client.enqueue("quick") for _ in range(50)]
         for job in others:
             await fleet.job(job, "completed")
-        assert (await fleet.client.get(forgetful)).state == "running"
+        assert (await fleet.client.get(forgetful)).state in {"claimed", "running"}
         told = await worker.until_line("an outcome waits and is tried again")
         assert f"holds the row of job {forgetful} " in told
         last = [await fleet.client.enqueue("hold", {"seconds": 1}) for _ in range(2)]

@@ -4,7 +4,8 @@
 -- Parameters  incarnation: of the worker · job_ids, attempts: the identities
 -- Returns     how many jobs it changed
 -- Errors      none
--- Tables      jobs (rows locked in the order of their ids, locked ones skipped), workers (own row; left as it is where somebody else has it)
+-- Tables      workers (own row; does nothing where somebody else has it), jobs (rows locked in the order of their ids, locked ones
+--             left for another call)
 create or replace function leasehold.clear_suspects(incarnation uuid, job_ids bigint[], attempts integer[]) returns integer language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
@@ -12,7 +13,7 @@ declare
     v_worker  leasehold.workers;
     v_changed bigint[];
 begin
-    select w.* into v_worker from leasehold.workers w where w.incarnation = clear_suspects.incarnation;
+    select w.* into v_worker from leasehold.workers w where w.incarnation = clear_suspects.incarnation for no key update skip locked;
     if v_worker.losses is null and v_worker.excused is null then
         return 0;
     end if;
@@ -36,8 +37,7 @@ begin
     update leasehold.workers w
        set losses = nullif(array(select l from unnest(w.losses) l where l.job_id <> all (v_changed)), '{}'),
            excused = nullif(array(select l from unnest(w.excused) l where l.job_id <> all (v_changed)), '{}')
-     where w.incarnation = (select f.incarnation from leasehold.workers f where f.incarnation = clear_suspects.incarnation for no key update skip locked)
-       and v_changed is not null;
+     where w.incarnation = clear_suspects.incarnation and v_changed is not null;
     return coalesce(cardinality(v_changed), 0);
 end
 $$;

@@ -2,7 +2,8 @@
 --             (reschedule).
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now, for each · event: released or
 --             rescheduled · reasons: one for each, or null
--- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again
+-- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again; so is one that
+--             was taken away and is blamed still because of that
 -- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
 -- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens, clear_suspects
 create or replace function leasehold.return_jobs(
@@ -16,6 +17,7 @@ declare
     v_keys   text[];
     v_queues text[];
     v_past   record;
+    v_blamed bigint[];
 begin
     with chosen as materialized (
         select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason, v_now + make_interval(secs => least(greatest(0, r.delay), leasehold.longest_time())) as run_at,
@@ -54,9 +56,13 @@ begin
     if cardinality(v_ids) is distinct from cardinality(return_jobs.job_ids) then
         if return_jobs.event = 'released' then
             perform leasehold.clear_suspects(return_jobs.incarnation, return_jobs.job_ids, return_jobs.attempts);
+            v_blamed := array(select l.job_id from leasehold.workers w cross join unnest(w.losses || w.excused) l
+                               where w.incarnation = return_jobs.incarnation
+                                 and (l.job_id, l.attempt) in (select c.id, c.attempt from unnest(return_jobs.job_ids, return_jobs.attempts) c(id, attempt))
+                                 and exists (select from leasehold.jobs j where j.id = l.job_id and j.crashes is not null));
         end if;
         return query
-        select r.job_id, r.reason
+        select r.job_id, case when r.job_id = any (v_blamed) then 'busy' else r.reason end
           from (select array_agg(c.id) as ids, array_agg(c.attempt) as attempts
                   from unnest(return_jobs.job_ids, return_jobs.attempts) c(id, attempt)
                  where v_ids is null or c.id <> all (v_ids)) refused
