@@ -71,17 +71,29 @@ def judge_states(history: History, job: int) -> Iterator[Violation]:
 
 
 def judge_writers(history: History, job: int) -> Iterator[Violation]:
-    """I5: a renewal comes from the owner's process; a job is given up by its owner, or taken when its lease has run out."""
+    """I5: a renewal comes from the owner's process; a job is given up by its owner, or taken when its lease has run out.
+
+    Instead of taking its last attempt from a worker that may only have been stopped, a reaper gives it one lease more.
+    """
     for each in history.versions[job]:
         if not isinstance(each, Change) or each.old_owner is None or each.state is None:
             continue
         if writes_as_owner(history, each.by, each.old_owner):
             continue
-        if each.state in HELD and (each.lease != each.old_lease or each.state != each.old_state):
+        if (
+            each.state in HELD
+            and (each.lease != each.old_lease or each.state != each.old_state)
+            and not _is_reprieve(each)
+        ):
             yield Violation("I5", f"job {job}: {each.by!r} renewed a lease that another process holds", [each])
         if each.state not in HELD and each.old_lease is not None and each.old_lease > each.at:
             early = each.old_lease - each.at
             yield Violation("I5", f"job {job} was taken from its owner {early:.3f} s before its lease ran out", [each])
+
+
+def _is_reprieve(each: Change) -> bool:
+    has_run_out = each.old_lease is not None and each.old_lease <= each.at
+    return has_run_out and each.state == each.old_state
 
 
 def judge_ends(history: History, job: int) -> Iterator[Violation]:

@@ -37,12 +37,14 @@ def server_database(server: Server, *, migrated: bool) -> Generator[str]:
         yield dsn
 
 
-def rounds_of(command: Command, number: signal.Signals, also: Sequence[int] = ()) -> list[Interrupted]:
+def rounds_of(
+    command: Command, number: signal.Signals, also: Sequence[int] = (), rounds: int = ROUNDS
+) -> list[Interrupted]:
     """The command interrupted at one moment after the other; fails, saying how to repeat it, if one end is wrong."""
     with short_folder() as folder:
         span = span_of(command, folder)
     done: list[Interrupted] = []
-    for moment in moments(span, ROUNDS, SEED):
+    for moment in moments(span, rounds, SEED):
         with short_folder() as folder:
             done.append(interrupt(command, moment, number, folder))
             if not done[-1].fault(number, also):
@@ -104,4 +106,4 @@ def test_up_leaves_neither_processes_nor_postgres(number: signal.Signals, also: 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_demo_leaves_neither_processes_nor_postgres(number: signal.Signals) -> None:
-    rounds_of(Command(["demo"], {}), number)
+    rounds_of(Command(["demo"], {}), number, rounds=max(1, ROUNDS // 3))  # each is as long as a demo
