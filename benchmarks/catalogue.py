@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from benchmarks import backlog, drain, enqueue, fleet, http, idle, memory, pickup, ticks
+from benchmarks import backlog, drain, enqueue, fleet, herd, http, idle, memory, pickup, ticks
 from benchmarks.figures import Result, Say, Size
 from benchmarks.server import Server
 
@@ -18,6 +18,7 @@ BENCHMARKS: Mapping[str, Measure] = {
     "http": http.measure,
     "idle": idle.measure,
     "fleet": fleet.measure,
+    "herd": herd.measure,
     "backlog": backlog.measure,
     "memory": memory.measure,
     "ticks": ticks.measure,

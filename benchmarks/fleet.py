@@ -71,10 +71,10 @@ async def measure(server: Server, size: Size, say: Say) -> FleetResult:
     async with AsyncExitStack() as stack:
         if server.pid is not None and wanted.workers * CONNECTIONS_EACH > 200:
             say("starting a Postgres with more connections")
-            server = await stack.enter_async_context(_roomy_server(wanted.workers * CONNECTIONS_EACH + 50))
+            server = await stack.enter_async_context(roomy_server(wanted.workers * CONNECTIONS_EACH + 50))
         admin = await stack.enter_async_context(connected(server.dsn))
         dsn = await stack.enter_async_context(server.database())
-        crew = await stack.enter_async_context(_crew(dsn, wanted, say))
+        crew = await stack.enter_async_context(workers_of(dsn, wanted, say))
         inside = await stack.enter_async_context(connected(dsn))
         await until(
             inside, f"select count(*) = {wanted.workers} from leasehold.workers where idle and listening", seconds=180
@@ -153,7 +153,7 @@ async def _pause(inside: Connection, wanted: FleetSize) -> Stop:
 
 
 @asynccontextmanager
-async def _crew(dsn: str, wanted: FleetSize, say: Say) -> AsyncGenerator[list[psutil.Process]]:
+async def workers_of(dsn: str, wanted: FleetSize, say: Say) -> AsyncGenerator[list[psutil.Process]]:
     each = wanted.workers // wanted.processes
     say(f"starting {wanted.processes} processes with {each} workers each")
     started = [
@@ -175,7 +175,7 @@ async def _crew(dsn: str, wanted: FleetSize, say: Say) -> AsyncGenerator[list[ps
 
 
 @asynccontextmanager
-async def _roomy_server(connections: int) -> AsyncGenerator[Server]:
+async def roomy_server(connections: int) -> AsyncGenerator[Server]:
     """A Postgres like that of the other benchmarks, with room for more connections."""
     folder = await asyncio.to_thread(_make_folder)
     try:

@@ -1,4 +1,4 @@
-"""What a worker does when it hears a notice."""
+"""What a worker does when it hears a notice. Which workers a notice names is decided in SQL, by `name_idle_workers`."""
 
 from __future__ import annotations
 

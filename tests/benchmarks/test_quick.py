@@ -39,6 +39,7 @@ EXPECTED = {
         "HOT share of the updates",
         "last claim after a queue was paused",
     ),
+    "herd": ("50 jobs a second, 1 workers: CPU of Postgres", "50 jobs a second, 4 workers: until claimed, p99"),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
     "memory": ("idle worker", "peak over 2,000 jobs"),
     "ticks": ("ticks fired", "ticks fired twice", "ticks missing", "after the tick, p99"),
