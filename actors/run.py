@@ -44,7 +44,7 @@ class Drainable(Protocol):
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name in log lines."""
         ...
 
     async def run(self) -> None:
@@ -65,22 +65,22 @@ async def run_actors(
 ) -> int:
     """Run actors until they are told to stop.
 
-    SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second one
-    interrupts running handlers and hands their jobs back; the process ends five seconds later at the latest, and a
-    handler that cannot be interrupted is left to its lease. A third one ends the process on the spot. All of that holds
-    for a blocked event loop, too.
+    SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second
+    signal interrupts running handlers and hands their jobs back; the process ends within five seconds, and the lease of
+    a handler that cannot be interrupted runs out. A third one ends it at once. A blocked event loop changes none of it.
 
     Args:
-        names: of `worker`, `scheduler`, `reaper` (which brings janitor and accountant).
+        names: any of `worker`, `scheduler` and `reaper`; `reaper` also starts the janitor and the accountant.
         settings: of the process.
-        app: handlers; `echo` and `dummy` are there without.
-        begin: what comes before the actors, again and again while it raises DatabaseUnavailable; probes answer meanwhile.
+        app: its handlers run besides the built-in `echo` and `dummy`.
+        begin: called before the actors, and again while it raises DatabaseUnavailable; probes answer meanwhile.
 
     Returns:
         The exit code: 0 after draining, 1 after an interruption; 130 if the first signal was SIGINT.
 
     Raises:
-        BadInput: an unknown name, or an app without handlers. ActorFailed: see `supervise`. And what `begin` raises.
+        BadInput: an unknown name, an app without handlers, or what `check_process_kinds` raises.
+        ActorFailed: see `supervise`. SchemaMismatch, QueryRefused: from `begin`.
     """
     unknown = set(names) - set(ACTORS)
     if unknown or not names:

@@ -1,4 +1,4 @@
-"""LISTEN and NOTIFY: one channel, typed notices, and who hears them. Hints that make things faster, never needed.
+"""LISTEN and NOTIFY: one channel, typed notices and their subscribers. Notices make things faster; nothing needs them.
 
-Actors, client and gateway come in; it knows the database and no jobs. Start in `channel.py`.
+Actors, client and gateway import this package. It knows the database and no jobs. Start in `channel.py`.
 """

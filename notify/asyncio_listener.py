@@ -1,4 +1,4 @@
-"""A LISTEN connection that opens by itself, in the asyncio flavour, and tells what it hears."""
+"""A LISTEN connection for asyncio. It connects by itself and passes each payload on."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ log = logging.getLogger(__name__)
 
 SHORTEST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0
-# Behind a pooler that keeps notifications away; it may have been set up anew since.
+# The pause behind a pooler that keeps notifications away: its configuration may change.
 DEAF_PAUSE = 300.0
 
 
 class AsyncioListener:
-    """Listens while it is open; after a loss it listens anew, with back-off.
+    """Listens while it is open. After a loss it connects again, with back-off.
 
     Args:
         hear: called with each payload.
-        missed: called when notifications may have been missed: each time it begins to listen, and when it was lost.
-        channel: where it listens.
+        missed: called when notifications may have been missed: after each connect and after each loss.
+        channel: the channel to listen on.
 
     Attributes:
-        listening: whether it does just now, as far as is known.
+        listening: whether the connection is open and hears the channel, as far as is known.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class AsyncioListener:
             self._task = asyncio.create_task(self._listen(), name="leasehold ear")
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening, and wait until the connection is closed."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()

@@ -1,16 +1,18 @@
-"""The channel, and what may be said on it.
+"""The NOTIFY channel and its payloads.
 
-    wake            every worker looks for jobs            wake:QUEUE   those that serve the queue
-    ring:NAMES:QUEUE   of those that serve the queue these do; NAMES are the first eight characters of their incarnations,
-                    with commas between
-    reap            the reaper looks for expired leases    tick         the scheduler looks for due jobs
-    lost:ID:ATTEMPT:REASON   the owner of that attempt does not hold the job any more
-    pause:QUEUE     nothing is claimed from the queue any more: hand back what has not begun
-    command:INCARNATION      a command for that worker
-    closed:CHAIN    a chain that is waited for has ended (or was deleted)
-    ping:TOKEN      a listener asking itself whether it still hears
+    wake                     every worker looks for jobs
+    wake:QUEUE               every worker that serves the queue looks for jobs
+    ring:NAMES:QUEUE         as wake:QUEUE, but only these workers; NAMES are the first eight characters of their
+                             incarnations, with commas between
+    reap                     the reaper looks for expired leases
+    tick                     the scheduler looks for due jobs and due schedules
+    lost:ID:ATTEMPT:REASON   the worker of this attempt does not hold the job any more
+    pause:QUEUE              the queue was paused: workers hand back its jobs that have not begun
+    command:INCARNATION      there is a command for this worker
+    closed:CHAIN             a chain that somebody waits for has ended or was deleted
+    ping:TOKEN               a listener checks whether it hears its own notifications
 
-A notification only makes things faster. Anybody with psql can send one, so nonsense is expected.
+A notification only makes things faster. Anybody with psql can send one, so a payload may be nonsense.
 """
 
 from __future__ import annotations
@@ -25,13 +27,18 @@ NAME_LENGTH = 8
 
 
 class Wake(msgspec.Struct, frozen=True):
-    """Look for jobs; `queue` None means every queue. `names`: which workers, by the beginnings of their incarnations; None: all."""
+    """Look for jobs.
+
+    Attributes:
+        queue: for the workers that serve it; None: every queue.
+        names: for these workers, by the first eight characters of their incarnations; None: all.
+    """
 
     queue: str | None = None
     names: frozenset[str] | None = None
 
     def means(self, incarnation: UUID) -> bool:
-        """Whether the worker with this incarnation is to look."""
+        """Whether the notice is for the worker with this incarnation."""
         return self.names is None or str(incarnation)[:NAME_LENGTH] in self.names
 
 
@@ -70,7 +77,7 @@ class Closed(msgspec.Struct, frozen=True):
 
 
 class Ping(msgspec.Struct, frozen=True):
-    """A listener's question to itself."""
+    """A listener checks whether it hears its own notifications."""
 
     token: str
 
@@ -80,7 +87,7 @@ Notice = Wake | Reap | TickNotice | Lost | Pause | CommandNotice | Closed | Ping
 
 
 def parse_notice(payload: str) -> Notice | None:
-    """What a payload says; None for nonsense."""
+    """The notice in a payload; None where the payload is no notice."""
     word, _, rest = payload.partition(":")
     match word:
         case "wake" | "ring" if len(payload) <= MAX_PAYLOAD:

@@ -1,8 +1,8 @@
-"""The doorbell of the clients: after a commit, wake idle workers of the queues that got jobs.
+"""The doorbell of clients: after a commit it wakes idle workers of the queues that got jobs.
 
-Notifying inside the writing transaction takes a lock that every committer of the whole server waits for, so a client
-that owns its transaction rings afterwards, from a task of its own, at most once per queue in ten milliseconds. Should
-the process die in between, the next poll of a worker finds the job.
+A NOTIFY inside the writing transaction takes a lock that every commit of the whole server waits for. So a client that
+owns its transaction notifies after the commit, from a separate task, at most once per queue in ten milliseconds. If the
+process dies in between, the next poll of a worker finds the job.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ Send = Callable[[list[str]], Awaitable[None]]
 
 
 class Doorbell:
-    """Collects queues to be rung for. `ring` never waits."""
+    """Collects queues, and wakes their idle workers in one statement. `ring` never waits.
+
+    Args:
+        wait: returns once `wake` was called.
+        wake: ends `wait`; does not wait itself.
+        pause: sleeps between two statements.
+    """
 
     def __init__(
         self, wait: Callable[[], Awaitable[object]], wake: Callable[[], object], pause: Callable[[], Awaitable[object]]
@@ -34,19 +40,19 @@ class Doorbell:
         self._pause = pause
 
     def ring(self, queues: set[str]) -> None:
-        """Have idle workers of these queues woken soon."""
+        """Wake idle workers of these queues soon."""
         self._queues |= queues
         self._wake()
 
     async def flush(self, caller: Caller) -> None:
-        """Ring now for what has been collected; a failure is left to the workers' polling."""
+        """Wake idle workers of the collected queues now. A failure is ignored: the workers' polls find the jobs."""
         queues, self._queues = self._queues, set()
         if queues:
             with suppress(LeaseholdError):
                 await caller.call("wake_idle_workers", sorted(queues))
 
     async def answer(self, caller: Caller) -> None:
-        """Ring whenever there is something to ring for, until cancelled."""
+        """Wake workers whenever `ring` was called, until cancelled."""
         while True:
             await self._wait()
             await self.flush(caller)
@@ -55,7 +61,7 @@ class Doorbell:
 
 @asynccontextmanager
 async def open_doorbell(caller: Caller) -> AsyncGenerator[Doorbell]:
-    """A doorbell that rings over `caller`, under trio or asyncio; what is left is rung for when the block ends."""
+    """A doorbell that notifies over `caller`, under trio or asyncio. A block that ends well rings for what is left."""
     opened = _trio_doorbell(caller) if running_flavour() == "trio" else _asyncio_doorbell(caller)
     async with opened as doorbell:
         yield doorbell

@@ -1,7 +1,7 @@
-"""The LISTEN connection.
+"""The LISTEN connection of a process.
 
-It awaits nothing but the socket and its own check, listens anew with back-off after a loss, and then has all subscribers look
-for themselves, since notices sent in between are gone.
+It waits for nothing but the socket and its own check. After a loss it connects again, with back-off, and tells all
+subscribers that notices may have been missed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Listener:
     async def run(self) -> None:
         """Listen until cancelled; behind a pooler that keeps notifications away, try again every five minutes.
 
-        Raises DatabaseUnavailable when the connection is lost or turns out deaf.
+        Raises DatabaseUnavailable when the connection is lost or does not hear its own notifications.
         """
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Which subscriber hears which notice."""
+"""Hands each notice to the functions that subscribed to its type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ N = TypeVar("N", bound=Notice)
 
 
 class Switchboard:
-    """Hands each notice to those who asked for its type. Subscribers are called at once and must not wait or raise."""
+    """Hands each notice to the subscribers of its type. They are called at once and must not wait or raise.
+
+    Attributes:
+        listening: whether a connection hears the channel at present.
+    """
 
     def __init__(self) -> None:
         self._subscribers: dict[type[Any], list[Callable[[Any], object]]] = {}
@@ -27,11 +31,11 @@ class Switchboard:
         self._everybody.append(hear)
 
     def publish(self, notice: Notice) -> None:
-        """Hand a notice on."""
+        """Call the subscribers of this notice's type."""
         for hear in self._subscribers.get(type(notice), ()):
             hear(notice)
 
     def publish_reconnect(self) -> None:
-        """Tell everybody to look for themselves."""
+        """Tell the subscribers of `subscribe_reconnect` that notices may have been missed."""
         for hear in self._everybody:
             hear()

@@ -1,4 +1,4 @@
-"""Tells the observers of a worker what has happened to its jobs; silent, and next to free, where nobody listens."""
+"""Tells the observers of a worker what has happened to its jobs. Without subscribers it costs next to nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from leasehold.observability.observers import Observers
 
 
 class MadeJob(msgspec.Struct):
-    """What is told of a job that a completion made."""
+    """What events say about a job that a completion made."""
 
     kind: str
     queue: str | None = None
@@ -74,13 +74,16 @@ class Announcer:
             self._emit(WorkerError(actor=actor, error=str(error) or repr(error), again_in=again_in, **self._who()))
 
     def claimed(self, jobs: Iterable[HeldJob]) -> None:
-        """Jobs are under our lease."""
+        """The worker has claimed these jobs."""
         if JobClaimed in self.heard:
             for held in jobs:
                 self._emit(JobClaimed(**self._facts(held)))
 
     async def unblocked(self, caller: Caller, jobs: Sequence[HeldJob]) -> None:
-        """Tell which of these claimed jobs chains had blocked. Asks the database; callers look into `heard` themselves."""
+        """Tell which of these claimed jobs had waited for chains. Callers look into `heard` first.
+
+        It asks the database. Raises DatabaseUnavailable.
+        """
         rows = await caller.call("list_unblocked_jobs", [held.id for held in jobs], [held.attempt for held in jobs])
         freed = {row["job_id"] for row in rows}
         for held in jobs:
@@ -88,18 +91,18 @@ class Announcer:
                 self._emit(JobUnblocked(job_id=held.id, kind=held.row["kind"], queue=held.row["queue"]))
 
     def started(self, held: HeldJob) -> None:
-        """A handler is about to be called. Callers on the hot path look into `heard` themselves."""
+        """A handler is about to be called. Callers look into `heard` first, since this is called for every job."""
         waited = max(0.0, (datetime.now(UTC) - held.row["run_at"]).total_seconds())
         self._emit(JobStarted(waited=waited, **self._facts(held)))
 
     def completed(self, outcomes: Iterable[Completed], refused: Iterable[Row]) -> None:
-        """Chains have come to their end with these jobs."""
+        """These jobs have completed, and each was the last of its chain. `refused`: rows of those not accepted."""
         if JobCompleted in self.heard or ChainCompleted in self.heard:
             for outcome in _accepted(outcomes, refused):
                 self._job_completed(outcome.held, has_next=False)
 
     def continued(self, outcome: Continued | Committed, new_ids: Sequence[int] | None) -> None:
-        """A job has completed and made others: first those that begin chains, then the next one of its own."""
+        """A job has completed and made others. `new_ids`: jobs that begin chains, then the next one of its own."""
         if not self.heard:
             return
         self._job_completed(outcome.held, has_next=outcome.has_next)
@@ -196,4 +199,4 @@ def _ran_for(held: HeldJob) -> float:
 
 
 SILENT = Announcer(Observers(), WorkerIdentity(""))
-"""For actors that nobody watches."""
+"""An announcer without subscribers."""

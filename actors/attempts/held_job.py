@@ -19,10 +19,10 @@ from leasehold.jobs.handling.job_host import JobHost
 from leasehold.jobs.kinds.kind import Kind
 
 SHUTDOWN = "shutdown"
-"""Why a handler is cancelled whose worker ends; its job is handed back."""
+"""The reason for cancelling a handler when its worker ends; its job is handed back."""
 
 UNRENEWED = "error"
-"""Why a handler is cancelled whose lease cannot be renewed for lack of the database."""
+"""The reason for cancelling a handler when its lease cannot be renewed because the database is away."""
 
 EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
 
@@ -85,7 +85,7 @@ class HeldJob:
 
     @property
     def is_suspect(self) -> bool:
-        """A process has died under this job before."""
+        """Whether a process has died while it ran this job before."""
         return self.extras is not None and "crashes" in self.extras
 
     def start_clock(self, scope: trio.CancelScope) -> None:
@@ -113,19 +113,19 @@ class HeldJob:
                 self.scope.cancel(reason)
 
     def lapse(self, now: float) -> None:
-        """The trust window is over. Noticed before the lease ran out, it was the database that was away, and the job can be
-        handed back in good order; noticed later, this process stood still.
+        """Give up a job whose lease was not renewed in time. If the lease has not run out at `now`, the database was
+        away, and the job can be handed back in good order; if it has, this process stood still.
         """
         self.was_in_time = self.was_in_time or now < self.trusted_until + lease_margin(self.lease)
         self.lose(UNRENEWED)
 
     @property
     def may_go_back(self) -> bool:
-        """Whether it was given up for lack of the database alone. A job with a single attempt must not start twice."""
+        """Whether only a lost database made us give it up. A job with a single attempt must not start twice."""
         return self.lost == UNRENEWED and self.was_in_time and (self.started is None or self.row["max_attempts"] > 1)
 
     def job(self, identity: WorkerIdentity, host: JobHost | None = None) -> Job:
-        """What the handler sees. `host` is what its methods call; without one they say that there is no worker at hand."""
+        """The job as its handler sees it. Its methods call `host`; without one they raise that there is no worker."""
         row = self.row
         metadata = row["metadata"]
         job = Job(
@@ -155,6 +155,6 @@ Holdings = dict[int, HeldJob]
 
 
 def drop(holdings: Holdings, held: HeldJob) -> None:
-    """This attempt is held no more. A newer attempt of the same job, claimed meanwhile, stays."""
+    """Remove this attempt. A newer attempt of the same job, claimed meanwhile, stays."""
     if holdings.get(held.id) is held:
         del holdings[held.id]

@@ -39,7 +39,10 @@ class Completed(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The handler raised, ran out of time, or could not be called."""
+    """The handler raised, ran out of time, or could not be called.
+
+    `retry_in`: seconds until the next attempt, None: as the kind says. `discard`: the job fails for good.
+    """
 
     held: HeldJob
     error: dict[str, Any]
@@ -48,7 +51,7 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 class Rescheduled(msgspec.Struct, frozen=True):
-    """The handler asked to run later."""
+    """The handler asked to run again after `after` seconds."""
 
     held: HeldJob
     after: float
@@ -62,7 +65,10 @@ class Released(msgspec.Struct, frozen=True):
 
 
 class Continued(msgspec.Struct, frozen=True):
-    """The handler returned, and further jobs come of it; both are JSON. With `has_next` the chain goes on and has no output."""
+    """The handler returned and makes further jobs. `continuation` and `output` are JSON.
+
+    `has_next`: one of them is the next job of its chain, so that there is no output.
+    """
 
     held: HeldJob
     continuation: str
@@ -92,7 +98,7 @@ Outcome = Completed | Failed | Rescheduled | Released | Continued | Blocked | Co
 def ended(
     held: HeldJob, end: Any, started: Sequence[NewJob[Any]], check: Check
 ) -> Completed | Continued | Blocked | Failed:
-    """The outcome of a handler that returned `end` and started further chains; what cannot be written fails for good."""
+    """The outcome of a handler that returned `end` and began chains. What cannot be written fails for good."""
     try:
         if isinstance(end, WaitFor):
             return Blocked(held, encode_wait(end, check))
@@ -108,7 +114,7 @@ def ended(
 
 
 def completed(held: HeldJob, output: Any) -> Completed | Failed:
-    """The outcome of a handler that returned `output`; one that is refused fails for good, since it would be again."""
+    """The outcome of a handler that returned `output`. A bad output fails for good: the next one would be bad too."""
     if isinstance(output, EncodedOutput):
         return Completed(held, output.json)
     encoded = encode_output(output, held.kind)
@@ -116,7 +122,7 @@ def completed(held: HeldJob, output: Any) -> Completed | Failed:
 
 
 def encode_output(output: Any, kind: Kind[..., Any]) -> str | dict[str, Any] | None:
-    """The output as JSON, None for null; or the error that says why JSON cannot carry it, or how it breaks the kind's word."""
+    """The output as JSON, None for null. Or an error: it is no JSON, too long, or not what the kind promises."""
     try:
         encoded = b"null" if output is None else encode_args(output, "output")
     except InvalidArgs as error:
@@ -130,7 +136,7 @@ def encode_output(output: Any, kind: Kind[..., Any]) -> str | dict[str, Any] | N
 
 
 def raised(held: HeldJob, error: BaseException) -> Failed | Rescheduled:
-    """The outcome of a handler that raised. Never raises, whatever somebody made of the exception's class."""
+    """The outcome of a handler that raised. Never raises, even if the exception's class is broken."""
     try:
         if isinstance(error, Reschedule):
             return Rescheduled(held, float(error.after), sanitized(str(error)[:MOST_MESSAGE]))
@@ -141,8 +147,8 @@ def raised(held: HeldJob, error: BaseException) -> Failed | Rescheduled:
 
 
 def meant(error: BaseException) -> BaseException:
-    """What the handler says by it: of a group, or groups in groups, that hold nothing but one `Discard`, `Retry`,
-    `Reschedule` or `WaitFor`, raised in a child task, that one; all else as it is."""
+    """The exception that counts. A `Discard`, `Retry`, `Reschedule` or `WaitFor` that a child task raised comes in an
+    exception group: if it is alone there, it counts. Any other error is returned as it is."""
     inner = error
     while isinstance(inner, BaseExceptionGroup):
         inner, *others = cast("BaseExceptionGroup[BaseException]", inner).exceptions
@@ -152,7 +158,7 @@ def meant(error: BaseException) -> BaseException:
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Type, message, traceback and place, in what Postgres can keep and people want to read. Never raises."""
+    """The type, message, traceback and place of an error, cut short and in what Postgres can keep. Never raises."""
     told = told_of(error)
     if told is not None:
         return told
@@ -175,7 +181,7 @@ def _message(error: BaseException) -> str:
 def _traceback(error: BaseException) -> str:
     try:
         return "".join(traceback.format_exception(error))
-    except BaseException:  # somebody's class of exceptions may break anything but this
+    except BaseException:  # a broken class of exceptions can break anything but this
         return "".join(traceback.format_tb(error.__traceback__))
 
 
@@ -187,7 +193,7 @@ def _place(error: BaseException) -> str | None:
 
 
 def told_beside(told: dict[str, Any], raised: BaseException) -> dict[str, Any]:
-    """An error that is not the handler's own, with what the handler raised. Never raises."""
+    """The error `told`, which is not the handler's own, together with what the handler raised. Never raises."""
     also = describe(raised)
     message = f"{told['message']}; it raised {also['type']}: {also['message']}"
     place = {"place": also["place"]} if "place" in also else {}
@@ -195,5 +201,5 @@ def told_beside(told: dict[str, Any], raised: BaseException) -> dict[str, Any]:
 
 
 def sanitized(text: str) -> str:
-    """Without what Postgres cannot keep: NUL and lone surrogates become U+FFFD."""
+    """The text without what Postgres cannot keep: NUL becomes U+FFFD, a lone surrogate becomes a question mark."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""What people read about outcomes."""
+"""The log lines about outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_NAMED = 10
 
 
 def log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> None:
-    """Tell people about completed jobs, by name where they are few."""
+    """Log completed jobs: a line for each where they are few, else only how many."""
     if not log.isEnabledFor(logging.INFO):
         return
     if len(outcomes) > MOST_NAMED:
@@ -36,10 +36,10 @@ def log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> N
 
 
 def log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswered: Collection[int]) -> None:
-    """Tell people about failed attempts: in one line, and after the last attempt with the traceback.
+    """Log failed attempts: in one line, and after the last attempt with the traceback.
 
-    No row: this attempt had ended before, and its handler raised all the same; unless the first write went `unanswered`, and
-    this was its repetition.
+    An attempt without a row had completed its job before its handler raised. But if its job is in `unanswered`, this
+    write repeats one whose answer was lost.
     """
     for outcome in outcomes:
         row = rows.get(outcome.held.id)

@@ -14,7 +14,7 @@ MOST_PLACE = 200
 
 
 def place_of(error: BaseException) -> str | None:
-    """`shop/jobs.py:42 in charge`: the innermost frame of code that is neither ours nor a library's; None where there is none."""
+    """The innermost frame that is neither ours nor a library's, as `shop/jobs.py:42 in charge`; None without one."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     libraries = (*{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},)

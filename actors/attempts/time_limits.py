@@ -1,4 +1,4 @@
-"""How long a running handler has: its timeout, which counts while it runs, and its deadline, which is a point in time."""
+"""How long a handler may run: its timeout counts while it runs, its deadline is a point in time."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DEADLINE_PASSED = {
 
 
 class RunClock:
-    """Ends a cancel scope at the earlier of the two. Made only for jobs that have one of them.
+    """Cancels a handler at its timeout or its deadline, whichever comes first. Only jobs with one of them have a clock.
 
     Args:
         scope: of the handler, on trio's clock.
-        timeout: seconds that the handler may run; None: any.
-        deadline: on the monotonic clock; None: none.
+        timeout: seconds that the handler may run; None: no limit.
+        deadline: seconds on the monotonic clock; None: no limit.
     """
 
     def __init__(self, scope: trio.CancelScope, timeout: float | None, deadline: float | None) -> None:
@@ -39,31 +39,31 @@ class RunClock:
         self.start()
 
     def start(self) -> None:
-        """The handler runs."""
+        """Count the timeout: the handler runs."""
         self._timed_out_at = trio.current_time() + self._left
         self._scope.deadline = min(self._timed_out_at, self._deadline)
 
     def stop(self) -> None:
-        """The handler waits for a place to run: that is not held against its timeout, but the deadline is what it is."""
+        """Stop the timeout while the handler waits for a process. The deadline stays."""
         self._left = self._timed_out_at - trio.current_time()
         self._timed_out_at = inf
         self._scope.deadline = self._deadline
 
     @property
     def expired(self) -> str | None:
-        """Which of them is over now: `deadline`, `timeout` or None. In any thread."""
+        """Which limit has passed: `deadline`, `timeout` or None. Any thread may ask."""
         now = monotonic() + self._offset
         if now >= self._deadline:
             return "deadline"
         return "timeout" if now >= self._timed_out_at else None
 
     def missed(self) -> dict[str, Any] | None:
-        """What is told of a handler that comes back now by itself, if that is after the deadline."""
+        """The error of a handler that returns by itself after the deadline; None before the deadline."""
         return DEADLINE_PASSED if self.expired == "deadline" else None
 
     def error(self) -> tuple[dict[str, Any], bool]:
-        """What is told of the handler that was cancelled, and whether that is the end of the job."""
-        # The scope may have been late by what the event loop was late, never early; so what came first is meant.
+        """The error of a handler that this clock has cancelled, and whether the job fails for good."""
+        # A busy event loop cancels the scope late, never early. So the earlier of the two limits is the cause.
         if self._deadline <= self._timed_out_at:
             return DEADLINE_PASSED, True
         message = f"the handler was cancelled after its timeout of {self._timeout} s"

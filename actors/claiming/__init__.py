@@ -1,4 +1,4 @@
 """Getting jobs: the dispatcher claims, the backlog keeps what is claimed until a slot is free.
 
-The worker comes in. Start in `dispatcher.py`; what it decides is in `decisions.py`.
+The worker imports this package. Start in `dispatcher.py`; what it decides is in `decisions.py`.
 """

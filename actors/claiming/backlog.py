@@ -11,9 +11,9 @@ from leasehold.actors.attempts.held_job import HeldJob
 
 
 class Backlog:
-    """A line that slots take from without waiting while there is something in it.
+    """A line of claimed jobs. Slots take from it without waiting while it has any.
 
-    Closing it sends every slot home once the line is empty.
+    Once it is closed and empty, every slot ends.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Backlog:
         self._idle.unpark(count=len(jobs))
 
     async def take(self) -> HeldJob | None:
-        """The next job; None when the backlog is closed and empty, or this slot may go. A checkpoint only when it has to wait."""
+        """The next job; None when the backlog is closed and empty, or this slot must end. A checkpoint if it waits."""
         while not self._line:
             if self.closed or self.lets_go():
                 return None
@@ -49,18 +49,18 @@ class Backlog:
         return self._line.popleft()
 
     def dismiss(self, slots: int) -> None:
-        """Let so many slots go: those that wait at once, others when they next ask `lets_go` or find the line empty."""
+        """Have this many slots end: waiting ones at once, others when they ask `lets_go` or find the line empty."""
         self._dismissed += slots
         self._idle.unpark(count=slots)
 
     def recall(self, slots: int) -> int:
-        """Keep so many slots that were to go; returns how many had not gone yet."""
+        """Keep up to `slots` of the dismissed slots that have not ended yet; returns how many."""
         kept = min(slots, self._dismissed)
         self._dismissed -= kept
         return kept
 
     def lets_go(self) -> bool:
-        """Whether the slot that asks is one of those to go."""
+        """Whether the slot that asks must end. Each True counts as one dismissed slot."""
         if not self._dismissed:
             return False
         self._dismissed -= 1

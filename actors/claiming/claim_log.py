@@ -14,7 +14,7 @@ MOST_NAMED = 10
 
 
 def log_claims(jobs: list[HeldJob], was_rung: bool) -> None:
-    """Name each of a few jobs, count many."""
+    """Log claimed jobs: a line for each of a few, only the number of many. `was_rung`: a notification came first."""
     if len(jobs) > MOST_NAMED:
         log.debug("claimed %d jobs", len(jobs))
         return
@@ -36,11 +36,11 @@ class DispatcherStatistics(msgspec.Struct, frozen=True):
     """Counts since the start.
 
     Attributes:
-        claimed: jobs. claims: statements. empty_claims: those that found nothing. looks: polls that made no claim, because
-            nothing was pending.
-        wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found although nobody had rung for
-            them, while this worker had been idle and listening for half a second.
-        handed_back: claimed jobs given back unstarted. leaked: found by reconciliation.
+        claimed: jobs. claims: statements. empty_claims: statements that found nothing. looks: polls that made no claim,
+            because nothing was pending.
+        wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found without a notification,
+            although this worker had been idle and listening for half a second.
+        handed_back: claimed jobs given back unstarted. leaked: jobs whose claim only a reconciliation found.
     """
 
     claimed: int

@@ -9,10 +9,10 @@ MOST_PREFETCH = 1000
 
 
 def prefetch_seconds(claim_seconds: float) -> float:
-    """How far ahead to fetch where the last claim took so long: 50 ms, or three times a slow claim, a second at the most.
+    """How many seconds of work to fetch ahead: 50 ms, or three times the last claim if it was slow, at most a second.
 
-    A refill is asked for when half is left. Were that less than a claim takes, the slots would run dry at each claim, the
-    rate of finished jobs would fall, the next batch would be smaller, and so on down.
+    The next claim begins when half of it is left. If that half were shorter than a claim, the slots would run dry at
+    each claim. Then the rate of finished jobs would fall, and each batch would be smaller than the last.
     """
     return min(LONGEST_PREFETCH_SECONDS, max(PREFETCH_SECONDS, CLAIMS_AHEAD * claim_seconds))
 
@@ -20,9 +20,9 @@ def prefetch_seconds(claim_seconds: float) -> float:
 def claim_size(slots: int, busy: int, backlog: int, rate: float, claim_seconds: float = 0.0) -> int:
     """How many jobs to claim now; 0 for none.
 
-    Free slots are filled, and beyond them as much is fetched as the worker has lately finished in `prefetch_seconds`, so that
-    fast jobs come in large batches and slow ones are not held back from other workers. A refill smaller than half of
-    that waits, unless a slot is idle.
+    A claim fills the free slots. Beyond them it fetches as many jobs as the worker has lately finished in
+    `prefetch_seconds`: fast jobs come in large batches, and slow ones are left to other workers. A refill smaller than
+    half of that waits, unless a slot is idle.
     """
     prefetch = min(MOST_PREFETCH, int(rate * prefetch_seconds(claim_seconds)))
     wanted = (slots - busy) + prefetch - backlog

@@ -38,12 +38,12 @@ SWEEP_SECONDS, UNHEARD_AFTER = 30.0, 0.5
 class Dispatcher:
     """Keeps the backlog filled, as far as the worker's mode allows.
 
-    A ready worker claims and waits for a reason to claim again: a freed slot, a wake-up, the next due job, the decaying poll.
-    For as long as `hold_for` says it claims nothing and hands back what has not started. A draining one does so for good and
-    closes the backlog.
+    A ready worker claims, and waits for a reason to claim again: a freed slot, a wake-up, the next due job or poll.
+    While `hold_for` is above zero, it claims nothing and hands back what has not started. A draining one does so for
+    good and closes the backlog.
 
     Attributes:
-        turned_at: when it last had a look at what to do.
+        turned_at: when it last looked for something to do, on the monotonic clock.
     """
 
     name = "dispatcher"
@@ -98,11 +98,11 @@ class Dispatcher:
         self._signal.set()
 
     def overhear(self) -> None:
-        """Others were rung for: what we find of it is not a lost wake-up."""
+        """Other workers were notified. If this one finds their jobs, that is no lost wake-up."""
         self._overheard, self._unheard = True, False
 
     def job_ended(self, count: int) -> None:
-        """So many jobs were settled."""
+        """Count settled jobs."""
         self._rate.add(count)
 
     def slot_freed(self) -> None:
@@ -110,7 +110,7 @@ class Dispatcher:
         self._signal.set()
 
     def pause_queue(self, queue: str) -> None:
-        """Nothing is claimed from this queue any more: what of it has not started is handed back."""
+        """Hand back the jobs of this queue that have not started: it was paused."""
         self._paused.add(queue)
         self._signal.set()
 
@@ -162,7 +162,7 @@ class Dispatcher:
             await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
 
     async def _poll_once(self) -> None:
-        """Claim at the next turn if there may be something, else wait. Each half minute a poll claims, which looks closer."""
+        """Claim at the next turn if there may be a job, else wait. Each half minute a poll claims, to look closer."""
         next_claim = await self._connection.call_value("next_claim_in", list(self._identity.queues))
         if isinstance(next_claim, float) and next_claim <= 0:
             self._is_poll = False
@@ -171,7 +171,7 @@ class Dispatcher:
             await self._wait(next_claim)
 
     def _is_new_connection(self) -> bool:
-        """Whether the connection was lost and opened again since the last reconciliation: a claim may have been lost with it."""
+        """Whether the connection was reopened since the last reconciliation: the old one may have lost a claim."""
         return self._connection.opened != self._opened
 
     def _claim_size(self) -> int:
@@ -220,7 +220,7 @@ class Dispatcher:
         return len(rows)
 
     def _check_turn(self, incarnation: UUID) -> None:
-        """Raise EpochOver for an answer to what we asked as another incarnation than we are by now."""
+        """Raise EpochOver if the worker has taken a new incarnation since it asked as this one."""
         if incarnation is not self._identity.incarnation:
             raise EpochOver
 
@@ -245,7 +245,7 @@ class Dispatcher:
             await self._hand_back(self._backlog.clear())
 
     async def _hand_back(self, jobs: list[HeldJob]) -> None:
-        # Dropped first: should the release get lost, the next reconciliation finds them and nobody renews them meanwhile.
+        # Dropped first: if the release is lost, nobody renews them, and the next reconciliation finds them.
         for held in jobs:
             drop(self._holdings, held)
         if jobs:
@@ -263,8 +263,8 @@ class Dispatcher:
     async def _reconcile(self) -> None:
         """Compare what the database says we hold with what we run.
 
-        Runs with no claim in flight, so a job that the database knows and we do not is one whose claim we never heard of:
-        it is handed back. A job that we run and the database does not know is lost.
+        No claim is in flight meanwhile. So a job that the database knows and we do not has a claim that we never heard
+        of: it is handed back. A job that we run and the database does not know is lost.
         """
         before = {(held.id, held.attempt) for held in self._holdings.values()}
         incarnation = self._identity.incarnation

@@ -1,4 +1,4 @@
 """Keeping jobs: the lease keeper renews all leases of a worker, a sibling watches one running job.
 
-The worker comes in. Start in `keeper.py`; docs/leases.md has the protocol.
+The worker imports this package. Start in `keeper.py`; docs/leases.md has the protocol.
 """

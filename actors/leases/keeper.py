@@ -100,7 +100,7 @@ class Keeper:
         self._counts = {"renewed": 0, "lost": 0, "statements": 0, "loop_blocked": 0}
 
     async def run(self) -> None:
-        """Keep leases until cancelled; the thread has ended then. Raises what the thread raised."""
+        """Keep leases until cancelled. Returns when the thread has ended. Raises what the thread raised."""
         self._stopping = False
         portal = trio.lowlevel.current_trio_token()
         async with trio.open_nursery() as nursery:
@@ -146,12 +146,12 @@ class Keeper:
                     portal.run_sync_soon(self._away, self.name, error)
             slept_at = monotonic()
             await trio.sleep(wait)
-            # Where this thread overslept as well, it was the whole process that stood still.
+            # If this thread overslept as well, the whole process stood still, and no handler is to blame.
             if monotonic() - slept_at < wait + BLOCKED_AFTER / 2:
                 self._report_blocked_loop()
 
     async def renew_due(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
-        """Renew every lease whose time has come, in one statement."""
+        """Renew every lease whose time has come, in one statement. Raises DatabaseUnavailable."""
         now = monotonic()
         due = [held for held in list(self._holdings.values()) if held.lost is None and _is_due(held, now)]
         if not due:
@@ -169,7 +169,7 @@ class Keeper:
             timeout=ANSWER_SECONDS,
         )
         if incarnation is not self._identity.incarnation:
-            return  # the worker has taken a new one meanwhile, and what it kept is due again at once
+            return  # the worker has taken a new incarnation meanwhile; the jobs that it kept are still due
         self._apply(due, {row["job_id"]: row["reason"] for row in rows}, now, portal)
 
     def _apply(

@@ -1,7 +1,7 @@
 """The sibling of a running job: it holds the job's cancel scope and lives no longer than the handler.
 
-The claim's lease covers a short job whole, so a sibling is started only for a job that outlives the first look of the
-watcher; a job of a few milliseconds pays nothing for it.
+The claim's lease is long enough for a short job. So the watcher starts a sibling only for a job that is running when it
+looks; a job of a few milliseconds seldom costs one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STANDSTILL_SECONDS = 1.0
 async def stand_by(held: HeldJob) -> None:
     """Cancel the handler when its lease can no longer be trusted; end when the handler ends.
 
-    The keeper moves `trusted_until` on with each renewal, counted from before the renewal was asked for.
+    The keeper moves `trusted_until` on with each renewal, counted from the moment before it sends the renewal.
     """
     with trio.CancelScope() as scope:
         held.watched = scope

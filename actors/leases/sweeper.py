@@ -1,4 +1,4 @@
-"""Takes back what ran out where no reaper does: every worker looks now and then, and they take turns."""
+"""Takes back jobs whose leases ran out, where no reaper does: every worker looks now and then, and they take turns."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ BUSY_TIMES = 4
 class LeaseSweeper:
     """Looks about once in a poll interval, a quarter as often while every slot is busy.
 
-    The fleet as a whole looks once in three quarters of a poll interval, however many workers it has, and not at all where
-    a reaper runs. So a fleet of workers alone takes back the jobs of a dead one within a lease and a poll interval, as long
-    as one of them is idle.
+    The fleet as a whole looks once in three quarters of a poll interval, however many workers it has, and not at all
+    where a reaper runs. So a fleet of workers alone takes back the jobs of a dead one within a lease and a poll
+    interval, as long as one of them is idle.
 
     Args:
         caller: the database.
@@ -64,7 +64,7 @@ class LeaseSweeper:
             await self.sweep()
 
     async def sweep(self) -> int:
-        """Take back what has run out, if it is our turn; how many. Raises DatabaseUnavailable."""
+        """Take back jobs whose leases ran out, if it is our turn. Returns how many. Raises DatabaseUnavailable."""
         every = timedelta(seconds=LEAST_SHARE * self._poll_seconds)
         if not await self._caller.call_value("take_reap_turn", every):
             return 0
@@ -79,7 +79,7 @@ class LeaseSweeper:
 
 
 def tell_reaped(rows: Sequence[Row], observers: Observers) -> None:
-    """Say which jobs `reap_jobs` has taken back."""
+    """Log the jobs that `reap_jobs` has taken back, and tell the observers."""
     for row in rows:
         log.warning(
             "took back job %s: the lease of attempt %s on worker %s ran out; now %s",

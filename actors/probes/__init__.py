@@ -1,1 +1,1 @@
-"""The health and the metrics of a process of actors. `run.py` comes in. Start in `probes.py`."""
+"""The health and the metrics of a process of actors. `run.py` imports this package. Start in `probes.py`."""

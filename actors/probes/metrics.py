@@ -23,7 +23,7 @@ OUTCOMES: dict[type[AttemptEvent], str] = {
 
 
 class Attempts:
-    """Counts attempts by kind as they are told. Beyond 200 kinds, which a default handler may meet, all others are one."""
+    """Counts attempts by kind, from events. A default handler may meet many kinds: beyond 200 they count as one."""
 
     def __init__(self, observers: Observers) -> None:
         self._kinds: set[str] = set()
@@ -60,7 +60,7 @@ class Attempts:
 
 
 def actor_values(actors: Sequence[object]) -> Iterator[tuple[str, Values]]:
-    """What the actors count anyway, from any thread."""
+    """The statistics of the actors as metrics. Any thread may call it."""
     yield "leasehold_build_info", {(version("leasehold"),): 1}
     for actor in actors:
         if isinstance(actor, Worker):

@@ -37,7 +37,7 @@ class Watched:
         self._since = monotonic()
 
     def problem(self, now: float, seconds: float) -> str | None:
-        """What is wrong with it, after it has not moved for so long."""
+        """What is wrong, once it has not moved for more than `seconds`; else None. `now` is on the monotonic clock."""
         mark = self._mark()
         if mark is None or mark != self._last:
             self._last, self._since = mark, now
@@ -46,7 +46,7 @@ class Watched:
 
 
 class Probes:
-    """Keeps the health of this process true, and serves it.
+    """Keeps the health of this process up to date, and serves it.
 
     Args:
         actors: of this process.

@@ -1,4 +1,4 @@
-"""Inside a process: call handlers, one after the other, and put into bytes what came of it."""
+"""Inside a process: calls handlers, one after the other, and encodes their answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from leasehold.database import Row
 
 OOM_SCORE = 500
 STACK_SIGNAL = signal.SIGUSR1
-"""Has the process write where it is, even while C code holds the interpreter lock."""
+"""Makes the process write its stack, even while C code holds the interpreter lock."""
 
 
 class _ProcessState:
@@ -58,8 +58,8 @@ class _ProcessState:
 
 
 def prepare(setup: bytes) -> int:
-    """Make a new process ours; returns its pid. It leads a session of its own, so that signals of a terminal and of
-    process managers reach the worker, which decides, and so that it can be killed with all that it has started."""
+    """Set up a new process; returns its pid. It leads a session of its own. So signals of a terminal reach only the
+    worker, which decides, and the process can be killed together with all that it has started."""
     chosen = decode_setup(setup)
     with suppress(PermissionError):
         os.setsid()
@@ -102,7 +102,7 @@ def respond(number: int, encoded: bytes) -> Reply | None:
     if not _ProcessState.pid:
         return None
     answer = _respond(decode_request(encoded))
-    with suppress(Exception):  # whatever the handler made of it
+    with suppress(Exception):  # the handler may have closed or replaced it
         sys.stdout.flush()
     return number, os.getpid(), encode(answer)
 
@@ -132,13 +132,13 @@ def _call(request: Request) -> Any:
 
 
 def _job(request: Request, kind: Kind[..., Any], speaker: OutputFileWriter) -> Job:
-    """The job as the handler sees it: its data, a line to the worker, and no database behind it."""
+    """The job as the handler sees it: its data, and a way to report progress, but no database."""
     held = HeldJob(cast("Row", request.row), kind, claimed_at=0.0, renew_after=1.0)
     return held.job(WorkerIdentity(request.worker_id, request.incarnation), ProcessJobHost(speaker))
 
 
 class ProcessJobHost:
-    """What a job has at hand in a process: it can say something, and that is all."""
+    """What stands behind the methods of a job in a process: it takes progress and log lines, and nothing else."""
 
     def __init__(self, buffer: OutputFileWriter) -> None:
         self.progress_sink = buffer
@@ -150,18 +150,18 @@ class ProcessJobHost:
         """A process is killed, not told."""
 
     def session(self, job: HostedJob) -> Any:
-        """Of this attempt."""
+        """The session of this attempt."""
         return ProcessAttemptSession(job.id)
 
 
 class ProcessAttemptSession:
-    """An attempt in a process: what it says it will return, it returns; all else needs the database and raises BadInput."""
+    """An attempt in a process. It takes a continuation; everything else needs the database and raises BadInput."""
 
     def __init__(self, job_id: int) -> None:
         self._job_id = job_id
 
     def set_continuation(self, continuation: ContinueWith[Any]) -> None:
-        """The worker sees it when it is returned."""
+        """Do nothing: the worker sees the continuation when the handler returns it."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise BadInput(f"job {self._job_id} has no worker at hand for {name}: it runs in a process of its own")
@@ -184,7 +184,7 @@ def _returned(output: Any, kind: Kind[..., Any]) -> Answer:
 
 
 def _raised(error: BaseException) -> Answer:
-    """What an exception means and says. Never raises, whatever somebody made of its class."""
+    """What an exception means and says. Never raises, even if its class is broken."""
     try:
         if isinstance(error, WaitFor):
             return WaitsReply(pickle.dumps(error.blockers), error.delay)

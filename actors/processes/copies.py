@@ -1,8 +1,8 @@
 """Copies of a process that its handler forks: they must neither answer the worker, nor hear it, nor keep it waiting.
 
-A copy has all that the process has, and it comes back out of the handler as the process does. So it is cut off when it
-begins and ended when it comes back. What forks behind Python's back is not cut off, only ended; the worker, which knows
-the number of the process, believes no other.
+A copy has the same open files as the process, and returns from the handler as the process does. So it is cut off from
+the files when it begins, and ended when it returns. A copy that C code forks is not cut off, only ended; the worker
+knows the pid of the process, and accepts no answer from another one.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ COPY_EXIT = 1
 
 
 def cut_off_copies(*files: int) -> None:
-    """Have each copy begin with nothing in place of `files` and of the pipes to the worker, which programs don't inherit
-    either. Once, in a new process.
+    """Replace `files` and the pipes to the worker by /dev/null in each copy. Call it once, in a new process. Programs
+    that the handler starts do not inherit the pipes either.
 
-    Nothing, rather than closed: Python's objects for them live on in the copy, and the numbers stay taken.
+    They are not closed, because Python's objects for them live on in the copy: their numbers must stay taken.
     """
     pipes = _inherited_pipes()
     for pipe in pipes:
@@ -37,8 +37,8 @@ def cut_off_copies(*files: int) -> None:
 
 
 def _inherited_pipes() -> list[int]:
-    """Those that multiprocessing gave this process; what Python itself opens is not inheritable. None where the system
-    does not list open files."""
+    """The pipes that multiprocessing gave this process; what Python itself opens is not inheritable. Empty where the
+    system does not list open files."""
     pipes: list[int] = []
     with suppress(FileNotFoundError):
         for file in map(int, os.listdir("/dev/fd")):
@@ -49,7 +49,7 @@ def _inherited_pipes() -> list[int]:
 
 
 def end_copy(pid: int, error: BaseException | None = None) -> None:
-    """End here unless this is process `pid` itself; `error` is what the copy came back with."""
+    """End this process unless it is process `pid` itself; `error` is what the handler raised in the copy."""
     if os.getpid() == pid:
         return
     try:

@@ -1,8 +1,8 @@
-"""A process that ends with the worker that started it, however that one ends and whatever the process does.
+"""Ends a process together with the worker that started it, however the worker ends and whatever the process does.
 
 The kernel sends SIGKILL to the whole process group when the worker's end of a pipe closes, so a handler that never lets
 go of the interpreter lock ends as well, and so do programs it has started. (PR_SET_PDEATHSIG would be simpler, but it
-speaks of the thread that forked, and trio's threads end after ten idle seconds.)
+watches the thread that forked, and trio's threads end after ten idle seconds.)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 
 
 def die_with_parent() -> None:
-    """Arrange it, once, in a process that leads its group."""
+    """Have this process and its group killed when the worker ends. Call it once, in a process that leads its group."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -27,7 +27,7 @@ def die_with_parent() -> None:
         fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
     else:
         threading.Thread(target=_wait_for_end, args=(pipe,), name="die-with-parent", daemon=True).start()
-    if select.select([pipe], [], [], 0)[0]:  # it ended before we had arranged it
+    if select.select([pipe], [], [], 0)[0]:  # the worker ended before this was arranged
         os.killpg(os.getpgrp(), signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""One process that runs handlers, whoever starts it: the interface between our pool and a library."""
+"""One process that runs handlers: the interface between our pool and the library that starts it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class ProcessDied(LeaseholdError):
     """The process ended under its handler.
 
     Attributes:
-        is_ready: False where it ended before there was a handler in it, which no job is to blame for.
-        why: the worker killed it; empty where it ended by itself.
+        is_ready: False where it ended before a handler began, so that no job is to blame.
+        why: why the worker killed it; empty where it ended by itself.
     """
 
     is_ready = True
@@ -37,7 +37,7 @@ class ProcessDied(LeaseholdError):
 
     @property
     def how(self) -> str:
-        """`was killed by SIGSEGV`, or `ended with exit code 3`."""
+        """How it ended, as text: `was killed by SIGSEGV`, or `ended with exit code 3`."""
         if self.why:
             return f"was killed: {self.why}"
         if self.exit_code is None or self.exit_code >= 0:
@@ -55,7 +55,7 @@ class Member(Protocol):
 
     @property
     def pid(self) -> int:
-        """Of the process that answered last."""
+        """The pid of the process that answered last."""
         ...
 
     async def call(self, request: bytes) -> bytes:
@@ -71,7 +71,7 @@ class Member(Protocol):
         ...
 
     async def stack(self) -> str:
-        """Where the process is, in all its threads; empty if it does not tell."""
+        """The stacks of all threads of the process; empty if it does not answer."""
         ...
 
     async def aclose(self) -> None:

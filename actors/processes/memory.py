@@ -2,7 +2,7 @@
 
 Resident memory (RSS) is what a machine runs out of. A limit by the kernel (RLIMIT_AS, RLIMIT_DATA) counts what is only
 reserved: thread stacks, arenas, mapped files and BLAS buffers; a library whose allocation is refused then aborts as
-often as it raises. And whoever is to be killed cannot be asked to watch itself while C code holds the interpreter lock.
+often as it raises. And a process cannot watch its own memory while C code holds the interpreter lock.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ async def until_above(pid: int, limit: int) -> int:
 
 
 async def call_within(member: Member, request: bytes, kind: Kind[..., Any], limit: int) -> bytes:
-    """The answer, unless the process grows beyond `limit` bytes first, which kills it. Raises MemoryLimitExceeded."""
+    """The answer of `member`, which is killed beyond `limit` bytes. Raises MemoryLimitExceeded, ProcessDied."""
     measured = 0
     answer: bytes | None = None
     death: ProcessDied | None = None

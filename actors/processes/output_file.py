@@ -1,7 +1,7 @@
 """What handlers in a process say of themselves: progress and log lines, through a file without a name.
 
-A file and no pipe: a handler never waits for the worker, and what it has said is there however it ends. The last word of
-progress lies at the beginning and is overwritten; lines follow. One job is in the file at a time.
+It is a file and no pipe: a handler never waits for the worker, and its output is kept however the process ends. The
+latest progress is at the beginning of the file and is overwritten; lines follow. The file holds one job at a time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class OutputFileWriter:
         self._write(ReportedProgress(job_id, attempt, None if fraction is None else float(fraction), text), 0)
 
     def line(self, job_id: int, attempt: int, level: str, message: str) -> None:
-        """A line for the log of a job; those that nobody would keep are not written."""
+        """A line for the log of a job. Lines beyond the number that a job may keep are not written."""
         with self._lock:
             self._lines += 1
             if self._lines <= MOST_OF_A_JOB:
@@ -69,7 +69,7 @@ class OutputFileWriter:
 
 
 class OutputFile:
-    """The worker's end. Without a place for temporary files there are no words."""
+    """The worker's end of the file. If no temporary file can be made, the output is lost."""
 
     def __init__(self) -> None:
         self._fd: int | None = None
@@ -78,7 +78,7 @@ class OutputFile:
 
     @contextmanager
     def at_a_path(self) -> Generator[str | None]:
-        """A new empty file, by a path that holds as long as the block."""
+        """A new empty file. Yields its path, which is removed when the block ends; None where no file can be made."""
         self.close()
         try:
             self._fd, path = tempfile.mkstemp(prefix="leasehold-words-")
@@ -91,7 +91,7 @@ class OutputFile:
             os.unlink(path)
 
     def empty(self) -> None:
-        """Another job begins."""
+        """Empty the file: another job begins."""
         self._end = LINES_FROM
         self._word = None
         if self._fd is not None:
@@ -122,7 +122,7 @@ class OutputFile:
         return msgspec.msgpack.decode(encoded, type=ReportedProgress | ReportedLine), place + HEAD.size + length
 
     def close(self) -> None:
-        """Forget it."""
+        """Close the file; safe when there is none."""
         fd, self._fd = self._fd, None
         if fd is not None:
             os.close(fd)

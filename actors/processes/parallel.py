@@ -1,6 +1,6 @@
-"""A member by trio-parallel: the one module that knows it. Imported with the first job that wants a process.
+"""A member by trio-parallel: the only module that knows this library. Imported where a kind runs in a process.
 
-Each member is a context of its own, so that we know which process runs what.
+Each member has a context of trio-parallel of its own, so that we know which process runs what.
 """
 
 # trio-parallel carries no types; what it returns is typed where it leaves this module.
@@ -33,7 +33,7 @@ except ImportError:
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 300.0
-"""A process without work ends after so long and gives its memory back; the next job starts another one."""
+"""After this time without work a process ends and gives its memory back; the next job starts another one."""
 START_SECONDS = 60.0
 GRACE_SECONDS = 2.0
 STACK_SECONDS = 2.0
@@ -47,7 +47,7 @@ def check_installed() -> None:
 
 
 async def start_member() -> ParallelMember:
-    """A new process, ready. Raises ProcessDied and trio.TooSlowError."""
+    """A new process, ready. Raises BadInput as `check_installed`, ProcessDied and trio.TooSlowError."""
     check_installed()
     assert trio_parallel is not None
     opened = trio_parallel.open_worker_context(idle_timeout=IDLE_SECONDS, grace_period=GRACE_SECONDS)
@@ -73,7 +73,7 @@ class ParallelMember:
         self.pid = 0
 
     async def prepare(self) -> None:
-        """Make a process that has just started ours."""
+        """Set up a process that has just started. Raises ProcessDied, and trio.TooSlowError after a minute."""
         level, log_format = current_logging()
         with self._stack_file.at_a_path() as stacks, self._words.at_a_path() as words, trio.fail_after(START_SECONDS):
             try:
@@ -83,11 +83,11 @@ class ParallelMember:
                 raise
 
     async def call(self, request: bytes) -> bytes:
-        """Have a request answered; see `Member`."""
+        """Have a request answered; see `Member`. Raises ProcessDied."""
         self._words.empty()
         self._requests += 1
         reply: Reply | None = await self._run(child.respond, self._requests, request)
-        while reply is None:  # the process before ended for lack of work
+        while reply is None:  # the process before ended because it had no work
             await self.prepare()
             reply = await self._run(child.respond, self._requests, request)
         number, pid, answer = reply
@@ -139,7 +139,7 @@ class ParallelMember:
             raise
 
     def _kill_group(self) -> None:
-        """Kill what the process has started. Its own end is a moment ago, so its number is nobody else's yet."""
+        """Kill what the process has started. It has only just ended, so no other process has its pid yet."""
         if self.pid:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)

@@ -22,7 +22,7 @@ FRESH_SHARE = 0.5
 
 
 class ProcessPool:
-    """Runs requests in at most `size` processes; more wait for their turn. What their handlers say goes into `buffer`."""
+    """Runs requests in at most `size` processes; more requests wait. Output of the handlers goes into `buffer`."""
 
     def __init__(self, size: int, start: Start | None = None, buffer: ProgressBuffer | None = None) -> None:
         self._buffer = buffer or ProgressBuffer()
@@ -33,7 +33,7 @@ class ProcessPool:
 
     @property
     def size(self) -> int:
-        """Processes at the most."""
+        """The largest number of processes."""
         return int(self._places.total_tokens)
 
     def resize(self, slots: int) -> None:
@@ -41,7 +41,7 @@ class ProcessPool:
         self._places.total_tokens = min(slots, usable_cpus())
 
     async def stack(self, task: trio.lowlevel.Task) -> str:
-        """Where the process is that works for this task; empty if there is none, or it does not tell."""
+        """The stacks of the process that works for this task; empty if there is none, or it does not answer."""
         member = self._busy.get(task)
         return await member.stack() if member is not None else ""
 
@@ -76,7 +76,7 @@ class ProcessPool:
             return answer
 
     def hear(self) -> None:
-        """Put what the handlers have said into the buffer. Those that end are heard anyway."""
+        """Put what the running handlers have said into the buffer. When a handler ends, `run` does it."""
         for member in self._busy.values():
             member.hear(self._buffer)
 
@@ -136,7 +136,7 @@ def usable_cpus() -> int:
 
 
 def crashed(kind: Kind[..., Any], death: ProcessDied) -> ProcessCrashed:
-    """The end of a job whose process died; no crash of the job where its handler had not begun."""
+    """The error of a job whose process died. It counts as a crash of the job only if its handler had begun."""
     place = f"{kind.function.__module__}.{kind.function.__qualname__}"
     told: dict[str, Any]
     if death.is_ready:

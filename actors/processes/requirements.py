@@ -7,7 +7,7 @@ from leasehold.jobs.kinds.importing import check_importable
 
 
 def check_process_kinds(app: App) -> int:
-    """How many kinds of the app run in a process, which all could.
+    """Check the kinds of the app that run in a process; returns how many there are.
 
     Raises:
         InvalidArgs: a handler cannot be imported by name. BadInput: trio-parallel is not installed.

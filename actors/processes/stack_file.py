@@ -11,8 +11,8 @@ MOST_BYTES = 16_384
 
 
 class StackFile:
-    """The last words of processes, one after the other, and where they were when they were asked. Without a place for
-    temporary files there are none."""
+    """Keeps the stacks that processes write when they crash, and when they are asked. If no temporary file can be made,
+    there are none."""
 
     def __init__(self) -> None:
         self._fd: int | None = None
@@ -20,7 +20,7 @@ class StackFile:
 
     @contextmanager
     def at_a_path(self) -> Generator[str | None]:
-        """A new empty file, by a path that holds as long as the block."""
+        """A new empty file. Yields its path, which is removed when the block ends; None where no file can be made."""
         self.close()
         try:
             self._fd, path = tempfile.mkstemp(prefix="leasehold-stack-")
@@ -34,18 +34,18 @@ class StackFile:
             os.unlink(path)
 
     def read(self) -> str:
-        """What stands in it, behind what was forgotten."""
+        """The text since the last `forget`, 16 KiB at the most."""
         if self._fd is None:
             return ""
         return os.pread(self._fd, MOST_BYTES, self._read_from).decode(errors="replace")
 
     def forget(self) -> None:
-        """Read only what comes from now on."""
+        """Have `read` begin with what is written from now on."""
         if self._fd is not None:
             self._read_from = os.fstat(self._fd).st_size
 
     def close(self) -> None:
-        """Forget it."""
+        """Close the file; safe when there is none."""
         fd, self._fd = self._fd, None
         if fd is not None:
             os.close(fd)

@@ -1,6 +1,7 @@
 """Progress and log lines of running handlers, until they are written.
 
-Any thread may call it, and it never waits. What does not fit in is counted; the job's log then says how many lines are missing.
+Any thread may call it, and it never waits. Lines that do not fit in are counted, and the job's log says how many are
+missing.
 """
 
 from __future__ import annotations

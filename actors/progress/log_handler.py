@@ -16,7 +16,7 @@ NAMES = ((50, "critical"), (40, "error"), (30, "warning"), (20, "info"))
 
 
 class LogKeeper(logging.Handler):
-    """On the root logger while the worker runs. Records of leasehold itself are left out."""
+    """Copies records into the logs of jobs, but not those of leasehold itself. The root logger has it."""
 
     def __init__(self, buffer: ProgressSink, worker_id: str, levels: Mapping[str, int]) -> None:
         super().__init__(min(levels.values()))
@@ -41,7 +41,7 @@ class LogKeeper(logging.Handler):
 
 
 def level_name(number: int) -> str:
-    """The name of the level of ours that a number belongs to."""
+    """Our name for a level number of `logging`."""
     return next((name for least, name in NAMES if number >= least), "debug")
 
 

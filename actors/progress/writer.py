@@ -1,7 +1,7 @@
-"""Writes the buffer: progress and log lines of all jobs of this worker in one statement each, twice a second at the most.
+"""Writes progress and log lines of all jobs of this worker, in one statement each, twice a second at the most.
 
-It has no part in outcomes, so that neither a slow insert nor a refused line ever holds one up. Only the last report of a job
-that ends goes with its outcome, which would otherwise come first and have it refused.
+It is separate from outcomes, so neither a slow insert nor a refused line delays one. Only the last report of a job that
+ends is written by the settler: after the outcome it would be refused.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ProgressWriter:
 
 
 async def report_progress(caller: Caller, incarnation: UUID, said: Collection[ProgressReport]) -> None:
-    """Write these reports; a lost lease or a refusal of Postgres costs the report and nothing else. Raises DatabaseUnavailable."""
+    """Write these reports. A lost lease or a refusal by Postgres costs the report only. Raises DatabaseUnavailable."""
     messages = [None if each.message is None else sanitized(str(each.message)[:LONGEST_MESSAGE]) for each in said]
     try:
         await caller.call(

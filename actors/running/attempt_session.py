@@ -1,4 +1,4 @@
-"""One attempt whose handler asked for more than its args: what it said on its way, and its transactions."""
+"""What one attempt keeps for a handler that uses the methods of its job: continuations, new chains, transactions."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ T = TypeVar("T", bound=JobTransaction)
 
 
 class WorkerAttemptSession:
-    """One attempt that has asked for more than its args: at most one transaction open at a time.
+    """What stands behind the methods of a job during one attempt. At most one transaction is open at a time.
 
     Args:
         held: the job.
-        job: as its handler sees it.
-        connect: the handlers' pool, in the flavour of the caller.
-        check: a new job as its kind wants it.
-        buffer: progress of running jobs.
+        job: the job as its handler sees it.
+        connect: returns the handlers' pool, in the flavour of the caller (trio or asyncio).
+        check: checks a new job against its kind.
+        buffer: holds the progress of running jobs.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class WorkerAttemptSession:
 
     @property
     def _incarnation(self) -> UUID:
-        """Of now: the worker may have taken a new one since the handler began, and kept the job."""
+        """The present one: the worker may have taken a new one since the handler began, and kept the job."""
         return self._held.incarnation or self._job.incarnation
 
     @property
@@ -76,17 +76,17 @@ class WorkerAttemptSession:
         return Token(self._job.id, self._job.attempt, str(self._incarnation))
 
     def set_continuation(self, continuation: ContinueWith[Any]) -> None:
-        """The handler is going to return this."""
+        """Note that the handler is going to return this. Raises BadInput at the second call."""
         if self._said is not None:
             raise BadInput("continue_with was said already; a job continues its chain once")
         self._said = continuation
 
     def start(self, jobs: Sequence[NewJob[Any]]) -> None:
-        """Begin chains when the attempt completes."""
+        """Enqueue these jobs when the attempt completes; each begins a chain."""
         self._started += jobs
 
     async def blockers(self, output_type: Any = Any) -> list[Any]:
-        """Outputs of the chains that the job waited for, in their order."""
+        """The outputs of the chains that the job waited for, in order. Raises BadInput where a type does not fit."""
         rows = await (self._inner or self._connect()).call("get_job_blockers", self._job.id)
         outputs = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
         if output_type is Any:
@@ -97,7 +97,10 @@ class WorkerAttemptSession:
         ]
 
     def completion(self, output: Any, continuation: ContinueWith[Any] | None) -> CompletionValues:
-        """What `leasehold.complete_job` takes, for a connection of the handler's own."""
+        """The arguments for `leasehold.complete_job`, which the handler calls over its own connection.
+
+        Raises BadInput for contradictions, and InvalidArgs where the output cannot be kept.
+        """
         if self._completion is not None:
             raise BadInput("this attempt has a completion of ours already, which a second one would wait for in vain")
         if output is not None and continuation is not None:
@@ -111,22 +114,25 @@ class WorkerAttemptSession:
         return CompletionValues(*self._token, encoded, further)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
-        """A transaction that commits with its block."""
+        """A transaction that commits when its block ends."""
         return Block(partial(self._begin, JobTransaction), self._end_preparation, SyncJobTransaction)
 
     def complete(self) -> Block[Completion, SyncCompletion]:
-        """The transaction that `close` commits."""
+        """The transaction that completes the job; `close` commits it."""
         return Block(self._begin_completion, self._end_completion, SyncCompletion)
 
     @property
     def transaction(self) -> Completion:
-        """Of an atomic handler."""
+        """The transaction of an atomic handler. Raises BadInput for other handlers."""
         if not self._held.kind.is_atomic or self._completion is None:
             raise BadInput("only a handler with mode='atomic' runs in a transaction; use job.complete()")
         return self._completion
 
     async def begin_atomic(self) -> None:
-        """Open the transaction that the whole handler runs in, and keep everybody else from the job until it ends."""
+        """Open the transaction that the whole handler runs in. Until it ends, nobody else can take the job.
+
+        Raises LeaseLost, DatabaseUnavailable.
+        """
         self._completion = await self._begin(Completion)
         await self._assert_lease(self._completion)
 
@@ -187,10 +193,10 @@ class WorkerAttemptSession:
             await inner.roll_back()
 
     async def close(self, returned: Any) -> Outcome:
-        """How the attempt ended, now that its handler returned this; what it had to commit is committed.
+        """Commit the completion, if there is one, and return the outcome of a handler that has returned `returned`.
 
-        Raises BadInput for contradictions, LeaseLost and whatever the commit raises; nothing was committed then, or, after
-        DatabaseUnavailable, nobody knows.
+        Raises BadInput for contradictions, LeaseLost, and what the commit raises. Then nothing was committed, except
+        that DatabaseUnavailable leaves it unknown.
         """
         completion = self._completion
         end = returned if completion is None else completion.settled_with(returned)

@@ -53,7 +53,7 @@ class Crew:
         self._start(self._mode.slots)
 
     def scale(self, count: int) -> int:
-        """Have so many slots; surplus ones end with the job that they run. Returns how many there were to be."""
+        """Have `count` slots. Surplus ones end after the job that they run. Returns the former number."""
         was = self._mode.slots
         self._context.threads.total_tokens = count
         if self._context.processes is not None:
@@ -73,7 +73,7 @@ class Crew:
             self._nursery.start_soon(self._keep_serving, f"slot {self._numbered} of {self._context.identity.worker_id}")
 
     async def _keep_serving(self, name: str) -> None:
-        """Run jobs in a slot that has a nursery of its own: a handler that cancels the nursery above it cancels no other."""
+        """Run jobs in a slot with its own nursery: a handler that cancels the nursery above it stops no other slot."""
         while True:
             slot = Slot(self._context)
             async with trio.open_nursery() as nursery:
@@ -110,8 +110,8 @@ class Crew:
             del self._roster.slots[slot]
 
     def _let_go(self, held: HeldJob) -> None:
-        """It has ended without an outcome. What was given up for lack of a renewal stays ours until its lease runs out:
-        forgotten, it would be found as a claim that we never heard of, and be handed back.
+        """Drop a job that has ended without an outcome. One that was given up for lack of a renewal stays ours until
+        its lease runs out: otherwise the next reconciliation would find an unknown claim and hand it back.
         """
         held.is_left = held.lost == UNRENEWED
         if not held.is_left:

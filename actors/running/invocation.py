@@ -33,7 +33,7 @@ from leasehold.jobs.kinds.kind import Kind
 class Apart(NamedTuple):
     """What a handler in a process needs: the pool, and the job as it was claimed.
 
-    `decodes`: its output is wanted as a value, since middlewares see it, and not as JSON.
+    `decodes`: return its output as a value, which middlewares need, and not as JSON.
     """
 
     pool: ProcessPool | None
@@ -49,10 +49,12 @@ async def invoke(
     threads: trio.CapacityLimiter,
     apart: Apart | None = None,
 ) -> Any:
-    """The handler's return value; from a process, that value as JSON.
+    """Call the handler and return its value; from a process, that value as JSON. Raises what the handler raises.
 
-    A thread is cancelled where it calls `leasehold.checkpoint()`, and waited for. A process is killed. It gets the args as
-    they were claimed, not `args` and `named`.
+    Cancelling this waits for a thread, which ends where it calls `leasehold.checkpoint()`, and kills a process. A
+    process gets the args as they were claimed, not `args` and `named`.
+
+    Raises BadInput where this worker cannot run the kind, ProcessCrashed and MemoryLimitExceeded for a process.
     """
     match kind.runs:
         case "trio":
@@ -99,7 +101,7 @@ def _take(answer: Answer, *, decodes: bool) -> Any:
 
 
 def _meant(answer: Raised) -> Exception:
-    """What means the same here; its type, message and traceback are told as they were in the process."""
+    """The exception that means the same here. It carries the type, message and traceback from the process."""
     message = str(answer.error["message"])
     match answer.meaning:
         case "retry":

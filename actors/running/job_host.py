@@ -25,8 +25,8 @@ from leasehold.jobs.producing.new_job import NewJob
 
 
 class HostedAttempt:
-    """The worker as one running attempt knows it. It knows the attempt by what the worker holds, not by its numbers: those
-    may come again after a failover, or belong to a later claim.
+    """What one running attempt can ask of its worker. It names the attempt by its `HeldJob`, not by id and number:
+    those may come again after a failover, or belong to a later claim.
     """
 
     __slots__ = ("_held", "_host")
@@ -40,7 +40,7 @@ class HostedAttempt:
 
     @property
     def progress_sink(self) -> ProgressBuffer:
-        """Takes down what the handler says of itself."""
+        """Takes the progress and log lines of the handler."""
         return self._host.progress_sink
 
     def cancel_reason(self, job: HostedJob) -> str | None:  # noqa: ARG002  the protocol has it
@@ -48,7 +48,7 @@ class HostedAttempt:
         return self._held.cancel_reason
 
     def session(self, job: HostedJob) -> WorkerAttemptSession:
-        """Of this attempt. Raises LeaseLost when it has ended."""
+        """The session of this attempt. Raises LeaseLost when it has ended."""
         return self._host.session(self._held, job)
 
 
@@ -57,7 +57,7 @@ class WorkerJobHost:
 
     Attributes:
         sessions: those of the attempts that asked and have not ended.
-        progress_sink: takes down what handlers say of themselves.
+        progress_sink: takes the progress and log lines of handlers.
         pool: connections of the handlers; set while the worker runs.
     """
 
@@ -70,7 +70,7 @@ class WorkerJobHost:
         self._app = app or App()
 
     def session(self, held: HeldJob, job: HostedJob) -> WorkerAttemptSession:
-        """Of this running attempt. Raises LeaseLost when it has ended."""
+        """The session of this running attempt. Raises LeaseLost when it has ended."""
         known = self.sessions.get(held)
         if known is not None:
             return known
@@ -81,7 +81,7 @@ class WorkerJobHost:
 
     @asynccontextmanager
     async def open(self, database: Database, size: int) -> AsyncGenerator[None]:
-        """Have a pool for handlers, `size` connections at the most, while the block lasts."""
+        """Open a pool for handlers while the block lasts, with `size` connections at the most."""
         async with database.pool("handlers", size) as pool:
             self.pool = pool
             self._thread = get_ident()
@@ -96,7 +96,7 @@ class WorkerJobHost:
         await (run_asyncio(session.begin_atomic) if kind.runs == "asyncio" else session.begin_atomic())
 
     async def close(self, held: HeldJob, end: Any) -> Outcome:
-        """How an attempt ended whose handler returned this. See `WorkerAttemptSession.close`."""
+        """The outcome of an attempt whose handler returned `end`. See `WorkerAttemptSession.close`."""
         session = self.sessions.get(held)
         return ended(held, end, (), self.check) if session is None else await session.close(end)
 
@@ -111,12 +111,12 @@ class WorkerJobHost:
             await session.undo()
 
     def database(self) -> Any:
-        """The pool, in the flavour of the caller."""
+        """The pool, in the flavour of the caller. Raises BadInput outside of a running worker's event loop."""
         if self.pool is None:
             raise BadInput("handlers have transactions only while their worker runs")
         need_thread_of_worker(self._thread)
         return self.pool if running_flavour() == "trio" else self.pool.inner
 
     def check(self, job: NewJob[Any]) -> NewJob[Any]:
-        """A new job as its kind wants it, where this worker knows its kind. Raises BadInput."""
+        """The new job, checked against its kind where this worker knows the kind. Raises BadInput."""
         return check_job(job, self._app.find(job.kind) if job.kind in self._app else None)

@@ -1,4 +1,4 @@
-"""The middlewares around an attempt, and the handler at their heart."""
+"""Calls a handler through its middlewares."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def invoke_within(
     threads: trio.CapacityLimiter,
     apart: Apart | None = None,
 ) -> Any:
-    """What the outermost middleware returns, or the handler where there is none. `job` is given a context of its own."""
+    """Call the handler through `layers`, and return what the outermost returns. `job` gets a context of its own."""
     context = Context()
     job = msgspec.structs.replace(job, context=context)
     attempt = Attempt(job, kind, named, context)

@@ -11,10 +11,10 @@ from leasehold.actors.running.slot import Slot
 
 
 class Roster:
-    """Written by the crew; read by whoever wants to know what runs.
+    """The crew writes it, and every other part may read it.
 
     Attributes:
-        slots: those that there are now, and the task of each.
+        slots: the present slots, and the task of each.
         begun: how many jobs they have taken since the start.
     """
 

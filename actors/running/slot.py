@@ -92,7 +92,7 @@ class Slot:
             held = await self._run_in_one_scope(held, take)
 
     async def _run_in_one_scope(self, held: HeldJob, take: Take) -> HeldJob | None:
-        """Run this job and those that follow it, until one has used up the cancel scope; the job to go on with, if any.
+        """Run this job and those that follow it, until one has used up the cancel scope. Returns the next job, if any.
 
         A scope costs more than all else that a slot does for a job, and most jobs never need it for themselves.
         """
@@ -133,7 +133,7 @@ class Slot:
         return held.lost is not None or held.clock is not None or bool(self._host.sessions)
 
     def _begin(self, held: HeldJob) -> bool:
-        """Whether the job is still ours to run."""
+        """Mark the job as running and return True; False where its lease is lost."""
         now = monotonic()
         if held.lost is None and now >= held.trusted_until:
             held.lapse(now)
@@ -236,7 +236,7 @@ class Slot:
 
 
 def _without_cancellation(error: BaseException) -> BaseException | None:
-    """What the handler raised beside a cancellation of ours; one that nobody asked for is a failure like any other."""
+    """What the handler raised besides our cancellation; None: nothing else. Any other cancellation is a failure."""
     if trio.current_effective_deadline() > float("-inf"):
         return error
     if isinstance(error, BaseExceptionGroup):
@@ -245,7 +245,7 @@ def _without_cancellation(error: BaseException) -> BaseException | None:
 
 
 def _innermost_scope() -> object:
-    """What tells whether a cancel scope has been entered and not left. None where trio does not show it."""
+    """An object that differs while another cancel scope is entered. None where trio does not show it."""
     return getattr(trio.lowlevel.current_task(), "_cancel_status", None)
 
 

@@ -26,7 +26,7 @@ Place = tuple[FrameType, int]
 def stack_of(held: HeldJob, task: trio.lowlevel.Task) -> str:
     """The stacks of everything that the handler of this job runs, `task` being that of its slot.
 
-    Asyncio tasks that it has started are told from those of others by the context that they inherit.
+    The asyncio tasks of this handler are known by the context that they inherit from it.
     """
     parts: list[str] = []
     if held.kind.runs == "asyncio":
@@ -82,7 +82,7 @@ def _threads(task: trio.lowlevel.Task) -> Iterable[tuple[str, Iterable[Place]]]:
 
 
 def _below_us(places: Iterable[Place]) -> list[Place]:
-    """What the handler does: without the frames that led to it, where that leaves any."""
+    """The frames of the handler, without those of leasehold that called it; all frames where none would be left."""
     found = list(places)
     return list(dropwhile(lambda place: _is_ours(place[0]), found)) or found
 

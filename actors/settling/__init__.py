@@ -1,1 +1,4 @@
-"""Writing outcomes: many at a time, guarded, acknowledged after the commit. The worker comes in. Start in `settler.py`."""
+"""Writing outcomes: many at a time, guarded, acknowledged after the commit.
+
+The worker imports this package. Start in `settler.py`.
+"""

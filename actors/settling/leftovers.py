@@ -22,7 +22,7 @@ class Leftover(msgspec.Struct, eq=False):
         due: when it is tried again.
         wait: how long it waits before the try after that; doubles.
         since: when it was left over for the first time.
-        is_told: whether people were told of it.
+        is_told: whether it was logged.
     """
 
     outcome: Outcome
@@ -33,7 +33,7 @@ class Leftover(msgspec.Struct, eq=False):
 
 
 class Leftovers:
-    """All of one worker. Time is passed in."""
+    """All leftovers of one worker. `now` is in seconds on the monotonic clock."""
 
     def __init__(self) -> None:
         self._all: dict[HeldJob, Leftover] = {}
@@ -46,7 +46,7 @@ class Leftovers:
         return sorted(held.id for held in self._all)
 
     def keep(self, outcome: Outcome, now: float) -> None:
-        """It could not be written at `now`: try it again after a wait that is twice as long each time."""
+        """It could not be written at `now`: try it again after a wait that doubles, up to five seconds."""
         kept = self._all.get(outcome.held)
         if kept is None:
             self._all[outcome.held] = Leftover(outcome, now + FIRST_SECONDS, 2 * FIRST_SECONDS, now)
@@ -54,7 +54,7 @@ class Leftovers:
             kept.due, kept.wait = now + kept.wait, min(LONGEST_SECONDS, 2 * kept.wait)
 
     def forget(self, tried: Sequence[Outcome], left: Sequence[Outcome]) -> None:
-        """These were tried, and are written but for what is left."""
+        """Forget the outcomes in `tried` that are not in `left`: they are written."""
         still = {outcome.held for outcome in left}
         for outcome in tried:
             if outcome.held not in still:
@@ -75,11 +75,11 @@ class Leftovers:
             each.due, each.wait = now, FIRST_SECONDS
 
     def late(self, now: float) -> int:
-        """How many have been left over for a second."""
+        """How many have been left over for a second or longer."""
         return sum(now - each.since >= LATE_AFTER for each in self._all.values())
 
     def untold(self, now: float) -> list[int]:
-        """The jobs that people should hear of now, each once: left over for a second."""
+        """The jobs to log now, each once: their outcomes have been left over for a second or longer."""
         found = [each for each in self._all.values() if not each.is_told and now - each.since >= LATE_AFTER]
         for each in found:
             each.is_told = True

@@ -39,16 +39,16 @@ BY_ID = attrgetter("held.id")
 
 REFUSALS = (BadInput, QueryRefused, NotFound, Conflict)
 RETURNS = frozenset({"attempt_failed", "rescheduled", "released", "blocked"})
-"""What a timeline says of an attempt whose write was heard and left the job unfinished."""
+"""Events in a job's timeline which show that an attempt's outcome was written, and did not end the job."""
 
 BUSY = "busy"
-"""The reason given for an attempt that has its job still, while another session holds the row."""
+"""The reason of a refusal while another session holds the row: the attempt still has its job."""
 
 Kept = TypeVar("Kept", Completed, Failed, Rescheduled, Released, Continued, Blocked)
 
 
 class Settlement:
-    """Writes batches over one connection. It waits for nobody: what another session holds is left over.
+    """Writes batches over one connection. It does not wait long for locks: outcomes that need them are left over.
 
     Attributes:
         counts: since the start, by what became of the outcomes; and statements.
@@ -79,7 +79,7 @@ class Settlement:
     async def write(self, batch: list[Outcome], *, most_lock_waits: int = MOST_LOCK_WAITS) -> list[Outcome]:
         """Write outcomes, in order of the jobs' ids; returns those that another session keeps from being written.
 
-        After so many waits for locks, it leaves over what is not written yet.
+        After `most_lock_waits` waits for locks, it returns everything that is not written yet.
 
         Raises DatabaseUnavailable: some may be written; call it again with all of them, and it writes the others.
         """
@@ -108,7 +108,7 @@ class Settlement:
         return await self._connection.call("list_row_holders", job_ids)
 
     def _without_former(self, batch: Sequence[Outcome]) -> list[Outcome]:
-        """Without those of attempts that a former incarnation had and that the database forgot: their tokens may be others'."""
+        """Leave out attempts of a former incarnation that the database forgot: their tokens may be others' by now."""
         present = self._identity.incarnation
         former = [o for o in batch if o.held.incarnation is not present and o.held.incarnation is not None]
         for outcome in former:
@@ -119,7 +119,7 @@ class Settlement:
         return [outcome for outcome in batch if id(outcome) not in dropped] if dropped else list(batch)
 
     async def _write_last_words(self, batch: list[Outcome]) -> None:
-        """How far these jobs have come, while they are still ours to speak for."""
+        """Write the last progress of these jobs, while this worker still holds them."""
         async with self._buffer.write_lock:
             if said := self._buffer.latest({outcome.held.id for outcome in batch}):
                 self.counts["statements"] += 1
@@ -144,8 +144,8 @@ class Settlement:
         self._note_committed([outcome for outcome in batch if isinstance(outcome, Committed)])
 
     async def _in_parts(self, write: Callable[[Sequence[Kept]], Awaitable[None]], outcomes: Sequence[Kept]) -> None:
-        """Write outcomes; where Postgres refuses, or somebody's lock is in the way, halve them until the one is found that must
-        not hold up the others."""
+        """Write outcomes. If Postgres refuses, or a lock is in the way, halve them until the one that causes it is
+        found: it must not hold up the others."""
         if self._lock_waits >= self._most_lock_waits:
             self._left += outcomes
             return
@@ -259,15 +259,14 @@ class Settlement:
             log.warning("job %s: outcome refused, %s", job_id, reason, extra={"job_id": job_id, "reason": reason})
 
     async def _was_heard(self, job_id: int, outcomes: Sequence[Outcome]) -> bool:
-        """Whether the job's timeline tells of this very attempt's end: then its write was carried out, and only the reply
-        was lost."""
+        """Whether the job's timeline has the end of this attempt: then it was written, and only the reply was lost."""
         attempts = {outcome.held.attempt for outcome in outcomes if outcome.held.id == job_id}
         rows = await self._connection.call("get_job_timeline", job_id)
         return any(row["attempt"] in attempts and row["event"] in RETURNS for row in rows)
 
 
 def _portions(outcomes: Sequence[Continued]) -> list[list[Continued]]:
-    """Outcomes in lists that are not too much for one statement each, unless a single one is."""
+    """Split outcomes into lists that fit into one statement each. One that is too large has a list of its own."""
     portions: list[list[Continued]] = []
     room = 0
     for outcome in outcomes:

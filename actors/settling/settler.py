@@ -29,7 +29,7 @@ MOST_WAITING = 5_000
 STUCK_SECONDS = 2.0
 HOLD_SECONDS = 0.5
 RETRY_PAUSE = 1.0
-"""Between two looks at what is left over, once one of them has waited for a lock: it must not cost the others their turn."""
+"""Between two tries of leftovers, once one has waited for a lock: new outcomes must have their turn."""
 
 
 class SettlerStatistics(msgspec.Struct, frozen=True):
@@ -55,8 +55,8 @@ class SettlerStatistics(msgspec.Struct, frozen=True):
 class Settler:
     """Takes outcomes from the slots and writes them over its own connection.
 
-    After a lost connection the same outcomes are written again: an attempt that has been settled already is not refused.
-    It waits for no other session: an outcome whose row somebody holds is tried again by itself, and the others go on.
+    After a lost connection it writes the same outcomes again: an attempt that is settled already is not refused. It
+    does not wait for other sessions: an outcome whose row a session holds is tried again, and the others go on.
     """
 
     name = "settler"
@@ -102,10 +102,10 @@ class Settler:
         return not self._room.is_set()
 
     def hold_for(self, slots: int) -> float:
-        """Seconds for which the worker should claim nothing, because what it has done cannot be written; 0: none.
+        """Seconds for which the worker should claim nothing, because its outcomes cannot be written; 0: claim.
 
-        It cannot where nothing was written for two seconds although something waits, and where other sessions have kept as many
-        outcomes from being written as there are slots, for a second each.
+        It claims nothing if nothing was written for two seconds although outcomes wait, if too many wait, or if other
+        sessions have kept as many outcomes from being written as there are slots, each for a second.
         """
         stands = bool(self._waiting) and monotonic() - self._stands_since >= STUCK_SECONDS
         is_held_up = self._leftovers.late(monotonic()) >= max(1, slots) or len(self._leftovers) >= MOST_WAITING
@@ -148,7 +148,7 @@ class Settler:
         return f"{len(self._waiting) + len(self._leftovers)} outcomes{'; ' if held_up else ''}{'; '.join(held_up)}"
 
     async def flush(self) -> None:
-        """Write what is waiting now, and what is left over and due."""
+        """Write what is waiting now, and what is left over and due. Raises DatabaseUnavailable."""
         await self._flush_waiting()
         if self._leftovers:
             await self._flush_leftovers()
@@ -168,8 +168,8 @@ class Settler:
                 break
 
     async def _flush_leftovers(self) -> None:
-        """All that are due; once a lock has been waited for, one by one until the next such wait, so that the next outcomes have
-        their turn."""
+        """Try all leftovers that are due. Once one has waited for a lock, try them one by one until the next such wait,
+        so that new outcomes have their turn."""
         now = monotonic()
         if now < self._retry_at:
             return
@@ -194,7 +194,7 @@ class Settler:
             self._leftovers.keep(outcome, now)
 
     def _ended(self, batch: list[Outcome], left: list[Outcome]) -> None:
-        """These are written, but for what is left."""
+        """Drop the jobs whose outcomes are written: all in `batch` but those in `left`."""
         still = {outcome.held for outcome in left}
         for outcome in batch:
             if outcome.held not in still:

@@ -1,4 +1,4 @@
 """What all actors share: restarts after a lost database, who the worker is, its mode, how long to wait.
 
-Every room of the actors comes in. Start in `supervisor.py`.
+Every package of the actors imports this one. Start in `supervisor.py`.
 """

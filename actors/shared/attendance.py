@@ -1,4 +1,7 @@
-"""For how long somebody has had the database without a break: who has only just come back cannot tell who died meanwhile."""
+"""How long an actor has had the database without a break.
+
+An actor that has only just got the database back cannot tell which workers have died meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,18 @@ from collections.abc import Callable
 from datetime import timedelta
 
 SLACK_SECONDS = 3.0
-"""A statement and what lies between two of them may take so long."""
+"""An answer may come this much later than expected and is no break."""
 
 
 def elapsed() -> float:
-    """Seconds on a clock that goes on while the machine is suspended, where there is one."""
+    """Seconds on a clock that goes on while the machine is suspended, where the system has one."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 class Attendance:
-    """Counts from the first answer after a break. A break is a lost database, or an answer that came late: then the database,
-    the way to it or this process stood still.
+    """Counts from the first answer after a break. A break is a lost database, or an answer that came late: then the
+    database, the network or this process stood still.
     """
 
     def __init__(self, clock: Callable[[], float] = elapsed) -> None:
@@ -27,17 +30,17 @@ class Attendance:
         self._due = 0.0
 
     def begin(self) -> None:
-        """The database was lost, or nothing was asked of it yet."""
+        """Start again: the database was lost, or was not asked yet."""
         self._since = None
 
     def seen(self, next_in: float = 0.0) -> None:
-        """The database has answered; it is asked again in so many seconds."""
+        """The database has answered. It is asked again in `next_in` seconds."""
         now = self._clock()
         if self._since is None or now > self._due:
             self._since = now
         self._due = now + next_in + SLACK_SECONDS
 
     def span(self) -> timedelta:
-        """How long it has lasted."""
+        """How long the database has answered without a break; zero after a break."""
         now = self._clock()
         return timedelta() if self._since is None or now > self._due else timedelta(seconds=now - self._since)

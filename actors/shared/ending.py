@@ -1,8 +1,8 @@
 """How a process of actors ends: a first signal drains it, a second one interrupts it, a third one ends it on the spot.
 
-Signals are counted in a thread of their own, which also keeps the times: a handler that blocks the event loop, or a failure
-that leaves nothing of it, must not keep the process from ending. Python writes each signal's number to a pipe at the very
-moment it arrives, whatever the main thread does; that thread reads it.
+A separate thread counts the signals and watches the time. So the process ends even if a handler blocks the event loop
+or the loop has crashed. Python writes the number of each signal to a socket when the signal arrives, whatever the main
+thread does; the separate thread reads it.
 """
 
 from __future__ import annotations
@@ -32,18 +32,17 @@ Phase = Literal["running", "draining", "interrupted", "over"]
 
 
 class Ending:
-    """Turns signals into draining, and draining that takes too long into an interruption and then into the end.
+    """Ends a process in phases. A signal, or the end of a phase's time, leads to the next phase.
 
-    Phases: *running*; *draining*, for `drain_seconds` at the most; *interrupted*, for five seconds at the most; *over*. A
-    signal or the time leads from each to the next.
+    Phases: *running*; *draining*, for `drain_seconds` at the most; *interrupted*, for five seconds at the most; *over*.
 
     Args:
-        drain: called in the event loop: end in good order.
-        interrupt: called in the event loop: end what still runs.
-        drain_seconds: between the two, at the most.
+        drain: called in the event loop when draining begins.
+        interrupt: called in the event loop when the process is interrupted; it ends what still runs.
+        drain_seconds: how long draining may take.
 
     Attributes:
-        exit_code: 0 for a drained process, 1 for an interrupted one; 130 for both after Ctrl-C.
+        exit_code: 0 for a drained process, 1 for an interrupted one; 130 for both if the first signal was SIGINT.
     """
 
     def __init__(self, drain: Callable[[], object], interrupt: Callable[[], object], drain_seconds: float) -> None:
@@ -61,8 +60,8 @@ class Ending:
         return self._phase != "running"
 
     async def listen(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Obey signals until cancelled. Belongs to the main thread. After that the process is to call `leave` within
-        fifteen seconds, else it is ended: whoever has failed may not manage to."""
+        """Obey signals until cancelled, in the main thread. After that the process must call `leave` within fifteen
+        seconds. If it does not, it is ended: a process that has failed may hang."""
         portal = trio.lowlevel.current_trio_token()
         reader, writer = socket.socketpair()
         writer.setblocking(False)
@@ -72,7 +71,7 @@ class Ending:
             await trio.sleep_forever()
 
     def leave(self) -> None:
-        """All that ran in this process has ended."""
+        """Say that everything in this process has ended."""
         self._has_left.set()
 
     def _count(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> None:
@@ -126,7 +125,7 @@ class Ending:
 
 @contextmanager
 def _signals_to(descriptor: int) -> Generator[None]:
-    """Inside, the numbers of signals are written there, and nothing else comes of ours."""
+    """Inside the block, Python writes the numbers of signals to this descriptor. SIGTERM and SIGINT do nothing else."""
     pipe = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
     handlers = {each: signal.signal(each, _nothing) for each in SIGNALS}
     try:
@@ -147,7 +146,7 @@ def _call(portal: trio.lowlevel.TrioToken, function: Callable[[], object]) -> No
 
 
 def _tell(text: str, *values: object, level: int = logging.INFO) -> None:
-    """Log a line, and go on if that does not come back: whoever blocks the process may hold the log as well."""
+    """Log a line, and wait for it half a second at the most: code that blocks the process may hold the log's lock."""
     with suppress(RuntimeError, MemoryError):
         writer = threading.Thread(target=log.log, args=(level, text, *values), daemon=True)
         writer.start()

@@ -1,8 +1,8 @@
-"""Notices that the database has begun a new epoch: after a failover or a restore it knows nothing of what it forgot.
+"""Notices that the database has begun a new epoch, after a failover or a restore that may have lost the last commits.
 
-Every connection of the process is greeted: it tells the epoch that it leads to. One that leads to another epoch than the
-process is in cannot be used before the process has turned to the new one, and neither can those opened before it. A
-process without a worker holds nothing, and turns at once.
+Every new connection of the process is greeted: it is asked for the epoch of its server. If that is another epoch than
+the process's, neither this connection nor the older ones can be used until the process has turned to the new epoch. A
+process without a worker holds no jobs, and turns at once.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ LOOK_SECONDS = 10.0
 
 
 class EpochWatch:
-    """In which epoch the process is, and whether the database has come to another one.
+    """Knows the epoch of the process, and whether the database is in another one.
 
     It belongs to the trio thread; the lease keeper, in a thread of its own, greets through `in_thread`.
 
     Attributes:
-        epoch: that the process is in; None before the first connection.
-        position: how far the database had come when it was last asked in this epoch.
+        epoch: the epoch of the process; None before the first connection.
+        position: the last known position of the database in this epoch.
         noticed: set when there may be another epoch to turn to.
-        is_over: whether that has been noticed and not been seen to.
+        is_over: whether this epoch may be over, and the process has not turned yet.
     """
 
     name = "epochs"
@@ -51,15 +51,15 @@ class EpochWatch:
         return self._generation
 
     def wait_for_turn(self) -> None:
-        """Somebody waits for `noticed`, and calls `turned` when the process holds nothing of the former epoch."""
+        """Tell that a worker waits for `noticed`. It calls `turned` when it holds nothing of the former epoch."""
         self._holds_jobs = True
 
     async def greet(self, connection: Caller) -> None:
-        """Ask a new connection. Raises EpochOver, and DatabaseUnavailable where it leads to a standby."""
+        """Ask a new connection for its epoch. Raises EpochOver, and DatabaseUnavailable where it leads to a standby."""
         await self.ask(connection, self.notice)
 
     async def ask(self, caller: Caller, notice: Callable[[int], object]) -> None:
-        """Ask in which epoch the database is; `notice` is called with another one than ours. Raises as `greet`."""
+        """Ask the database for its epoch. If that is not ours, `notice` is called with it. Raises as `greet`."""
         try:
             rows = await caller.call("find_epoch", self.epoch, self.position)
         except SchemaMismatch:
@@ -77,7 +77,7 @@ class EpochWatch:
             self.position = max(self.position or 0, rows[0]["position"])
 
     def notice(self, found: int) -> None:
-        """The database is in this epoch, and we are in another one."""
+        """Note that the database is in this epoch, and the process in another one."""
         if not self._holds_jobs:
             log.warning("the database has failed over or was restored: it has begun epoch %d", found)
             self.turned(found)
@@ -87,7 +87,7 @@ class EpochWatch:
 
     @contextmanager
     def suspecting(self) -> Generator[None]:
-        """Around a statement that names our epoch: look for another one where it is refused."""
+        """For a statement that names our epoch: if it raises EpochOver, note that the epoch may be over."""
         try:
             yield
         except EpochOver:
@@ -95,7 +95,7 @@ class EpochWatch:
             raise
 
     def suspect(self) -> None:
-        """The database has refused a statement of ours for the sake of its epoch."""
+        """Note that the epoch may be over: the database has refused a statement because of it."""
         self.is_over = True
         self._generation += 1
         self.noticed.set()
@@ -108,7 +108,7 @@ class EpochWatch:
         self._generation += 1
 
     def in_thread(self, portal: trio.lowlevel.TrioToken) -> ThreadGreeter:
-        """What greets connections in another thread."""
+        """A greeter for the connections of another thread. `portal` leads back to the thread of this watch."""
         return ThreadGreeter(self, portal)
 
 
@@ -121,16 +121,16 @@ class ThreadGreeter:
 
     @property
     def generation(self) -> int:
-        """As that of the watch."""
+        """The generation of the watch."""
         return self._watch.generation
 
     async def greet(self, connection: Caller) -> None:
-        """As that of the watch."""
+        """Ask a new connection for its epoch. Raises as `EpochWatch.greet`."""
         await self._watch.ask(connection, lambda found: self._portal.run_sync_soon(self._watch.notice, found))
 
 
 class EpochLooker:
-    """Looks for a new epoch now and then, for processes whose connections a pooler keeps."""
+    """Looks for a new epoch every ten seconds: a pooler can keep the connections of a process open over a failover."""
 
     name = "epochs"
 
@@ -139,7 +139,7 @@ class EpochLooker:
         self._database = database
 
     async def run(self) -> None:
-        """Look every ten seconds until cancelled. Raises DatabaseUnavailable."""
+        """Look until cancelled. Raises DatabaseUnavailable."""
         while True:
             await self._watch.ask(self._database, self._watch.notice)
             await trio.sleep(LOOK_SECONDS)

@@ -8,16 +8,18 @@ import msgspec
 
 
 class WorkerIdentity(msgspec.Struct):
-    """Who a worker is, and on which terms it holds jobs. All its actors share one, which `worker/rebirth.py` alone
-    changes: it gives it a new incarnation when the database begins a new epoch. So nobody keeps a copy of that.
+    """The names of a worker and the terms on which it holds jobs. All its actors share one object.
+
+    Only `worker/rebirth.py` changes it: it sets a new incarnation when the database begins a new epoch. So no other
+    code keeps a copy of the incarnation.
 
     Attributes:
-        worker_id: as configured, or made up; for people and for the rows of its jobs.
-        incarnation: of this process in this epoch. With a job's id and attempt it is the fencing token.
-        queues: from which it claims; none: from all.
-        lease_seconds: for which a claim or a renewal holds, where the kind does not say.
-        renew_seconds: between two renewals of a job.
-        is_turning: it takes a new incarnation just now, and it is not known yet which jobs it keeps.
+        worker_id: configured or made up; for people and for the rows of its jobs.
+        incarnation: the id of this process in this epoch. With a job's id and attempt it is the fencing token.
+        queues: the queues that it claims from; empty: all.
+        lease_seconds: how long a claim or a renewal holds, unless the kind says otherwise.
+        renew_seconds: the time between two renewals of a job.
+        is_turning: whether it takes a new incarnation at present, and does not know yet which jobs it keeps.
     """
 
     worker_id: str

@@ -11,9 +11,9 @@ State = Literal["ready", "paused", "draining"]
 class WorkerMode:
     """One record that all actors of a worker read. `Worker`, `Controls` and `Crew` write it, through the methods.
 
-    States: *ready* claims and runs; *paused* claims nothing, and what runs goes on; *draining* claims nothing more, hands
-    back what has not started, and ends when the running jobs have ended. From ready to paused and back; from both to
-    draining, and never back. An *interrupted* worker drains and also cancels what runs.
+    States: *ready* claims and runs jobs. *paused* claims nothing; running jobs go on. *draining* claims nothing more,
+    hands back what has not started, and ends when the running jobs have ended. A worker goes from ready to paused and
+    back; from both to draining, and never back. An *interrupted* worker drains and also cancels what runs.
 
     Attributes:
         state: as the worker's row shows it.
@@ -48,7 +48,7 @@ class WorkerMode:
             self._tell()
 
     def scale(self, slots: int) -> None:
-        """Run so many jobs at once."""
+        """Run this many jobs at once."""
         self.slots = slots
         self._tell()
 
@@ -58,7 +58,7 @@ class WorkerMode:
         self._tell()
 
     def interrupt(self) -> None:
-        """End now."""
+        """End now: drain, and hand back jobs that have not begun."""
         self.is_interrupted = True
         self.drain()
 

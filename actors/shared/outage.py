@@ -1,7 +1,7 @@
 """Says that the database is away, once for all actors of a process, and that it is back.
 
-An outage begins with the first actor that loses the database. While it lasts, `watch` asks the database every second,
-because an actor that runs again cannot tell whether it will last. `observability.outage` decides when a line is due.
+An outage begins with the first actor that loses the database. While it lasts, `watch` asks the database every second:
+an actor that runs again does not prove that the outage is over. `observability.outage` decides when a line is due.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Outage:
         self._begun = Signal()
 
     def lost(self, actor: str, error: BaseException) -> None:
-        """An actor lost the database, whatever it does about it."""
+        """Note that an actor has lost the database because of `error`. Writes a line where one is due."""
         now = trio.current_time()
         if not self._actors:
             self._reminder.begin(now)

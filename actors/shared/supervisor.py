@@ -18,7 +18,7 @@ class Actor(Protocol):
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name in log lines."""
         ...
 
     def run(self) -> Awaitable[None]:
@@ -39,8 +39,8 @@ async def supervise(
 
     Args:
         actor: see its contract.
-        tell: called at each failure with the actor's name, the error, and the seconds until it runs again (None: never).
-        outage: of the process, which says what is to be said about a lost database; None: one for this actor.
+        tell: called at each failure with the actor's name, the error, and the seconds until it runs again or None.
+        outage: of the process; it writes the lines about a lost database. None: one for this actor alone.
 
     Raises:
         ActorFailed: it failed for a reason that a restart does not cure.
@@ -81,7 +81,7 @@ async def until_there(begin: Callable[[], Awaitable[object]] | None, outage: Out
 
 
 def culprit(error: BaseException) -> BaseException:
-    """What is behind an error that nurseries have wrapped: the first that is not the database's fault, else the first."""
+    """The error inside of exception groups: the first that is no DatabaseUnavailable, or else the first of all."""
     leaves = _leaves(error)
     return next((leaf for leaf in leaves if not isinstance(leaf, DatabaseUnavailable)), leaves[0])
 

@@ -13,8 +13,9 @@ STUCK_SECONDS = 0.050
 def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float:
     """Seconds to wait for the next due job (`next_due` seconds away, None: there is none), `longest` at the most.
 
-    A job that is overdue although we have just looked came due since, or is locked by somebody: we look again at once,
-    then after as long as it is overdue, so that a locked one is asked for less and less often.
+    `progress`: the last look has found something. If it has found nothing, an overdue job has come due since, or
+    another session has locked it. Then the wait is as long as the job is overdue, from 1 ms to 50 ms, so that we look
+    less and less often for a locked one.
     """
     if not isinstance(next_due, float):
         return longest
@@ -25,7 +26,7 @@ def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float
 class PollDecay:
     """How long to wait before looking again: a few milliseconds after activity, doubling up to the poll interval.
 
-    A wake-up that got lost while we were busy then costs about as long as the transaction that missed us.
+    So a job whose wake-up was lost while we were busy waits about as long as the transaction that enqueued it took.
     """
 
     def __init__(self, longest: float, draw: Callable[[], float] = random.random) -> None:

@@ -1,7 +1,7 @@
 """Keeps the books: what happened in each minute of each queue, and how many jobs there are where counting takes long.
 
-Derived afterwards from the jobs themselves, so that no job waits for its bookkeeping. Of any number of accountants one works
-at a time: the functions take an advisory lock or do nothing.
+The figures are derived afterwards from the jobs themselves, so that no job waits for them. Any number of accountants
+may run, and one works at a time: the functions take an advisory lock or do nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 900.0  # the first round may have a day to catch up with
 
 
 class AccountantStatistics(msgspec.Struct, frozen=True):
-    """Minutes written, rounds in which somebody else was at it, failed rounds, and rounds."""
+    """Minutes written, rounds in which another accountant was at work, failed rounds, and all rounds."""
 
     minutes: int
     busy: int
@@ -60,7 +60,7 @@ class Accountant:
             await self._signal.wait(ROUND_SECONDS)
 
     async def keep(self) -> None:
-        """One round."""
+        """Do one round. Raises DatabaseUnavailable."""
         self._counts["rounds"] += 1
         minutes = await self._connection.call_value("close_minutes", timeout=PATIENCE_SECONDS)
         self._counts["minutes" if isinstance(minutes, int) else "busy"] += minutes if isinstance(minutes, int) else 1

@@ -25,7 +25,7 @@ class DueJobsStatistics(msgspec.Struct, frozen=True):
 
 
 class DueJobs:
-    """Sleeps exactly until the next job is due; any number may run. Every wake-up may mean an earlier one."""
+    """Sleeps exactly until the next job is due, or until a notice: it may mean an earlier job. Any number may run."""
 
     name = "due jobs"
 

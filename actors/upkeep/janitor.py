@@ -1,4 +1,4 @@
-"""Makes the partitions of the days to come, and removes what is older than what is kept."""
+"""Makes the partitions of the next days, and removes what is older than the retention."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Janitor:
         self._signal.set()
 
     async def run(self) -> None:
-        """Keep house until drained. Raises DatabaseUnavailable."""
+        """Work until drained. Raises DatabaseUnavailable."""
         while not self._draining:
             made = await self._repeat("ensure_partitions", DAYS_AHEAD, self._keep_days)
             dropped = await self._repeat("drop_old_partitions", self._keep_days)

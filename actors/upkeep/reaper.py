@@ -1,4 +1,4 @@
-"""Takes back what ran out: expired leases and deadlines, and jobs left waiting or blocked behind nobody; ages the others."""
+"""Takes back jobs whose lease or deadline ran out, frees jobs that wait for nothing, and raises old jobs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,14 @@ STUCK_SECONDS = 1.0
 
 
 class ReaperStatistics(msgspec.Struct, frozen=True):
-    """Jobs taken back, failed at their deadline, promoted or unblocked that were stranded, raised for their age; rounds; sessions
-    ended that kept it from a job."""
+    """Counts since the start.
+
+    Attributes:
+        reaped, expired: jobs taken back, and failed at their deadline.
+        promoted, unblocked: jobs that waited, or were blocked, for nothing.
+        aged: jobs raised for their age.
+        sessions_ended: sessions that held the row of a job.
+    """
 
     reaped: int
     expired: int
@@ -40,11 +46,11 @@ class ReaperStatistics(msgspec.Struct, frozen=True):
 class Reaper:
     """Looks when the earliest lease runs out, when told to, and at least every poll interval.
 
-    It says with each round for how long it has had the database: right after an outage it takes jobs back like at any
-    other time, and blames nobody.
+    Each round tells the database how long the reaper has been connected. Right after an outage it takes jobs back as at
+    any other time, but blames nobody: it cannot know who died.
 
-    Where a session holds the row of a job whose lease has run out, it names the session in the log, and ends it when the
-    lease has been over for `session_grace` seconds (0: never).
+    If a session holds the row of a job whose lease has run out, the reaper logs which one it is. It ends the session
+    when the lease has been over for `session_grace` seconds (0: never).
     """
 
     name = "reaper"
@@ -98,7 +104,7 @@ class Reaper:
         return rows
 
     async def reap(self) -> None:
-        """One round."""
+        """Do one round. Raises DatabaseUnavailable."""
         self._counts["rounds"] += 1
         while True:
             rows = await self._ask("reap_jobs", BATCH, None, self._attendance.span())
@@ -116,8 +122,10 @@ class Reaper:
         self._attendance.seen()
 
     async def free_rows(self) -> bool:
-        """Tell of the sessions that hold rows of jobs whose lease has run out, and end those that do so for too long; whether
-        one was ended."""
+        """Log the sessions that hold rows of jobs whose lease has run out, and end those that do so for too long.
+
+        Returns whether one was ended. Raises DatabaseUnavailable.
+        """
         rows = await self._ask("stop_lost_sessions", self._grace)
         ended = {row["pid"] for row in rows if row["is_ended"]}
         for row in rows:

@@ -1,7 +1,7 @@
 """Fires schedules: plans their ticks, makes their jobs when a tick is due, and sleeps exactly until the next one.
 
-Any number may run. Nothing here decides that a tick is this scheduler's to fire: `fire_schedules` does, under the lock of the
-schedule's row, and all times are the database's.
+Any number may run. The SQL function `fire_schedules` decides which scheduler fires a tick, under the lock of the
+schedule's row. All times are the database's.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Scheduler:
         connection: a connection of its own.
         database: where the queries of schedules run, each in a transaction of its own.
         switchboard: `tick` notices wake it.
-        poll_seconds: how long it sleeps at the most; a minute where this is more.
+        poll_seconds: the longest sleep; it never sleeps for more than a minute.
         start_up: called once, before the first round.
     """
 
@@ -135,7 +135,7 @@ class Scheduler:
         return decide(due, timetable) if due.is_planned else plan(due, timetable)
 
     def _hopeless(self, due: Due, error: Exception) -> Plan | None:
-        """One that cannot be planned says why until it is changed; one that another scheduler could plan is left to that."""
+        """A schedule that cannot be planned shows the error until it changes. A due one is left to other schedulers."""
         if not due.is_planned:
             return Plan(id=due.id, revision=due.revision, next_run_at=None, error=str(error) or repr(error))
         log.error("schedule %r is due and this scheduler cannot tell its ticks: %s", due.name, error)
@@ -180,7 +180,7 @@ class Scheduler:
         return bool(rows)
 
     async def _fire_rows(self, due: Due, firing: Firing) -> None:
-        """Run the query of a schedule and fire its rows. Whatever happens to the query happens to this schedule alone."""
+        """Run the query of a schedule and fire its rows. A query that fails affects this schedule alone."""
         until = 0.0
         try:
             async with self._queries, self._looking() as session:
@@ -196,7 +196,7 @@ class Scheduler:
 
     @asynccontextmanager
     async def _looking(self) -> AsyncGenerator[Transaction]:
-        """A transaction that only holds the lock and reads: there is nothing to commit, least of all after a bad query."""
+        """A transaction that only holds the lock and reads. It is rolled back: there is nothing to commit."""
         session = await self._database.begin()
         try:
             yield session
@@ -231,7 +231,7 @@ class Scheduler:
 
 
 def portions(firings: Sequence[Firing]) -> Iterator[list[Firing]]:
-    """In lists that have so few ticks together that firing each takes a second or less, where one alone has not more."""
+    """Split firings into lists of at most a thousand ticks, which fire within a second. A larger one has its own."""
     some: list[Firing] = []
     ticks = 0
     for firing in firings:

@@ -16,8 +16,9 @@ log = logging.getLogger(__name__)
 
 
 async def recover_stale(connection: Caller) -> None:
-    """Take back the jobs whose lease has run out, and blame nobody: who has just started knows of no death. Raises
-    DatabaseUnavailable.
+    """Take back the jobs whose lease has run out, and blame nobody: a new process cannot know which workers died.
+
+    Raises DatabaseUnavailable.
     """
     await connection.call("reap_jobs", present_for=timedelta())
 
@@ -28,7 +29,7 @@ async def declare_schedules(connection: Caller, declared: Sequence[Mapping[str, 
     Args:
         connection: to the database.
         declared: definitions of schedules.
-        declared_by: the app whose they are, as module:attribute; None where there is none.
+        declared_by: the app that declares them, as module:attribute; None where there is none.
 
     Raises:
         DatabaseUnavailable: it did not answer.
@@ -61,5 +62,5 @@ async def declare_schedules(connection: Caller, declared: Sequence[Mapping[str, 
 
 
 def literal(text: str) -> str:
-    """As SQL writes it."""
+    """The text as a string literal of SQL."""
     return "'" + text.replace("'", "''") + "'"

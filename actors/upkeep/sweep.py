@@ -1,4 +1,4 @@
-"""Finds jobs that wait behind nobody: those that came lately at once, all others in turn."""
+"""Finds stranded jobs, which wait for nothing: recent ones at once, all others in turn."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ OVERLAP = timedelta(seconds=15)
 
 
 class Sweep:
-    """One kind of them. A round costs the same, however many jobs wait for good reason.
+    """Finds one kind of stranded jobs. A round costs the same, however many jobs wait for a good reason.
 
-    The first round looks at all. Each later one looks at what came since the last, and at a slice of the others.
+    The first round looks at all jobs. Each later one looks at what came since the last, and at a slice of the others.
 
     Args:
         connection: to the database.

@@ -1,4 +1,4 @@
-"""What becomes of the ticks of a schedule that are due: pure, over rows of list_due_schedules and the time they were read at."""
+"""What becomes of the due ticks of a schedule: pure functions of a row of list_due_schedules, which has the time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_JOBS_PER_FIRING = 20_000
 
 
 class Tick(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One row of the history to be; a skipped one may stand for several ticks, from `at` up to `last_at`."""
+    """A row for the history. A skipped one may stand for several ticks, from `at` up to `last_at`."""
 
     at: datetime
     outcome: Literal["fired", "skipped", "failed"]
@@ -30,7 +30,7 @@ def fired(at: datetime) -> Tick:
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule to plan or to fire."""
+    """A schedule to plan or to fire. `grace` and `query_timeout` are in seconds."""
 
     id: int
     name: str
@@ -88,9 +88,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan(due: Due, timetable: Timetable) -> Plan:
-    """When the first tick of a new or changed schedule is: after it came to be so, and none that was dealt with already.
+    """Find the first tick of a new or changed schedule: after the change, and after the last tick that was handled.
 
-    A one-shot in the past is due, whenever it was made: that is what its policy for missed ticks is for.
+    A one-shot in the past is due, whenever it was made; its policy for missed ticks decides what becomes of it.
     """
     since = due.planned_from if timetable.at is None else timetable.at - MICROSECOND
     next_run_at = timetable.after(max(since, due.last_tick_at or since))
@@ -103,8 +103,8 @@ def plan(due: Due, timetable: Timetable) -> Plan:
 def decide(due: Due, timetable: Timetable) -> Firing | None:
     """What becomes of the ticks from `next_run_at` until now; None where none is due.
 
-    Those that are at most `grace` late fire, each; what becomes of earlier ones, the missed, is up to the policy. A
-    thousand at the most are dealt with at once, the rest in the next round.
+    Each tick that is at most `grace` seconds late fires. Earlier ticks are missed, and the policy decides about them.
+    One round handles a thousand ticks at the most, and the next round the rest.
     """
     first = due.next_run_at
     if first is None or first > due.now:

@@ -1,9 +1,10 @@
 """Why a worker claims nothing for now: it was paused, or memory or CPU is short.
 
-What runs goes on. There is no timer: whoever is about to claim asks, and the machine is looked at once a second at the most.
+Running jobs go on. There is no timer: the dispatcher asks before it claims, and the machine is looked at once a second
+at the most.
 
-A worker that runs nothing is not what keeps the CPU busy: CPU alone holds it for one back-off and no longer, so that other
-programs slow its jobs down and never stop them.
+A worker that runs nothing does not keep the CPU busy. So the CPU alone holds it for one back-off and no longer: other
+programs may slow its jobs down, and never stop them.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Activity(Protocol):
 
 
 class BackpressureLimits(msgspec.Struct, frozen=True):
-    """Shares of memory and CPU above which nothing is claimed, 1 for never, and how long until the next look."""
+    """Shares of memory and CPU above which nothing is claimed, 1 for never, and the seconds until the next look."""
 
     memory: float
     cpu: float
@@ -55,12 +56,13 @@ class BackpressureLimits(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What was decided last.
+    """The last decision.
 
-    Modes: *free*; *held*; *excused*, once it was held for CPU alone and runs nothing: it claims until it has run something.
+    Modes: a *free* worker claims. A *held* one does not. An *excused* one was held for CPU alone and runs nothing: it
+    claims until it has run something.
 
     Attributes:
-        reason: why it is held, in words. since: when that began. until: when to decide anew.
+        reason: why it is held, in words. since: when that began. until: when to decide again. Both in seconds.
     """
 
     mode: Literal["free", "held", "excused"] = "free"
@@ -70,7 +72,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 def decide(was: Judgement, load: Load | None, limits: BackpressureLimits, now: float, *, is_idle: bool) -> Judgement:
-    """Where the worker stands now. `is_idle`: it runs nothing, and has begun nothing since `was` was decided."""
+    """Decide whether the worker claims. `is_idle`: it runs nothing, and has begun nothing since the decision `was`."""
     if now < was.until:
         return was
     if load is None or (reason := find_strain(load, limits.memory, limits.cpu)) is None:
@@ -82,10 +84,10 @@ def decide(was: Judgement, load: Load | None, limits: BackpressureLimits, now: f
 
 
 class Backpressure:
-    """Held while the worker is to claim nothing.
+    """Decides for how long the worker claims nothing.
 
-    It backs off from the look that finds too much in use to one, every `limits.seconds`, that does not, or that excuses an
-    idle worker (see `decide`). A paused worker may back off as well.
+    It begins to back off when a look finds too much in use. It looks again every `limits.seconds`, until a look finds
+    less, or excuses an idle worker (see `decide`). A paused worker may back off as well.
 
     Args:
         resources: what is looked at.
@@ -125,9 +127,9 @@ class Backpressure:
         return self._judgement.reason
 
     def hold_for(self) -> float:
-        """Seconds to claim nothing, then to ask again; 0: claim."""
+        """Seconds to claim nothing, then to ask again; 0: claim. Infinite while the worker is paused."""
         now = self._clock()
-        # Heartbeats look as well, and do not judge.
+        # Heartbeats read the load as well, but decide nothing.
         if (
             not self._is_off
             and now >= self._judgement.until
@@ -144,7 +146,7 @@ class Backpressure:
         return self._load
 
     def seconds_left(self) -> float:
-        """Until the next look, while it backs off."""
+        """Seconds until the next look while it backs off, else 0."""
         return max(0.0, self._judgement.until - self._clock())
 
     def _look(self, now: float) -> None:
@@ -160,7 +162,7 @@ class Backpressure:
     def _judge(self, now: float) -> None:
         self._judged_at = now
         load, was, begun = self.load(), self._judgement, self._activity.begun
-        # Short jobs may all be between two looks. A paused worker claims nothing, excused or not.
+        # Short jobs may begin and end between two looks. A paused worker claims nothing, excused or not.
         is_idle = not (self._activity.is_busy or begun > self._begun or self._mode.is_paused)
         self._begun = begun
         self._judgement = decide(was, load, self._limits, now, is_idle=is_idle)

@@ -1,6 +1,6 @@
 """The limits of the container: control groups, version 2 and version 1.
 
-A limit may stand at any level above the process, so all of them are read. Files are read below a root, which tests replace.
+A limit may stand at any level above the process, so all levels are read. Tests replace the root of the files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NANOSECOND = 1e-9
 
 
 class Memory(NamedTuple):
-    """Bytes in use, page cache that can be had back not counted, and how many there may be."""
+    """Bytes in use, without page cache that can be reclaimed, and the limit in bytes."""
 
     used: int
     limit: int
@@ -26,7 +26,7 @@ class Memory(NamedTuple):
 
 
 class Cpu(NamedTuple):
-    """Seconds of CPU used so far, and how many CPUs there may be."""
+    """Seconds of CPU used so far, and the limit as a number of CPUs."""
 
     seconds: float
     limit: float
@@ -45,7 +45,7 @@ MEMORY_FILES = {
 
 
 class Cgroup:
-    """The control groups of this process. Where the limits stand is looked up once; limits and use each time."""
+    """The control groups of this process. Their folders are looked up once; limits and use are read each time."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._memory_version, self._memory = _find(root, "memory")
@@ -53,7 +53,7 @@ class Cgroup:
         _, self._accounts = _find(root, "cpuacct")
 
     def memory(self, machine: int) -> Memory | None:
-        """At the level that is fullest; None where no level has less than the `machine` has bytes."""
+        """The memory of the fullest level; None where no limit is below `machine`, the bytes of the machine."""
         files = MEMORY_FILES[self._memory_version]
         found: list[Memory] = []
         for folder in self._memory:
@@ -65,7 +65,7 @@ class Cgroup:
         return max(found, key=lambda memory: memory.share, default=None)
 
     def cpu(self, machine: float) -> Cpu | None:
-        """At the level that has the fewest CPUs, the outermost of several; None where none has fewer than the `machine`."""
+        """The CPU of the level with the lowest limit, the outermost of several; None if no limit is below `machine`."""
         levels = self._cpu_2() if self._cpu_version == 2 else self._cpu_1()
         narrow = [cpu for cpu in levels if cpu is not None and cpu.limit < machine]
         return min(reversed(narrow), key=lambda cpu: cpu.limit, default=None)
@@ -110,7 +110,7 @@ def _find(root: Path, controller: str) -> tuple[int, list[str]]:
 
 def _folders(mount: Path, path: str) -> list[str]:
     own = mount / path.strip("/")
-    # In a container the path may be that outside of it.
+    # Inside of a container this may be the path on the host.
     if ".." in own.parts or not own.is_dir():
         own = mount
     return [str(each) for each in (own, *own.parents) if each.is_relative_to(mount)]

@@ -34,7 +34,7 @@ class Controls:
         self._is_listening = is_listening
 
     def about(self, settings: Settings, app: App) -> About:
-        """What does not change."""
+        """What the worker's row shows of it and does not change."""
         load = self._backpressure.load()
         return About(
             kinds=app.served_kinds,
@@ -46,7 +46,7 @@ class Controls:
         )
 
     def vitals(self) -> Vitals:
-        """How it fares."""
+        """The present state of the worker, for a heartbeat."""
         load, reason = self._backpressure.load(), self._backpressure.reason
         return Vitals(
             state=self._mode.state,
@@ -61,10 +61,11 @@ class Controls:
         )
 
     async def carry_out(self, command: WorkerCommand) -> dict[str, Any]:
-        """Do it; returns the result.
+        """Carry out a command; returns the result.
 
-        Raises NotFound: it has no such job. WrongState: it drains, or the job has not started. BadInput: a command of a later
-        version.
+        Raises:
+            NotFound: the worker does not hold the job. WrongState: it drains, or the job has not started.
+            BadInput: the command is from a later version.
         """
         match command:
             case WorkerCommand(command="decommission"):

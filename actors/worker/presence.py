@@ -27,7 +27,7 @@ COMMAND_SECONDS = 20.0
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What does not change while a worker lives. See `leasehold.register_worker`."""
+    """What does not change while a worker lives. `memory_limit` is in bytes. See `leasehold.register_worker`."""
 
     kinds: list[str]
     host: str
@@ -38,7 +38,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Vitals(msgspec.Struct, frozen=True, kw_only=True):
-    """What a heartbeat tells. See `leasehold.heartbeat_worker`."""
+    """What a heartbeat tells. `memory` and `cpu` are shares of the limits, `backoff` is the reason for a back-off, and
+    `backoff_for` the seconds that are left of it. See `leasehold.heartbeat_worker`."""
 
     state: State
     active_jobs: int
@@ -60,17 +61,17 @@ class WorkerCommand(msgspec.Struct, frozen=True):
 
 
 CarryOut = Callable[[WorkerCommand], Awaitable[object]]
-"""Does it and returns the result, or raises why not."""
+"""Carries a command out and returns the result, or raises the reason why not."""
 Answer = tuple[str | None, str | None]
 
 
 async def refuse(command: WorkerCommand) -> object:
-    """For a worker that takes no commands."""
+    """Refuse a command, for a worker that takes none. Raises LeaseholdError."""
     raise LeaseholdError(f"{command.command} cannot be carried out here")
 
 
 class Presence:
-    """Keeps `leasehold.workers` true about this process.
+    """Keeps the row of this process in `leasehold.workers` up to date.
 
     A heartbeat comes every `seconds`, and at once when `news` is set.
 
@@ -121,7 +122,10 @@ class Presence:
                 await self._news.wait(self._seconds)
 
     async def beat(self) -> list[WorkerCommand]:
-        """One heartbeat; registers again where the row is gone. Returns the commands that are not acknowledged."""
+        """Send a heartbeat; register again if the row is gone. Returns the commands that are not acknowledged.
+
+        Raises DatabaseUnavailable.
+        """
         now = self._vitals()
         [row] = await self._caller.call(
             "heartbeat_worker", self._identity.incarnation, now.active_jobs, now.state, now.listening, now.slots,
@@ -133,12 +137,12 @@ class Presence:
         return [] if row["commands"] is None else msgspec.json.decode(row["commands"], type=list[WorkerCommand])
 
     def forget_commands(self) -> None:
-        """Numbers of commands may come again: the worker has a new incarnation, in another epoch."""
+        """Forget the answers to commands: in another epoch the ids of commands may come again."""
         self._answers.clear()
         self.beat_soon()
 
     def beat_soon(self) -> None:
-        """Something that the row shows has changed, or there is a command."""
+        """Send a heartbeat at once: something that the row shows has changed, or there is a command."""
         self._news.set()
 
     async def leave(self) -> None:

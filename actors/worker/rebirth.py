@@ -1,7 +1,7 @@
 """A worker takes a new incarnation when the database begins a new epoch, after a failover or a restore.
 
-What was committed last may be lost then, so that a claim of the former incarnation may be given out again. The worker
-keeps the jobs whose rows still name its attempt: nobody else has had them. It stops the handlers of all others.
+The last commits may be lost then, so that the database may give a claimed job to another worker. The worker keeps the
+jobs whose rows still name its attempt: nobody else has had them. It stops the handlers of all others.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ log = logging.getLogger(__name__)
 
 MOST_NAMED = 20
 REASONS = {"lost": "not_found", "taken": "taken_by_another_worker", "busy": "error"}
-"""Why a handler is cancelled whose attempt is not kept, by what `adopt_jobs` says of it."""
+"""The reason for cancelling the handler of an attempt that is not kept, by the answer of `adopt_jobs`."""
 
 
 class Rebirth:
-    """Turns the worker to a new epoch when the watch has noticed one. Until then no connection of the process can be used
-    but its own."""
+    """Turns the worker to a new epoch when the watch has noticed one. Until it has turned, only the connection of this
+    actor can be used."""
 
     name = "rebirth"
 
@@ -40,7 +40,7 @@ class Rebirth:
     async def run(self) -> None:
         """Turn until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was.
 
-        A worker that has not come so far holds nothing: its process turns by itself.
+        Before this runs, a worker holds no jobs, and `EpochWatch` turns the process by itself.
         """
         self._epochs.wait_for_turn()
         async with self._database.reserve("rebirth", greeted=False) as connection:
@@ -60,8 +60,8 @@ class Rebirth:
 
     async def _begin_anew(self, connection: Caller, epoch: int, timeline: int | None) -> None:
         identity, holdings = self._parts.identity, self._parts.holdings
-        # The same ones when it is tried again. Nobody else can say anything to the database before the end, and answers to
-        # what was asked as the former incarnation are dropped from here on.
+        # A second try uses the same incarnations. Until the end, no other part of the process can reach the database.
+        # From here on, answers to statements of the former incarnation are dropped.
         former = self._former = self._former or identity.incarnation
         if not identity.is_turning:
             identity.is_turning, identity.incarnation = True, uuid4()
@@ -97,13 +97,13 @@ class Rebirth:
 
 
 async def _adopt(connection: Caller, former: UUID, new: UUID, held: Sequence[HeldJob]) -> dict[int, str]:
-    """What becomes of each job."""
+    """What becomes of each job, by its id: adopted, busy, taken or lost."""
     ids, attempts = [each.id for each in held], [each.attempt for each in held]
     return {row["job_id"]: row["outcome"] for row in await connection.call("adopt_jobs", former, new, ids, attempts)}
 
 
 async def _hand_back(connection: Caller, former: UUID, busy: set[int]) -> None:
-    """Hand back what the database says the former incarnation holds: the worker has ended it, and that was forgotten."""
+    """Hand back what the former incarnation holds in the database: the worker has ended it, and the database forgot."""
     rows = [row for row in await connection.call("held_jobs", former) if row["job_id"] not in busy]
     if rows:
         rows.sort(key=lambda row: row["job_id"])

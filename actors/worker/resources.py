@@ -1,7 +1,7 @@
-"""How much memory and CPU is in use, as shares of what there may be: of the container's limit, else of the machine.
+"""How much memory and CPU is in use, as shares of the container's limit or, without a limit, of the machine.
 
-Without a limit of CPU the machine is shared with programs that are no business of ours. Then only the CPU counts that this
-process and its children use.
+Without a limit of CPU, other programs share the machine. Then only the CPU counts that this process and its children
+use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Machine(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One look."""
+    """The memory and CPU that are in use at one moment."""
 
     memory: Memory
     cpu: Cpu
@@ -41,8 +41,8 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     """What is in use.
 
     Attributes:
-        memory: share of `memory_limit` (bytes), as read: it does not jitter, and waiting to be sure may cost the process.
-        cpu: share of `cpu_limit` (CPUs), smoothed over some ten seconds, and 0 at first: a short burst is no reason to hold back.
+        memory: share of `memory_limit` (bytes). It is not smoothed: it does not jitter, and delay may cost the process.
+        cpu: share of `cpu_limit` (CPUs), smoothed over ten seconds, 0 at first: a short burst must not stop claims.
     """
 
     memory: float
@@ -52,7 +52,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_machine() -> Machine:
-    """By psutil."""
+    """Read the machine with psutil. Raises OSError and psutil.Error."""
     memory = psutil.virtual_memory()
     own = psutil.Process().cpu_times()
     used = own.user + own.system + own.children_user + own.children_system
@@ -71,7 +71,7 @@ def _used_by(process_id: int) -> float:
 
 
 def _children(process_id: int) -> list[int]:
-    """Those that the kernel lists with their parent; psutil would look through all processes of the machine."""
+    """The children that the kernel lists for a process; psutil would look through all processes of the machine."""
     listed: list[int] = []
     for file in Path(f"/proc/{process_id}/task").glob("*/children"):
         with suppress(OSError):
@@ -80,7 +80,7 @@ def _children(process_id: int) -> list[int]:
 
 
 class Resources:
-    """Reads; `root` holds `proc` and `sys`."""
+    """Reads memory and CPU. `root` is the folder that has `proc` and `sys`."""
 
     def __init__(self, root: Path = Path("/"), machine: Callable[[], Machine] = read_machine) -> None:
         self._cgroup = Cgroup(root)
@@ -115,7 +115,7 @@ class Meter:
 
 
 def find_strain(load: Load, most_memory: float, most_cpu: float) -> str | None:
-    """Why nothing more should be begun under this load, in words; None: no reason. The limits are shares, 1 for none."""
+    """Why the worker should begin nothing more under this load; None: it may. The limits are shares, 1 for none."""
     reasons: list[str] = []
     if load.memory > most_memory:
         reasons.append(f"memory {describe_memory(load)} (limit {most_memory:.0%})")
@@ -125,15 +125,15 @@ def find_strain(load: Load, most_memory: float, most_cpu: float) -> str | None:
 
 
 def describe_load(load: Load) -> str:
-    """In words."""
+    """The load in words."""
     return f"memory {describe_memory(load)}, CPU {describe_cpu(load)}".replace("%", " %")
 
 
 def describe_memory(load: Load) -> str:
-    """`87% of 2.0 GiB`."""
+    """Memory as text: `87% of 2.0 GiB`."""
     return f"{load.memory:.0%} of {show_bytes(load.memory_limit)}"
 
 
 def describe_cpu(load: Load) -> str:
-    """`95% of 1.5 CPUs`."""
+    """CPU as text: `95% of 1.5 CPUs`."""
     return f"{load.cpu:.0%} of {load.cpu_limit:g} CPU{'' if load.cpu_limit == 1 else 's'}"

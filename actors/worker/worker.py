@@ -34,7 +34,7 @@ FLUSH_SECONDS = 5.0
 HAND_BACK_SECONDS = 2.0
 LEAVE_SECONDS = 2.0
 HANDLER_CONNECTIONS = 50
-"""For transactions of handlers, at the least; opened when needed. With more slots than that, they wait for one another."""
+"""The pool for transactions of handlers has room for at least this many. Slots beyond the pool wait for one another."""
 
 
 class Worker:
@@ -104,7 +104,7 @@ class Worker:
             held.lose(SHUTDOWN)
 
     async def run(self) -> None:
-        """Work until drained. Raises ActorFailed."""
+        """Work until drained. Raises DatabaseUnavailable at the start, and ActorFailed."""
         await self._get_ready()
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
@@ -155,7 +155,7 @@ class Worker:
         self.parts.backlog.close()
 
     async def _finish(self) -> None:
-        """Write the last outcomes and say good-bye; give up after a while, the leases run out by themselves."""
+        """Write the last outcomes and stop the worker's row. Give up after some seconds: the leases then run out."""
         try:
             patience = FLUSH_SECONDS / 2 if self.parts.mode.is_interrupted else FLUSH_SECONDS
             with trio.move_on_after(patience) as scope:

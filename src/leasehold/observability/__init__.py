@@ -1,4 +1,4 @@
-"""What a process tells of itself: log lines, subscribers to events, metrics, probes. It knows no jobs and no database.
+"""What a process tells about itself: log lines, events, metrics, probes. It knows no jobs and no database.
 
-Everybody may come in. Start in `observers.py` for events and in `logs.py` for log lines.
+Every package may import this one. Start in `observers.py` for events and in `logs.py` for log lines.
 """

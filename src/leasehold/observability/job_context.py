@@ -36,12 +36,15 @@ def log_fields() -> dict[str, object]:
 
 
 def set_traceparent(traceparent: str) -> None:
-    """Make jobs that the running one makes, by continuing its chain too, part of this span."""
+    """Make this span the parent of the jobs that the running job enqueues, also of the next one in its chain."""
     _span.set((running_job.get(), traceparent))
 
 
 def inherited_traceparent() -> str | None:
-    """The traceparent of a new job that was given none: the running job's span, or else what it was enqueued with."""
+    """The traceparent for a new job that was given none: the span that the running job has set, else its own one.
+
+    None outside of handlers, and where the running job has none.
+    """
     running = running_job.get()
     if running is None:
         return None

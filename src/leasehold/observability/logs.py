@@ -1,9 +1,9 @@
 """Logging: one short text line on a terminal, one JSON object per line elsewhere. Passwords in DSNs are masked.
 
-Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …) and come out as fields in JSON. Text has
-them as `name=value`, but not again what its message tells already. Lines from inside a handler have those of its job.
-A traceback comes from the exception of the record, or from `error` in `extra` (type, message, traceback) if it was raised
-elsewhere.
+Details go into `extra` (`job_id`, `kind`, `attempt`, `worker_id`, `action` …). JSON has them as fields, text as
+`name=value`; text leaves out a value that its message already has. Lines from inside a handler have the fields of its
+job. A traceback comes from the exception of the record or, for an exception that was raised elsewhere, from `error` in
+`extra` (type, message, traceback).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def install_logging(
     stream: TextIO | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> logging.Handler:
-    """Send every log record to `stream` (standard error) and return the handler; a second call replaces the first.
+    """Send every log record to `stream` (default: standard error); returns the handler. A second call replaces it.
 
     `auto` means text when the stream is a terminal. NO_COLOR in `environ` turns colours off.
     """
@@ -53,7 +53,7 @@ def install_logging(
 
 
 def wants_text(log_format: str, stream: TextIO) -> bool:
-    """Whether lines to `stream` are text rather than JSON: as told, or on a terminal where it is left to us."""
+    """Whether lines to `stream` are text rather than JSON. `auto` means text where the stream is a terminal."""
     return log_format == "text" or (log_format == "auto" and stream.isatty())
 
 
@@ -80,9 +80,12 @@ class OurHandler(logging.StreamHandler[TextIO]):
 class JobFilter(logging.Filter):
     """Gives each record from inside a handler the job_id, kind, attempt, queue and worker_id of its job.
 
-    `install_logging` has it. With a configuration of your own, put it on your handlers (on the QueueHandler where there is
-    one: it must run where the line was logged), then `%(job_id)s` and JSON formatters find the fields. What the caller
-    passed as `extra` stays; records from elsewhere have none of these fields unless `everywhere` is true: then None.
+    A record from inside a gateway's request gets its request_id. A field that the caller passed as `extra` stays.
+    `install_logging` adds this filter. With your own configuration, add it to your handlers, or to the QueueHandler if
+    you have one: it must run in the code that logs. Then `%(job_id)s` and JSON formatters find the fields.
+
+    Args:
+        everywhere: records from outside of handlers get the fields of a job as well, each None.
     """
 
     def __init__(self, *, everywhere: bool = False) -> None:
@@ -156,7 +159,7 @@ def extra_fields(record: logging.LogRecord) -> dict[str, object]:
 
 
 def redact_dsn(dsn: str) -> str:
-    """`dsn` with every password masked; safe on text that is no valid DSN (then it masks rather too much)."""
+    """`dsn` with every password masked. Safe on text that is no valid DSN: it masks too much rather than too little."""
     scheme, separator, rest = dsn.partition("://")
     if separator and "@" in rest:
         end = len(re.split(r"[/?#]", rest, maxsplit=1)[0])
@@ -190,7 +193,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _told_error(record: logging.LogRecord) -> dict[str, str]:
-    """The error that `extra` tells of, as texts."""
+    """The `error` in `extra`, as texts; empty where there is none."""
     error = extra_fields(record).get("error")
     told = cast("dict[object, object]", error) if isinstance(error, dict) else {}
     return {str(name): value for name, value in told.items() if isinstance(value, str)}

@@ -1,7 +1,7 @@
 """Prometheus metrics: their names in one table, and how values become text.
 
-Names follow https://prometheus.io/docs/practices/naming: base units, plural where it counts things, `_total` for what only
-grows. Labels never hold ids, keys or args. `prometheus_client` (extra `metrics`) is imported when the text is asked for.
+Names follow https://prometheus.io/docs/practices/naming: base units, a plural for counted things, `_total` for values
+that only grow. Labels never hold ids, keys or args. `expose` imports `prometheus_client` (extra `metrics`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,13 @@ class Metric(msgspec.Struct, frozen=True):
 
 
 class HistogramValue(msgspec.Struct, frozen=True):
-    """Counts of values up to each bound and not the one below (the last one: above all bounds), and their sum."""
+    """What a histogram has counted.
+
+    Attributes:
+        bounds: the upper bounds of the buckets, ascending.
+        counts: how many values each bucket has; one more bucket holds the values above all bounds.
+        total: the sum of the values.
+    """
 
     bounds: Sequence[float]
     counts: Sequence[int]
@@ -48,7 +54,7 @@ class HistogramValue(msgspec.Struct, frozen=True):
 Values = Mapping[Labels, "float | HistogramValue"]
 
 METRICS: tuple[Metric, ...] = (
-    # What the database holds; from the gateway alone, or sums over processes would count it twice.
+    # What the database holds. Only the gateway exposes it: a sum over processes would count it twice.
     Metric("leasehold_up", "gauge", "Whether the database answered when it was last asked."),
     Metric("leasehold_schema_version", "gauge", "Number of the last migration."),
     Metric("leasehold_jobs", "gauge", "Jobs by queue and state; of big tables the last count.", ("queue", "state")),
@@ -122,7 +128,7 @@ class Histogram:
         self._total = 0.0
 
     def add(self, value: float) -> None:
-        """One more."""
+        """Count one value."""
         self._counts[bisect_left(self._bounds, value)] += 1
         self._total += value
 
@@ -137,11 +143,11 @@ def single(value: float) -> Values:
 
 
 def expose(values: Iterable[tuple[str, Values]], accept: str = "") -> tuple[bytes, str]:
-    """The text for Prometheus, with what this process uses of the machine; and its content type.
+    """The text for Prometheus and its content type. The text also has the CPU time and memory of this process.
 
     Args:
-        values: by names of `METRICS`.
-        accept: the Accept header of who asks, which decides between the two formats.
+        values: pairs of a name in `METRICS` and its values.
+        accept: the Accept header of the request, which decides between the two formats.
 
     Raises:
         MetricsMissing: prometheus_client is not installed.
@@ -189,6 +195,6 @@ def _family(metric: Metric) -> Any:
 
 
 def _buckets(value: HistogramValue) -> list[tuple[str, float]]:
-    """Cumulative, as Prometheus wants them."""
+    """Cumulative counts by upper bound, as Prometheus wants them."""
     bounds = [*(str(float(bound)) for bound in value.bounds), "+Inf"]
     return list(zip(bounds, map(float, accumulate(value.counts)), strict=True))

@@ -1,4 +1,4 @@
-"""Who listens for which event. Nothing is made where nobody does: callers look into `heard` first."""
+"""The subscribers of each type of event. Callers look into `heard` first, and make no event that nobody wants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ E = TypeVar("E", bound=Event)
 
 
 class Subscription:
-    """One function, with what it has been accused of."""
+    """One subscribed function, with the problems that were logged about it."""
 
     __slots__ = ("accusations", "function")
 
@@ -28,14 +28,14 @@ class Subscription:
 
 
 class Observers:
-    """Functions by the event they want.
+    """The functions that are subscribed to events.
 
-    They are called one after the other on the event loop that the event happened on, so they must neither block nor wait:
-    put the event into a queue of your own where more is to be done. One that raises, or takes longer than 50 ms, is logged
-    the first time and harms nobody.
+    They are called one after the other, on the event loop where the event happened. So they must neither block nor
+    wait: a function that has more to do puts the event into its own queue. A function that raises, or takes longer than
+    50 ms, is logged the first time; the others are called all the same.
 
     Attributes:
-        heard: the types that have a listener; `JobStarted in observers.heard` costs next to nothing.
+        heard: the types that have a subscriber; `JobStarted in observers.heard` costs next to nothing.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,10 @@ class Observers:
         self._outer: list[Observers] = []
 
     def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:
-        """Call `function` with each event of this type, or of the types below it; returns what ends that again."""
+        """Call `function` with each event of this type or of its subtypes. Returns a function that ends this.
+
+        Raises TypeError where `event_type` is no type of event, BadInput where `function` cannot be called.
+        """
         if not issubclass(cast("Any", event_type), Event):
             raise TypeError(f"subscribe takes a type of leasehold.events, not {event_type!r}")
         validation.check_function("a subscriber", function)
@@ -54,7 +57,7 @@ class Observers:
         return lambda: self._remove(family, subscription)
 
     def include(self, inner: Observers) -> None:
-        """Tell the observers of `inner` too, now and those to come."""
+        """Pass the events that are emitted here to the subscribers of `inner` too, present and future ones."""
         if inner is self or self in inner._outer:
             return
         inner._outer.append(self)
@@ -79,7 +82,7 @@ class Observers:
                     outer._remove([event_type], subscription)
 
     def emit(self, event: Event) -> None:
-        """Tell everybody who wants to know. Never raises what they raise."""
+        """Call the subscribers of this event. What they raise is logged and not raised, but for KeyboardInterrupt."""
         for subscription in self.heard.get(type(event), ()):
             began = monotonic()
             try:

@@ -1,6 +1,6 @@
-"""On whose behalf code runs, where a gateway answers a request: for log lines and for the events of jobs.
+"""The request that a gateway answers, and the name of its caller: for log lines and for the events of jobs.
 
-A context variable, so that nothing has to be handed through every call, and unset everywhere else.
+Both are context variables, so that no call has to pass them on. Outside of requests they are not set.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ _actor: ContextVar[str | None] = ContextVar("leasehold_actor", default=None)
 
 
 def request_fields() -> dict[str, object]:
-    """What each log line of a request carries; nothing outside of one."""
+    """The fields that each log line of a request has; empty outside of requests."""
     request_id = _request_id.get()
     return {} if request_id is None else {"request_id": request_id}
 
 
 def current_actor() -> str | None:
-    """In whose name statements are made; None: in nobody's in particular."""
+    """The name that `acting_as` has set; None where it has set none."""
     return _actor.get()
 
 
 @contextmanager
 def answering(request_id: str) -> Generator[None]:
-    """Around one request."""
+    """Log lines inside the block have this request id."""
     token = _request_id.set(request_id)
     try:
         yield
@@ -36,7 +36,7 @@ def answering(request_id: str) -> Generator[None]:
 
 @contextmanager
 def acting_as(actor: str) -> Generator[None]:
-    """Events that statements write in here have this name in their column `actor`."""
+    """Statements inside the block write this name into the column `actor` of their events."""
     token = _actor.set(actor)
     try:
         yield

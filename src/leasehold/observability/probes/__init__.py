@@ -1,4 +1,4 @@
-"""Probes of processes that serve no HTTP otherwise: whether they live, are ready, have started; and their metrics."""
+"""The probes of processes without a web server of their own: alive, ready, started; and their metrics."""
 
 from leasehold.observability.probes.health import Health, Question, Verdict
 from leasehold.observability.probes.server import open_probes

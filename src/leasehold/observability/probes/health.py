@@ -1,7 +1,7 @@
-"""How a process fares: written by its event loop, read by the thread that answers probes.
+"""The health of a process: its event loop writes it, and the thread that answers probes reads it.
 
-The loop beats; that a beat is old is how another thread knows that the loop is blocked. Everything here is single
-assignments of values that never change, so that no lock is needed.
+The loop calls `beat` all the time. An old beat tells the other thread that the loop is blocked. Each write is one
+assignment of a value that never changes, so no lock is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DATABASE_SECONDS = 15.0
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """One check: `problem` says what is wrong, None that nothing is."""
+    """The result of one check. `problem` says what is wrong; None: nothing."""
 
     name: str
     problem: str | None = None
@@ -26,9 +26,9 @@ class Verdict(msgspec.Struct, frozen=True):
 class Health:
     """What the probes of a process answer.
 
-    Life: the event loop turns, and no actor is stuck. A restart mends that, and it does not mend a database that is away:
-    life does not ask for it. Ready: it lives, the database answered when it was last asked, it has started and does
-    not drain. Started: every actor has registered and the database has answered once.
+    Alive: the event loop turns, and no actor is stuck. A lost database does not count, because a restart does not bring
+    it back. Ready: it is alive, the database answered when it was last asked, it has started and does not drain.
+    Started: every actor has registered and the database has answered once.
 
     Args:
         stale_seconds: the longest time that the event loop may stand still.
@@ -36,7 +36,8 @@ class Health:
 
     Attributes:
         stuck: what is wrong with each actor, by name.
-        has_started, is_draining: as they say.
+        has_started: whether every actor has registered.
+        is_draining: whether the process takes no more work.
     """
 
     def __init__(self, stale_seconds: float, now: Callable[[], float] = monotonic) -> None:
@@ -50,7 +51,7 @@ class Health:
         self.is_draining = False
 
     def beat(self) -> None:
-        """The event loop turns."""
+        """Note that the event loop turns."""
         self._turned_at = self._now()
 
     def database_answered(self) -> None:
@@ -68,7 +69,7 @@ class Health:
         return self._now() - self._turned_at
 
     def ask(self, question: Question) -> Sequence[Verdict]:
-        """Every check of a question."""
+        """The results of all checks that a probe asks for."""
         match question:
             case "livez":
                 return self._life()

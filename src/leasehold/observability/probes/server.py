@@ -1,7 +1,8 @@
-"""The HTTP server of the probes: the standard library's, in threads of its own.
+"""The HTTP server of the probes: the standard library's, in its own threads.
 
-Not aiohttp and not the process's event loop: a probe has to answer while a handler blocks that loop, and must say so. One
-thread accepts and one answers each request, a few at a time; nothing here waits for anything but the socket.
+It uses neither aiohttp nor the process's event loop: a probe must answer while a handler blocks that loop, and say so.
+One thread accepts connections, and one thread answers each request, at most sixteen at once. They wait for the socket
+only.
 """
 
 from __future__ import annotations
@@ -84,25 +85,25 @@ class _Server(ThreadingHTTPServer):
         super().__init__((host, port), _Answer)
 
     def server_bind(self) -> None:
-        """As HTTPServer's, without asking a name server who we are."""
+        """Bind as HTTPServer does, but do not ask a name server for the name of the host."""
         super(HTTPServer, self).server_bind()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """In a thread of its own; hang up where there are too many."""
+        """Answer in a new thread; close the connection where sixteen are being answered already."""
         if not self._places.acquire(blocking=False):
             self.shutdown_request(request)
             return
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Give the place back in the end."""
+        """Answer the request, then let another one in."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """What strangers send is nobody's fault here."""
+        """Log it for debugging only: what strangers send is no fault of this process."""
         log.debug("a probe went wrong", exc_info=True)
 
 
@@ -110,14 +111,14 @@ class _Answer(BaseHTTPRequestHandler):
     timeout = PATIENCE_SECONDS
 
     def version_string(self) -> str:
-        """Of us, not of Python."""
+        """The name in the header `Server`: leasehold's, not Python's."""
         return "leasehold"
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Probes come all the time and are not news."""
+        """Log nothing: probes come all the time."""
 
     def do_GET(self) -> None:
-        """One probe."""
+        """Answer one probe, or the metrics."""
         path, _, query = self.path.partition("?")
         server = cast("_Server", self.server)
         if path in QUESTIONS:
@@ -131,7 +132,7 @@ class _Answer(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """What the library refuses: other methods (501 to it, whatever the address), and what is no HTTP."""
+        """Answer what the library refuses: other methods (as 501, at any address), and text that is no HTTP."""
         if code != NOT_IMPLEMENTED:
             self._say(code, _problem(code, "malformed_request", "The request is not valid HTTP", []), PROBLEM)
         elif self.path.partition("?")[0] in ADDRESSES:
@@ -177,7 +178,7 @@ class _Answer(BaseHTTPRequestHandler):
 
 
 def _problem(status: int, code: str, title: str, wrong: list[Verdict]) -> bytes:
-    """As the gateway's problems are."""
+    """The body of an error, in the format of the gateway's errors."""
     errors = [{"path": verdict.name, "message": verdict.problem} for verdict in wrong]
     detail = f"Not well: {', '.join(verdict.name for verdict in wrong)}." if wrong else title
     kind = f"urn:leasehold:problem:{code}"
