@@ -21,8 +21,7 @@ declare
     v_jobs   bigint[];
     v_keys   text[];
     v_told   bigint;
-    v_names  text;
-    v_count  bigint;
+    v_refusal text;
 begin
     loop
         v_chains := array(
@@ -54,16 +53,9 @@ begin
         perform leasehold.refuse_chain(delete_chain.chain_id, 'deleted');
     end if;
 
-    select string_agg(format('job %s (%s)', d.id, d.kind), ', ' order by d.place) filter (where d.place <= 3), count(*) into v_names, v_count
-      from (select j.id, j.kind, row_number() over (order by j.id) as place
-              from (select distinct b.job_id from leasehold.job_blockers b where b.chain_id = delete_chain.chain_id and b.closed_at is null) b
-             cross join lateral (select o.id, o.kind, o.chain_id from leasehold.jobs o where o.id = b.job_id offset 0) j
-             where coalesce(j.chain_id, j.id) not in (select unnest(v_chains))) d;
-    if v_count > 0 then
-        raise exception using errcode = 'LH004',
-            message = format('chain %s cannot be deleted: %s%s for it', delete_chain.chain_id, v_names,
-                             case when v_count > 3 then format(' and %s more wait', v_count - 3) when v_count > 1 then ' wait' else ' waits' end),
-            hint = 'cancel or delete what waits first; list_blocked_jobs lists all';
+    v_refusal := leasehold.describe_waiters(delete_chain.chain_id, v_chains);
+    if v_refusal is not null then
+        raise exception using errcode = 'LH004', message = v_refusal, hint = 'cancel or delete what waits first; list_blocked_jobs lists all';
     end if;
 
     insert into leasehold.job_events (job_id, at, event, attempt, message, detail)

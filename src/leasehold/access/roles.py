@@ -89,18 +89,19 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
 }
 
 INTERNAL = names("""
-    add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level bucket_of
-    chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys clear_suspects close_chains count_jobs_ahead
-    demote_keyed_jobs describe_error describe_row_holders desired_slots epoch_mark excuse_jobs explain_blocked_job
-    explain_finished_job explain_held_job explain_key explain_limits explain_pending_job explain_waiting_job find_faults
-    find_lanes find_schedule find_servers find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker
-    is_bound is_epoch_over is_over is_schedule_busy is_small is_stranger key_lock limit_lanes list_open_groups
-    list_partitions list_ready_kinds lock_chains lock_queue longest_time make_histogram make_summaries make_tick_jobs
-    measure_percentile measure_rate most_crashes name_idle_workers name_job name_refusals name_unique_key open_lock
-    promote_waiting_jobs queue_lock read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain
-    refuse_continuation refuse_epoch refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs
-    reserve_suspects retry_delay return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets share_batch
-    share_limit spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch write_minutes
+    add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
+    bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys clear_suspects close_chains
+    count_jobs_ahead demote_keyed_jobs describe_error describe_links describe_row_holders describe_waiters
+    desired_slots epoch_mark excuse_jobs explain_blocked_job explain_finished_job explain_held_job explain_key
+    explain_limits explain_pending_job explain_waiting_job find_faults find_lanes find_schedule find_servers
+    find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker is_bound is_epoch_over is_over
+    is_schedule_busy is_small is_stranger key_lock limit_lanes list_open_groups list_partitions list_ready_kinds
+    lock_chains lock_queue longest_time make_histogram make_summaries make_tick_jobs measure_percentile measure_rate
+    most_crashes name_idle_workers name_job name_refusals name_unique_key open_lock promote_waiting_jobs queue_lock
+    read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain refuse_continuation refuse_epoch
+    refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs reserve_suspects retry_delay
+    return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets share_batch share_limit
+    spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch write_minutes
 """)
 
 SCALER_VIEWS = ("v_worker_capacity",)

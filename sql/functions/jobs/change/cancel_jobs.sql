@@ -1,5 +1,5 @@
--- Purpose     Cancel all unfinished jobs that match, oldest id first, as cancel_job does for one. A dry run does the
---             same and rolls it back, so its answer is what would happen.
+-- Purpose     Cancel all unfinished jobs that match, oldest id first, as cancel_job does for one. A dry run only looks, so
+--             it costs no writes, and does not see that another session holds a row.
 -- Parameters  state: only in this one · queue, kind, key: only such · error_type: whose last attempt failed with such an error
 --             created_after, created_before: only what was enqueued from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
@@ -31,31 +31,33 @@ begin
         raise exception using errcode = 'LH001', message = format('state must be that of an unfinished job, not %L', cancel_jobs.state),
             hint = 'states: pending, scheduled, waiting, blocked, claimed, running';
     end if;
-    begin
-        -- Judged twice, before they are locked and after it: a job that changed while we waited for it is judged as it is then.
-        for round in 1 .. 2 loop
-            v_ids := array(select j.id from leasehold.jobs j
-                            where (cancel_jobs.state is null or j.state = cancel_jobs.state)
-                              and (cancel_jobs.queue is null or j.queue = cancel_jobs.queue) and (cancel_jobs.kind is null or j.kind = cancel_jobs.kind)
-                              and (cancel_jobs.key is null or j.key = cancel_jobs.key)
-                              and (cancel_jobs.error_type is null or j.error ->> 'type' = cancel_jobs.error_type)
-                              and (cancel_jobs.created_after is null or j.created_at >= cancel_jobs.created_after)
-                              and (cancel_jobs.created_before is null or j.created_at < cancel_jobs.created_before)
-                              and (cancel_jobs.job_ids is null or j.id = any (cancel_jobs.job_ids))
-                              and (cancel_jobs.after_id is null or j.id > cancel_jobs.after_id)
-                              and (v_ids is null or j.id = any (v_ids)) and j.id <= coalesce(v_last, 9223372036854775807)
-                            order by j.id limit cancel_jobs.batch);
-            exit when round = 2;
-            v_last := v_ids[cardinality(v_ids)];
-            begin
-                perform from leasehold.jobs j where j.id = any (v_ids) and j.incarnation is not null order by j.id for update;
-                perform from leasehold.jobs j where j.id = any (v_ids) order by j.id for update;
-            exception when lock_not_available then
-                v_all := v_ids;
-                v_ids := array(select j.id from leasehold.jobs j where j.id = any (v_all) order by j.id for update skip locked);
-                v_busy := array(select j.id from leasehold.jobs j where j.id = any (v_all) and j.id <> all (v_ids));
-            end;
-        end loop;
+    -- Judged twice, before they are locked and after it: a job that changed while we waited for it is judged as it is then.
+    for round in 1 .. 2 loop
+        v_ids := array(select j.id from leasehold.jobs j
+                        where (cancel_jobs.state is null or j.state = cancel_jobs.state)
+                          and (cancel_jobs.queue is null or j.queue = cancel_jobs.queue) and (cancel_jobs.kind is null or j.kind = cancel_jobs.kind)
+                          and (cancel_jobs.key is null or j.key = cancel_jobs.key)
+                          and (cancel_jobs.error_type is null or j.error ->> 'type' = cancel_jobs.error_type)
+                          and (cancel_jobs.created_after is null or j.created_at >= cancel_jobs.created_after)
+                          and (cancel_jobs.created_before is null or j.created_at < cancel_jobs.created_before)
+                          and (cancel_jobs.job_ids is null or j.id = any (cancel_jobs.job_ids))
+                          and (cancel_jobs.after_id is null or j.id > cancel_jobs.after_id)
+                          and (v_ids is null or j.id = any (v_ids)) and j.id <= coalesce(v_last, 9223372036854775807)
+                        order by j.id limit cancel_jobs.batch);
+        exit when round = 2 or cancel_jobs.dry_run;
+        v_last := v_ids[cardinality(v_ids)];
+        begin
+            perform from leasehold.jobs j where j.id = any (v_ids) and j.incarnation is not null order by j.id for update;
+            perform from leasehold.jobs j where j.id = any (v_ids) order by j.id for update;
+        exception when lock_not_available then
+            v_all := v_ids;
+            v_ids := array(select j.id from leasehold.jobs j where j.id = any (v_all) order by j.id for update skip locked);
+            v_busy := array(select j.id from leasehold.jobs j where j.id = any (v_all) and j.id <> all (v_ids));
+        end;
+    end loop;
+    if cancel_jobs.dry_run then
+        select array_agg(j.id) as ids, array_agg(j.state) as states into v_done from leasehold.jobs j where j.id = any (v_ids);
+    else
         select array_agg(f.id) as ids, array_agg(f.state) as states, array_agg(coalesce(f.chain_id, f.id)) as chains,
                array_agg(f.key) filter (where f.key is not null and f.state not in ('waiting', 'scheduled', 'blocked')) as keys,
                count(leasehold.send_notice(format('lost:%s:%s:cancelled', f.id, f.attempt))) filter (where f.incarnation is not null) as told
@@ -71,20 +73,16 @@ begin
         if v_keys <> '{}' then
             perform leasehold.promote_waiting_jobs(v_keys);
         end if;
-        return query
-        select a.id, j.kind, j.queue, d.id is not null, coalesce(d.state, j.state), j.state,
-               case when d.id is not null then null
-                    when a.id = any (v_busy) then coalesce(leasehold.describe_row_holders(a.id), 'another session held its row')
-                    when j.id is null then format('there is no job %s', a.id)
-                    else format('it is %s', j.state) || case when j.finished_at is null then ' and does not match' else '' end end
-          from (select unnest(v_ids || v_busy) union select unnest(cancel_jobs.job_ids) where cancel_jobs.after_id is null) a(id)
-          left join unnest(v_done.ids, v_done.states) d(id, state) on d.id = a.id
-          left join lateral (select * from leasehold.get_job(a.id)) j on true
-         order by a.id;
-        if cancel_jobs.dry_run then
-            raise exception using errcode = 'LHDRY', message = 'taken back';
-        end if;
-    exception when sqlstate 'LHDRY' then null;  -- what was answered stays answered
-    end;
+    end if;
+    return query
+    select a.id, j.kind, j.queue, d.id is not null, coalesce(d.state, j.state), case when d.id is not null then 'cancelled' else j.state end,
+           case when d.id is not null then null
+                when a.id = any (v_busy) then coalesce(leasehold.describe_row_holders(a.id), 'another session held its row')
+                when j.id is null then format('there is no job %s', a.id)
+                else format('it is %s', j.state) || case when j.finished_at is null then ' and does not match' else '' end end
+      from (select unnest(v_ids || v_busy) union select unnest(cancel_jobs.job_ids) where cancel_jobs.after_id is null) a(id)
+      left join unnest(v_done.ids, v_done.states) d(id, state) on d.id = a.id
+      left join lateral (select * from leasehold.get_job(a.id)) j on true
+     order by a.id;
 end
 $$;

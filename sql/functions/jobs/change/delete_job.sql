@@ -9,7 +9,8 @@ create or replace function leasehold.delete_job(job_id bigint) returns text lang
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
-    v_job leasehold.all_jobs;
+    v_job     leasehold.all_jobs;
+    v_refusal text;
 begin
     select a.* into v_job from leasehold.get_job(delete_job.job_id) a;
     if v_job.id is null then
@@ -19,12 +20,11 @@ begin
     select a.* into v_job from leasehold.get_job(delete_job.job_id) a;
     if v_job.id is null then
         perform leasehold.refuse_finished_job(delete_job.job_id, 'deleted');
-    elsif v_job.state in ('claimed', 'running') then
-        raise exception using errcode = 'LH004', message = format('job %s is %s and cannot be deleted: a worker holds it', v_job.id, v_job.state),
-            hint = 'cancel it first';
-    elsif v_job.chain_id <> v_job.id or v_job.succeeded_by is not null then
-        raise exception using errcode = 'LH004', message = format('job %s cannot be deleted: chain %s has other jobs, too', v_job.id, v_job.chain_id),
-            hint = 'delete the chain';
+    end if;
+    v_refusal := leasehold.describe_links(v_job);
+    if v_refusal is not null then
+        raise exception using errcode = 'LH004', message = v_refusal,
+            hint = case when v_job.state in ('claimed', 'running') then 'cancel it first' else 'delete the chain' end;
     end if;
     perform leasehold.delete_chain(v_job.chain_id);
     return v_job.state;

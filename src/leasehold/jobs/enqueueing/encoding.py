@@ -42,8 +42,17 @@ def with_positions(job: NewJob[Any], flat: list[NewJob[Any]], check: Check) -> N
     """The job with its new blockers appended to `flat` and named by position."""
     if not job.blockers:
         return job
-    named = [_name(blocker, flat, check) for blocker in job.blockers]
+    named = [_name(_keyed(blocker, job, number), flat, check) for number, blocker in enumerate(job.blockers, 1)]
     return msgspec.structs.replace(job, blockers=cast("Any", named))
+
+
+def _keyed(blocker: Blocker, job: NewJob[Any], number: int) -> Blocker:
+    """With an idempotency key of its own where the job has one: who sends the job again sends its new blockers again."""
+    chain = blocker.chain if isinstance(blocker, Ended) else blocker
+    if job.idempotency_key is None or not isinstance(chain, NewJob) or chain.idempotency_key is not None:
+        return blocker
+    chain = msgspec.structs.replace(chain, idempotency_key=f"{job.idempotency_key} #{number}")
+    return Ended(chain) if isinstance(blocker, Ended) else chain
 
 
 def _name(blocker: Blocker, flat: list[NewJob[Any]], check: Check) -> int | dict[str, Any]:

@@ -9,6 +9,8 @@ import msgspec
 import pytest
 
 from leasehold import App, ContinueWith, NewJob, WaitFor, ended
+from leasehold.client import Client
+from leasehold.database import Database
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.enqueueing.encoding import check_job, encode_continuation, encode_wait, flatten
 
@@ -39,6 +41,26 @@ def test_blockers_of_which_any_end_will_do_say_so() -> None:
         {"chain": 7, "until": "ended"},
         {"position": 2},
     ]
+
+
+def test_new_blockers_of_a_job_with_an_idempotency_key_have_keys_of_their_own() -> None:
+    own = NewJob(kind="own", idempotency_key="mine")
+    inner = NewJob(kind="inner", blockers=[A])
+    flat, _ = flatten([NewJob(kind="outer", blockers=[inner, own, ended(B), 7], idempotency_key="k")], unchecked)
+    assert {job.kind: job.idempotency_key for job in flat} == {
+        "a": "k #1 #1",
+        "inner": "k #1",
+        "own": "mine",
+        "b": "k #3",
+        "outer": "k",
+    }
+
+
+async def test_who_sends_a_job_with_an_idempotency_key_again_sends_its_new_blockers_again(database: Database) -> None:
+    job = NewJob(kind="outer", blockers=[A, ended(B)], idempotency_key="k")
+    client = Client(database)
+    assert await client.enqueue(job) == await client.enqueue(job)
+    assert await database.fetch("select count(*) from leasehold.jobs having count(*) <> 3") == []
 
 
 def test_a_continuation_names_its_fan_out_before_the_next_job_and_keeps_the_order_of_slots() -> None:

@@ -106,3 +106,26 @@ async def test_of_two_that_remove_a_job_at_once_the_second_says_that_it_is_no_mo
         await until_waiting(database, "second")
         await first.execute("commit")
     assert answers == [(False, "pending", None)]
+
+
+async def test_a_dry_run_reckons_with_what_would_be_gone_by_then(database: Database, worker: SqlWorker) -> None:
+    """A job waits for one that was made later: that one can go because the other went before."""
+    await enqueue_many(database, [{"kind": "a"}])
+    claimed = await worker.claim()
+    await worker.block(claimed, [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}])
+    told = await delete(database, dry_run=True)
+    assert told == {1: (True, "blocked", None), 2: (True, "pending", None)}
+    assert told == await delete(database)
+
+
+async def test_many_are_removed_without_a_subtransaction_for_each(database: Database) -> None:
+    """Postgres keeps track of 64 of them in memory; beyond that everybody's look at a row goes to disk."""
+    await enqueue_many(database, [{"kind": "a"}] * 200)
+    before = await next_transaction(database)
+    assert len(await delete(database)) == 200
+    assert await next_transaction(database) - before < 100
+
+
+async def next_transaction(database: Database) -> int:
+    [row] = await database.fetch("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id")
+    return row["id"]
