@@ -86,9 +86,7 @@ PLACES = {
     "docs/openapi.json (run tools/openapi.py)": Place(openapi),
     "the flags of `leasehold enqueue`": Place(
         lambda: parameters(enqueue),
-        without=dict.fromkeys(
-            ("timeout", "deadline", "unique", "blockers", "traceparent"), "not offered on the command line"
-        ),
+        without=dict.fromkeys(("unique", "blockers", "traceparent"), "not offered on the command line"),
     ),
     "c_fields in add_jobs.sql": Place(
         lambda: words(found(r"c_fields\s+constant text\[\] :=\s*'\{(.*?)\}'", FUNCTIONS["add_jobs"]))

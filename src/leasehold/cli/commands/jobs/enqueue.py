@@ -49,6 +49,8 @@ async def enqueue(
     run_at: Annotated[str | None, Parameter(help="Not before this instant: 2030-01-31T09:30:00Z.")] = None,
     idempotency_key: Annotated[str | None, Parameter(help="A second enqueue with it finds the first's job.")] = None,
     max_attempts: Annotated[int | None, Parameter(help="Attempts until the job counts as failed."), AN_INTEGER] = None,
+    timeout: Annotated[str | None, Parameter(help="An attempt is cut off after so long: 90s, 10m.")] = None,
+    deadline: Annotated[str | None, Parameter(help="The job fails if it has not finished so much later: 2h.")] = None,
     metadata: Annotated[str | None, Parameter(help="Anything else to keep with it, a JSON object.")] = None,
     app: Annotated[str | None, setting("app")] = None,
     context: Annotated[CommandContext, INJECTED],
@@ -80,6 +82,8 @@ async def enqueue(
         run_at=parse_instant(run_at) if run_at else None,
         idempotency_key=idempotency_key,
         max_attempts=max_attempts,
+        timeout=_seconds(timeout),
+        deadline=parse_duration(deadline) if deadline else None,
         metadata=parse_object("metadata", metadata) if metadata else None,
     )
     place = context.settings_with({"app": app}).app
@@ -112,5 +116,5 @@ def _read(args: str, terminal: Terminal) -> str:
         raise BadInput(f"cannot read args from {args[1:]}: {error}") from error
 
 
-def _seconds(delay: str | None) -> float | None:
-    return parse_duration(delay) / timedelta(seconds=1) if delay else None
+def _seconds(span: str | None) -> float | None:
+    return parse_duration(span) / timedelta(seconds=1) if span else None

@@ -44,6 +44,11 @@ def test_a_delay_counts_from_now(cli: Cli, psql: Psql, database_url: str) -> Non
     assert psql(database_url, "select run_at - created_at from leasehold.jobs") == "01:30:00"
 
 
+def test_an_attempt_and_the_job_may_be_limited_in_time(cli: Cli, psql: Psql, database_url: str) -> None:
+    cli("enqueue", "echo", "--timeout", "1m30s", "--deadline", "2h")
+    assert psql(database_url, "select timeout, deadline - created_at from leasehold.jobs") == "90|02:00:00"
+
+
 def test_the_same_idempotency_key_finds_the_first_job(cli: Cli) -> None:
     first = cli("enqueue", "echo", "--idempotency-key", "once")
     second = cli("enqueue", "echo", "--idempotency-key", "once")
@@ -72,6 +77,8 @@ def test_args_may_come_from_a_file_or_from_standard_input(
         (["echo", '{"a": NaN}'], "args is no JSON"),
         (["echo", "--metadata", "7"], "metadata must be a JSON object"),
         (["echo", "--delay", "later"], "'later' is no duration"),
+        (["echo", "--timeout", "0s"], "timeout"),
+        (["echo", "--deadline", "soon"], "'soon' is no duration"),
         (["echo", "--run-at", "tomorrow"], "'tomorrow' is no instant"),
         (["echo", "--delay", "5s", "--run-at", "2030-01-31T09:30:00Z"], "exclude each other"),
         (["echo", "--priority", "high"], "invalid value for --priority"),
