@@ -29,7 +29,7 @@ from leasehold.app import App
 from leasehold.app.builtin import with_builtins
 from leasehold.database import Database, ReservedConnection, open_database
 from leasehold.database.border import loop_ended
-from leasehold.errors import ActorFailed, BadInput, QueryRefused, SchemaMismatch
+from leasehold.errors import BadInput, LeaseholdError
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
@@ -80,7 +80,7 @@ async def run_actors(
 
     Raises:
         BadInput: an unknown name, an app without handlers, or what `check_process_kinds` raises.
-        ActorFailed: see `supervise`. SchemaMismatch, QueryRefused: from `begin`.
+        ActorFailed: see `supervise`. SettingsError: a probe port is in use. SchemaMismatch, QueryRefused: from `begin`.
     """
     unknown = set(names) - set(ACTORS)
     if unknown or not names:
@@ -93,7 +93,7 @@ async def run_actors(
         return await _run_together(names, settings, with_builtins(app), begin)
     except ExceptionGroup as group:
         failure = culprit(group)
-        if isinstance(failure, (ActorFailed, SchemaMismatch, QueryRefused)):
+        if isinstance(failure, LeaseholdError):
             raise failure from failure.__cause__
         raise
 
