@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leasehold.cli.checks import claiming, connection, epochs, grants, health, schema, work
+from leasehold.cli.checks import claiming, connection, epochs, grants, health, schema, upkeep, work
 from leasehold.cli.checks.verdicts import Check, skipped
 from leasehold.errors import QueryRefused
 
@@ -34,6 +34,7 @@ async def check_all(
         await _look("jobs", lambda: work.check_jobs(database), fits and not state.differing),
         await _look("claims", lambda: claiming.check_claims(database), fits and not state.differing),
         await _look("workers", lambda: work.check_workers(database, settings), fits and not state.differing),
+        await _look("upkeep", lambda: upkeep.check_upkeep(database), fits and not state.differing),
         await _look("epochs", lambda: epochs.check_epochs(database), fits and not state.differing),
         await connection.check_notify(database, settings),
         await connection.check_clock(database),

@@ -20,7 +20,7 @@ def verdicts(done: object) -> dict[str, str]:
 
 
 CHECKS = [
-    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "claims", "workers", "epochs",
+    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "claims", "workers", "upkeep", "epochs",
     "notify", "clock", "connections", "durability", "autovacuum", "horizon", "bloat",
 ]  # fmt: skip
 
