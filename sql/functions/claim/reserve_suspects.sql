@@ -25,6 +25,7 @@ declare
     v_place  tid;
     v_job    record;
     v_places tid[] := '{}';
+    v_queues text[] := '{}';
 begin
     select count(*) as jobs, coalesce(max(j.crashes), 0) as crashes into v_held
       from leasehold.jobs j where j.incarnation = reserve_suspects.incarnation and j.crashes is not null;
@@ -70,6 +71,9 @@ begin
         continue when v_job.crashes > 1 and v_held.jobs + cardinality(v_places) > 0;
         select j.ctid into v_place from leasehold.jobs j where j.ctid = v_job.place and j.state = 'pending' for update skip locked;
         continue when v_place is null or not leasehold.has_room(v_job.queue, v_job.key_group);
+        -- All of them start at one moment, so what comes back meanwhile does not count.
+        continue when exists (select from leasehold.limits m where m.queue = v_job.queue and m.rate is not null
+                                 and m.burst <= cardinality(array_positions(v_queues, v_job.queue)));
         if v_job.key is not null then
             continue when cardinality((select d.free from leasehold.demote_keyed_jobs(array[v_place], array[v_job.key]) d)) = 0;
         end if;
@@ -80,6 +84,7 @@ begin
          where j.ctid = v_place
         returning j.ctid into v_place;
         v_places := v_places || v_place;
+        v_queues := v_queues || v_job.queue;
         exit when v_job.crashes > 1 or cardinality(v_places) = v_room;
     end loop;
     return v_places;
