@@ -33,10 +33,13 @@ def recoveries(history: History) -> dict[str, list[Recovery]]:
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for incarnation, process in history.processes.items():
         owners[process].add(incarnation)
+    by_owner: defaultdict[str | None, list[Span]] = defaultdict(list)
+    for span in spans:
+        by_owner[span.began.owner].append(span)
     found: defaultdict[str, list[Recovery]] = defaultdict(list)
     for fault in history.of(Fault):
-        mine = {owner for target in fault.targets for owner in owners[target]}
-        found[fault.name].append(Recovery(until_any(spans, begins, fault), until_own(history, spans, fault, mine)))
+        mine = [span for target in fault.targets for owner in owners[target] for span in by_owner[owner]]
+        found[fault.name].append(Recovery(until_any(spans, begins, fault), until_own(history, mine, fault)))
     return found
 
 
@@ -47,15 +50,13 @@ def until_any(spans: Sequence[Span], begins: Sequence[float], fault: Fault) -> f
     return min(ends) - fault.started if ends else None
 
 
-def until_own(history: History, spans: Sequence[Span], fault: Fault, mine: set[str]) -> float | None:
-    """The last of the jobs that these incarnations held."""
+def until_own(history: History, spans: Sequence[Span], fault: Fault) -> float | None:
+    """The last of these jobs among those that were held when the fault began."""
     longest: float | None = None
     for span in spans:
-        if span.began.committed > fault.started:
-            break
-        if span.began.owner not in mine or (span.ended is not None and span.ended.committed < fault.started):
+        if span.began.committed > fault.started or span.ended is None or span.ended.committed < fault.started:
             continue
-        if span.ended is not None and (went_on := goes_on(history, span)) is not None:
+        if (went_on := goes_on(history, span)) is not None:
             longest = max(longest or 0.0, went_on - fault.started)
     return longest
 
