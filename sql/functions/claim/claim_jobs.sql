@@ -83,8 +83,8 @@ begin
         -- Look at pauses and limits again under the locks: whoever sets them commits before we have them, or waits until we end.
         continue when exists (select from leasehold.queues q where q.queue = any (v_lane_queues) and q.paused_at is not null);
 
-        -- Reserve suspects, as many as this worker may hold; their lanes are done with. So are queues with a rate that gave any: their
-        -- tokens are spent by now, and what comes back until the others are claimed would let a burst grow.
+        -- Reserve suspects, as many as this worker may hold; their lanes are done with. So are queues with a rate that gave one: its
+        -- token is spent together with its start, and nobody else may count on it.
         v_suspects := null;
         if 1 < any (v_lane_classes) then
             v_is_pressed := coalesce(v_is_pressed, false);
@@ -158,11 +158,11 @@ begin
         end if;
 
         -- Claim what remains.
-        if v_are_limited then
-            perform leasehold.spend_tokens(v_places);
-        end if;
         -- Later than the end of whatever let these jobs through while this claim waited.
         v_now := leasehold.clock();
+        if v_are_limited or v_suspects <> '{}' then
+            perform leasehold.spend_tokens(v_places || v_suspects, v_now);
+        end if;
         return query
         with claimed as (
             update leasehold.jobs j

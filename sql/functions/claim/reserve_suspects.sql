@@ -9,7 +9,7 @@
 -- Returns     their places in the table
 -- Errors      none
 -- Tables      workers (read), jobs (rows locked, locked ones skipped), advisory locks of queues and keys (only tried), limits,
---             rate_buckets as spend_tokens
+--             rate_buckets (read, as has_room)
 create or replace function leasehold.reserve_suspects(
     incarnation uuid, queues text[], kinds text[], classes integer[], batch integer, is_pressed boolean
 ) returns tid[] language plpgsql
@@ -71,13 +71,12 @@ begin
         continue when v_job.crashes > 1 and v_held.jobs + cardinality(v_places) > 0;
         select j.ctid into v_place from leasehold.jobs j where j.ctid = v_job.place and j.state = 'pending' for update skip locked;
         continue when v_place is null or not leasehold.has_room(v_job.queue, v_job.key_group);
-        -- All of them start at one moment, so what comes back meanwhile does not count.
-        continue when exists (select from leasehold.limits m where m.queue = v_job.queue and m.rate is not null
-                                 and m.burst <= cardinality(array_positions(v_queues, v_job.queue)));
+        -- The claim spends its token when it starts it, so no more than one is sure to have one.
+        continue when v_job.queue = any (v_queues)
+                      and exists (select from leasehold.limits m where m.queue = v_job.queue and m.rate is not null);
         if v_job.key is not null then
             continue when cardinality((select d.free from leasehold.demote_keyed_jobs(array[v_place], array[v_job.key]) d)) = 0;
         end if;
-        perform leasehold.spend_tokens(array[v_place]);
         update leasehold.jobs j
            set state = 'claimed', claimed_at = v_now, lease_expires_at = v_now, incarnation = reserve_suspects.incarnation,
                limited = nullif(exists (select from leasehold.limits m where m.queue = v_job.queue), false)

@@ -1,14 +1,12 @@
 -- Purpose     Take one token for each of these jobs out of the buckets of its queue and of its group.
--- Parameters  places: jobs that are being claimed
+-- Parameters  places: jobs that are being claimed · at: when they start; a rate holds for these moments
 -- Returns     nothing
 -- Errors      none
 -- Tables      limits, jobs (read), rate_buckets; the caller has the locks of the queues
-create or replace function leasehold.spend_tokens(places tid[]) returns void language plpgsql
+create or replace function leasehold.spend_tokens(places tid[], at timestamptz) returns void language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
-declare
-    v_now timestamptz := leasehold.clock();
 begin
     if not exists (select from leasehold.limits l where l.rate is not null) then
         return;
@@ -25,12 +23,12 @@ begin
          where m.rate is not null
     ), charged as (
         update leasehold.rate_buckets b
-           set tokens = leasehold.bucket_level(b.tokens, b.filled_at, s.rate, s.burst, v_now) - s.jobs, filled_at = greatest(b.filled_at, v_now)
+           set tokens = leasehold.bucket_level(b.tokens, b.filled_at, s.rate, s.burst, spend_tokens.at) - s.jobs, filled_at = greatest(b.filled_at, spend_tokens.at)
           from spent s where b.queue = s.queue and b.key_group = s.key_group
         returning b.queue, b.key_group
     )
     insert into leasehold.rate_buckets (queue, key_group, tokens, filled_at)
-    select s.queue, s.key_group, s.burst - s.jobs, v_now
+    select s.queue, s.key_group, s.burst - s.jobs, spend_tokens.at
       from spent s
      where not exists (select from charged c where c.queue = s.queue and c.key_group = s.key_group);
 end
