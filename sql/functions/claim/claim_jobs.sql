@@ -83,18 +83,16 @@ begin
         -- Look at pauses and limits again under the locks: whoever sets them commits before we have them, or waits until we end.
         continue when exists (select from leasehold.queues q where q.queue = any (v_lane_queues) and q.paused_at is not null);
 
-        -- Reserve suspects, as many as this worker may hold; their lanes are done with. So are queues with a rate that gave one: its
-        -- token is spent together with its start, and nobody else may count on it.
+        -- Reserve suspects, as many as this worker may hold; their lanes are done with, and queues with a rate that gave one: its token is spent with its start.
         v_suspects := null;
         if 1 < any (v_lane_classes) then
             v_is_pressed := coalesce(v_is_pressed, false);
             v_suspects := leasehold.reserve_suspects(claim_jobs.incarnation, v_lane_queues, v_lane_kinds, v_lane_classes, v_left, v_is_pressed);
             v_left := v_left - cardinality(v_suspects);
-            select coalesce(array_agg(l.queue), '{}'), array_agg(l.kind), array_agg(l.class), array_agg(l.is_shared)
-              into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared
-              from unnest(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared) l(queue, kind, class, is_shared) where l.class < 2 and v_left > 0
-               and not (v_suspects <> '{}' and exists (select from leasehold.limits m where m.queue = l.queue and m.rate is not null)
-                        and exists (select from leasehold.jobs j where j.ctid = any (v_suspects) and j.queue = l.queue));
+            select coalesce(array_agg(l.queue), '{}'), array_agg(l.kind), array_agg(l.class), array_agg(l.is_shared) into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared
+              from unnest(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared) l(queue, kind, class, is_shared)
+             where l.class < 2 and v_left > 0 and not (v_suspects <> '{}' and exists (
+                   select from leasehold.jobs j join leasehold.limits m using (queue) where j.ctid = any (v_suspects) and j.queue = l.queue and m.rate is not null));
         end if;
         v_lane_groups := null;
         v_are_many := cardinality(v_lane_queues) > 1;
