@@ -140,6 +140,13 @@ async def discard(pool: Any, connection: Any) -> None:
 
 
 async def release(pool: Any, connection: Any) -> None:
-    """Give a connection back to its pool; one that is broken is closed."""
+    """Give a connection back to its pool; one that is broken is closed.
+
+    Goes on where the caller is cancelled, and then nobody waits for its trouble: so it is swallowed in there.
+    """
+    await asyncio.shield(asyncio.ensure_future(_give_back(pool, connection)))
+
+
+async def _give_back(pool: Any, connection: Any) -> None:
     with suppress(*TROUBLE):
         await pool.release(connection, timeout=CLOSE_SECONDS)
