@@ -16,7 +16,12 @@ from faults.fleet.server import DATABASE
 
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
 ROOT = Path(__file__).resolve().parents[2]
-COMPLAINTS = ("was never retrieved", "was never awaited", "internal error")
+COMPLAINTS = (
+    "was never retrieved",
+    "was never awaited",
+    "internal error",
+    "the books could not be kept, again in 10 s: Postgres refuses",
+)
 PAUSE = 0.2  # seconds before a process that has ended is started again
 
 

@@ -37,3 +37,12 @@ async def test_where_somebody_else_claims_there_is_none_for_now(database: Databa
     async with open_transaction(database, "other") as other:
         assert await other.call_value("has_room", "default", None)
         assert not await database.call_value("has_room", "default", None)
+
+
+async def test_a_paused_queue_has_none_with_limits_and_without(database: Database) -> None:
+    await database.call("pause_queue", "default")
+    assert not await database.call_value("has_room", "default", None)
+    await database.call("set_limit", "default", max_running=2)
+    assert not await database.call_value("has_room", "default", None)
+    await database.call("resume_queue", "default")
+    assert await database.call_value("has_room", "default", None)

@@ -71,12 +71,14 @@ async def test_a_transaction_that_does_not_end_cannot_keep_a_queue_from_being_pa
 
 
 @pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("crashes", [None, 1])
 async def test_a_claim_that_looked_before_the_pause_and_locks_after_it_gets_nothing(
-    fresh_database: Database, limited: bool
+    fresh_database: Database, limited: bool, crashes: int | None
 ) -> None:
     database = fresh_database
     await database.execute(GATED)
     await enqueue(database)
+    await database.fetch("update leasehold.jobs set crashes = $1", crashes)
     if limited:
         await limit(database, 5)
     async with database.reserve("claimer") as claimer, open_transaction(database, "gate") as gate:

@@ -10,6 +10,7 @@ create or replace function leasehold.close_minutes() returns integer language pl
 set search_path = leasehold, pg_catalog, pg_temp as $$
 declare
     c_timed    constant bigint := 200000;  -- of more jobs than that, a sample is timed: a percent of precision more would cost seconds
+    c_most     constant bigint := 10000;
     v_now      timestamptz := leasehold.clock();
     v_was      leasehold.rollup_progress;
     v_sound    timestamptz;
@@ -19,6 +20,7 @@ declare
     v_is_again boolean;
     v_last_id  bigint;
     v_next_id  bigint;
+    v_every    bigint;
 begin
     if not pg_try_advisory_xact_lock(hashtextextended('leasehold accountant', 0)) then
         return null;
@@ -51,8 +53,10 @@ begin
         delete from leasehold.rollups r where r.starts_at >= v_from and r.starts_at < v_until;
     end if;
     v_last_id := coalesce((select max(m.last_id) from leasehold.rollup_marks m where m.taken_at <= v_from - interval '5 s'), 0);
+    -- Ids that have jumped, since an epoch began or somebody set the sequence, do not tell how many jobs there were.
+    v_every := greatest(1, (v_next_id - v_last_id) / c_timed);
     perform leasehold.make_summaries();
-    perform leasehold.write_minutes(v_from, v_until, v_last_id, greatest(1, (v_next_id - v_last_id) / c_timed)::integer);
+    perform leasehold.write_minutes(v_from, v_until, v_last_id, case when v_every > c_most then 1 else v_every end::integer);
     perform leasehold.add_rollups(v_from, v_until, 1);
     if v_is_again or v_was.final_until = v_was.rolled_until then
         v_was.final_until := least(v_final, v_until);

@@ -37,6 +37,14 @@ async def test_each_minute_tells_what_came_began_and_ended_in_it(database: Datab
     ]
 
 
+async def test_ids_that_jump_beyond_all_measure_change_nothing(database: Database) -> None:
+    await database.fetch("select setval('leasehold.jobs_id_seq', 9007199254740993)")
+    async with database.reserve("clocked") as connection:
+        await finish(connection, "2026-03-01 12:00:30Z", count=3)
+        await close(connection, "2026-03-01 12:02:05Z")
+    assert await books(database, "completed", "run_seconds") == [("12:00", "q", 3, 3.0)]
+
+
 async def test_doing_it_again_changes_nothing(database: Database) -> None:
     async with database.reserve("clocked") as connection:
         await work(connection)
