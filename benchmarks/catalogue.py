@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from benchmarks import backlog, drain, enqueue, fleet, herd, http, idle, memory, pickup, ticks
+from benchmarks import backlog, drain, enqueue, fleet, herd, http, idle, memory, pickup, table_width, ticks
 from benchmarks.figures import Result, Say, Size
 from benchmarks.server import Server
 
@@ -22,4 +22,5 @@ BENCHMARKS: Mapping[str, Measure] = {
     "backlog": backlog.measure,
     "memory": memory.measure,
     "ticks": ticks.measure,
+    "table": table_width.measure,
 }

@@ -42,6 +42,7 @@ EXPECTED = {
     "herd": ("50 jobs a second, 1 workers: CPU of Postgres", "50 jobs a second, 4 workers: until claimed, p99"),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
     "memory": ("idle worker", "peak over 2,000 jobs"),
+    "table": ("all of it: insert", "columns of plain jobs alone: WAL"),
     "ticks": ("ticks fired", "ticks fired twice", "ticks missing", "after the tick, p99"),
 }
 
