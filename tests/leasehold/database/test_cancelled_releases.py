@@ -15,6 +15,9 @@ def test_trouble_of_a_release_that_is_cancelled_reaches_nobody(database_url: str
     assert asyncio.run(complaints_of_a_cancelled_release(database_url)) == []
 
 
+DRIVER: Any = asyncpg
+
+
 async def complaints_of_a_cancelled_release(database_url: str) -> list[dict[str, Any]]:
     """What the loop has to say after a release was cancelled, and the reset behind it then ran out of time."""
     complaints: list[dict[str, Any]] = []
@@ -26,7 +29,7 @@ async def complaints_of_a_cancelled_release(database_url: str) -> list[dict[str,
         await may_end.wait()
         raise TimeoutError
 
-    async with asyncpg.create_pool(database_url, min_size=0, max_size=1, reset=reset) as pool:
+    async with DRIVER.create_pool(database_url, min_size=0, max_size=1, reset=reset) as pool:
         releasing = asyncio.ensure_future(release(pool, await pool.acquire()))
         await is_resetting.wait()
         releasing.cancel()
