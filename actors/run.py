@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
-import socket
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Protocol
@@ -16,6 +14,7 @@ from leasehold.actors.probes.probes import Probes
 from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.shared.ending import Ending
 from leasehold.actors.shared.epochs import EpochLooker, EpochWatch
+from leasehold.actors.shared.identity import made_up_id
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise, until_there
 from leasehold.actors.upkeep.accountant import Accountant
@@ -32,7 +31,9 @@ from leasehold.database.border import loop_ended
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
+from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
+from leasehold.settings.stopping import seconds_to_stop
 
 log = logging.getLogger(__name__)
 
@@ -65,9 +66,10 @@ async def run_actors(
 ) -> int:
     """Run actors until they are told to stop.
 
-    SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`. A second
-    signal interrupts running handlers and hands their jobs back; the process ends within five seconds, and the lease of
-    a handler that cannot be interrupted runs out. A third one ends it at once. A blocked event loop changes none of it.
+    SIGTERM or SIGINT drains: nothing more is claimed, running jobs may finish for `settings.drain_seconds`, less where
+    `settings.stop_seconds` asks for it. A second signal interrupts running handlers and hands their jobs back; the process
+    ends within five seconds, and the lease of a handler that cannot be interrupted runs out. A third one ends it at once.
+    A blocked event loop changes none of it.
 
     Args:
         names: any of `worker`, `scheduler` and `reaper`; `reaper` also starts the janitor and the accountant.
@@ -76,7 +78,8 @@ async def run_actors(
         begin: called before the actors, and again while it raises DatabaseUnavailable; probes answer meanwhile.
 
     Returns:
-        The exit code: 0 after draining, 1 after an interruption; 130 if the first signal was SIGINT.
+        The exit code: 0 after draining and after an interruption; 130 if the first signal was SIGINT. A process that does not end
+        within the five seconds ends with 1.
 
     Raises:
         BadInput: an unknown name, an app without handlers, or what `check_process_kinds` raises.
@@ -114,7 +117,7 @@ async def _run_together(
             if isinstance(actor, Worker):
                 actor.interrupt()
 
-    ending = Ending(drain, interrupt, settings.drain_seconds)
+    ending = Ending(drain, interrupt, *seconds_to_stop(settings))
     try:
         async with AsyncExitStack() as stack:
             switchboard, outage, epochs = Switchboard(), Outage(), EpochWatch()
@@ -176,15 +179,22 @@ async def _make(
                 DueJobs(await reserve("due jobs"), switchboard, settings.poll_seconds),
             ]
         case _:
+            reaper = Reaper(
+                await reserve("reaper"),
+                switchboard,
+                settings.poll_seconds,
+                app.observers,
+                settings.session_grace_seconds,
+            )
+            outage.subscribe(reaper.database_lost)
             return [
-                Reaper(
-                    await reserve("reaper"),
-                    switchboard,
-                    settings.poll_seconds,
-                    app.observers,
-                    settings.session_grace_seconds,
+                reaper,
+                Janitor(
+                    await reserve("janitor"),
+                    settings.retention_days,
+                    payload_options(settings).store,
+                    settings.payloads_retention_days,
                 ),
-                Janitor(await reserve("janitor"), settings.retention_days),
                 Accountant(await reserve("accountant"), settings.retention_days),
             ]
 
@@ -220,8 +230,3 @@ async def _end_with_the_loop() -> None:
     await loop_ended()
     log.critical("the asyncio loop has ended; nothing can reach the database any more, so this process ends as well")
     os._exit(1)
-
-
-def made_up_id() -> str:
-    """An id for a worker that was given none: the host and something random."""
-    return f"{socket.gethostname()}-{secrets.token_hex(3)}"

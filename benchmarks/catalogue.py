@@ -5,7 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from benchmarks import backlog, drain, enqueue, fleet, herd, http, idle, memory, pickup, table_width, ticks
+from benchmarks import (
+    backlog,
+    connections,
+    drain,
+    enqueue,
+    fleet,
+    growth,
+    herd,
+    horizon,
+    http,
+    idle,
+    kinds,
+    memory,
+    pickup,
+    table_width,
+    tabs,
+    ticks,
+)
 from benchmarks.figures import Result, Say, Size
 from benchmarks.server import Server
 
@@ -15,12 +32,17 @@ BENCHMARKS: Mapping[str, Measure] = {
     "drain": drain.measure,
     "enqueue": enqueue.measure,
     "pickup": pickup.measure,
+    "connections": connections.measure,
     "http": http.measure,
     "idle": idle.measure,
     "fleet": fleet.measure,
     "herd": herd.measure,
     "backlog": backlog.measure,
+    "growth": growth.measure,
+    "kinds": kinds.measure,
     "memory": memory.measure,
+    "horizon": horizon.measure,
     "ticks": ticks.measure,
     "table": table_width.measure,
+    "tabs": tabs.measure,
 }

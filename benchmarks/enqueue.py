@@ -17,8 +17,8 @@ SIZES = {"full": (1_000, 100, 5), "quick": (300, 30, 2), "tiny": (20, 2, 1)}
 BATCH = 1_000
 
 INSERT = """
-insert into leasehold.jobs (created_at, run_at, state, kind, queue, args)
-select t.now, t.now, 'pending', u.kind, u.queue, u.args
+insert into leasehold.jobs (created_at, run_at, state, priority, max_attempts, kind, queue, args)
+select t.now, t.now, 'pending', 0, 20, u.kind, u.queue, u.args
   from unnest($1::text[], $2::text[], $3::jsonb[]) u(kind, queue, args), (select clock_timestamp() as now) t
 """
 FUNCTION = "select leasehold.enqueue_job('page', $1, queue => $2)"

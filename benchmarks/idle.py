@@ -14,7 +14,7 @@ from benchmarks.figures import Figure, Result, Say, Size
 from benchmarks.processes import Process, running, running_worker
 from benchmarks.server import Connection, Server, connected
 
-SIZES = {"full": (12.0, 20.0), "quick": (4.0, 5.0), "tiny": (0.5, 0.5)}
+SIZES = {"full": (20.0, 60.0), "quick": (4.0, 5.0), "tiny": (0.5, 0.5)}
 COMMITS = "select xact_commit + xact_rollback from pg_stat_database where datname = $1"
 
 
@@ -27,9 +27,10 @@ class Idleness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IdleResult(Result, frozen=True, kw_only=True):
-    """One worker, one scheduler, one reaper, a process each."""
+    """One worker, one scheduler, one reaper, a process each; and a worker with nobody beside it."""
 
     seconds: float
+    alone: Idleness
     listening: Idleness
     deaf: Idleness
 
@@ -62,21 +63,28 @@ class Installation:
 
 
 async def measure(server: Server, size: Size, say: Say) -> IdleResult:
-    """With and without notifications at the same time, each on its own database."""
+    """A worker alone, and all three with and without notifications, at the same time, each on its own database."""
     settle, seconds = SIZES[size]
     async with AsyncExitStack() as stack:
         admin = await stack.enter_async_context(connected(server.dsn))
-        both = [await _install(stack, server), await _install(stack, server, "--notify", "off")]
+        dsn = await stack.enter_async_context(server.database())
+        worker = Installation(dsn, {"worker": await stack.enter_async_context(running_worker(dsn))})
+        installed = [worker, await _install(stack, server), await _install(stack, server, "--notify", "off")]
         say(f"waiting {settle:g} s for the polling to slow down")
         await asyncio.sleep(settle)
-        for each in both:
+        for each in installed:
             await each.start(admin)
         say(f"watching for {seconds:g} s")
         await asyncio.sleep(seconds)
-        listening, deaf = [await each.stop(admin) for each in both]
+        alone, listening, deaf = [await each.stop(admin) for each in installed]
     return IdleResult(
-        figures=[*_figures("idle", listening), *_figures("idle, notifications off", deaf)],
+        figures=[
+            *_figures("idle, a worker alone", alone),
+            *_figures("idle", listening),
+            *_figures("idle, notifications off", deaf),
+        ],
         seconds=seconds,
+        alone=alone,
         listening=listening,
         deaf=deaf,
     )
@@ -93,8 +101,9 @@ async def _install(stack: AsyncExitStack, server: Server, *options: str) -> Inst
 
 
 def _figures(name: str, idleness: Idleness) -> Sequence[Figure]:
+    whose = " of all three" if len(idleness.cpu_percent) > 1 else ""
     return [
-        Figure(name=f"{name}: statements of all three", value=idleness.statements_per_second, unit="/s"),
+        Figure(name=f"{name}: statements{whose}", value=idleness.statements_per_second, unit="/s"),
         *(
             Figure(name=f"{name}: CPU of the {actor}", value=percent, unit="% of a core")
             for actor, percent in idleness.cpu_percent.items()

@@ -6,10 +6,8 @@ completions do it. This says what there is to gain from a narrower table (docs/d
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any
 from uuid import uuid4
@@ -17,6 +15,7 @@ from uuid import uuid4
 import msgspec
 
 from benchmarks.figures import Figure, Result, Say, Size
+from benchmarks.readings import cpu_clock
 from benchmarks.server import Connection, Server, connected
 
 ROWS = 200
@@ -50,8 +49,8 @@ create index on leasehold.narrow (queue, kind, priority desc, run_at, id) where 
 create index on leasehold.narrow (incarnation) where state in ('claimed', 'running')
 """
 INSERT = """
-insert into leasehold.{table} (created_at, run_at, state, kind, queue, args)
-select now(), now(), 'pending', 'k', 'default', jsonb_build_object('n', n) from generate_series(1, $1::int) n
+insert into leasehold.{table} (created_at, run_at, state, kind, queue, args, priority, max_attempts)
+select now(), now(), 'pending', 'k', 'default', jsonb_build_object('n', n), 0, 20 from generate_series(1, $1::int) n
 returning ctid as place, id
 """
 CLAIM = """
@@ -89,7 +88,7 @@ async def measure(server: Server, size: Size, say: Say) -> TableWidthResult:
     async with server.database() as dsn, connected(dsn) as connection:
         await connection.execute("set synchronous_commit = off; set enable_seqscan = off; set enable_bitmapscan = off")
         await _make_tables(connection)
-        lap = Lap(connection, _cpu_clock(await connection.fetchval("select pg_backend_pid()")))
+        lap = Lap(connection, cpu_clock(await connection.fetchval("select pg_backend_pid()")))
         names = list(TABLES)
         for number in range(ROUNDS[size]):
             for table in names if number % 2 else reversed(names):
@@ -146,14 +145,6 @@ async def _send_through(lap: Lap, table: str) -> None:
     rows = await lap.run(table, "insert", INSERT, ROWS)
     await lap.run(table, "claim", CLAIM, [row["place"] for row in rows], uuid4())
     await lap.run(table, "end", END, [row["id"] for row in rows])
-
-
-def _cpu_clock(pid: int) -> Callable[[], float]:
-    """µs of CPU that a process has used, as finely as Linux tells; elsewhere µs of the clock on the wall."""
-    path = Path(f"/proc/{pid}/schedstat")
-    if path.exists():
-        return lambda: int(path.read_text().split()[0]) / 1000
-    return lambda: time.perf_counter_ns() / 1000
 
 
 def _figures(table: str, cost: Cost) -> list[Figure]:

@@ -92,7 +92,10 @@ async def open_backstage(app: App, name: str) -> AsyncGenerator[Backstage]:
     started = time.monotonic()
     async with open_place(load_settings({}, os.environ)) as place:
         await migrate(place.dsn)
-        async with open_troupe(place.folder / "logs") as troupe, open_client(place.dsn, app=app) as client:
+        async with (
+            open_troupe(place.folder / "logs") as troupe,
+            open_client(place.dsn, app=app, payloads=str(place.folder / "payloads")) as client,
+        ):
             stage = Backstage(place, troupe, client, name, started)
             stage.say(
                 f"Postgres is ready: {'embedded, gone at the end' if place.is_own_database else place.description}"

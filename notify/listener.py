@@ -18,7 +18,7 @@ from leasehold.notify.switchboard import Switchboard
 
 log = logging.getLogger(__name__)
 
-CHECK_SECONDS = 15.0
+CHECK_SECONDS = 60.0
 ANSWER_SECONDS = 5.0
 DEAF_SECONDS = 300.0
 
@@ -34,6 +34,7 @@ class Listener:
         self._nonsense_seen = False
         self._deafness_told = False
         self._token = ""
+        self._heard_at = 0.0
         self._heard_myself = trio.Event()
 
     async def run(self) -> None:
@@ -63,6 +64,7 @@ class Listener:
 
     async def _read(self, listening: Listening) -> None:
         async for payload in listening.payloads:
+            self._heard_at = trio.current_time()
             notice = parse_notice(payload)
             if notice is None:
                 self._report_nonsense(payload)
@@ -87,8 +89,15 @@ class Listener:
         self._switchboard.listening = True
         self._switchboard.publish_reconnect()
         while True:
-            await trio.sleep(CHECK_SECONDS)
+            await self._rest()
             await listening.check(CHANNEL, ANSWER_SECONDS)
+
+    async def _rest(self) -> None:
+        """Until nothing was heard for `CHECK_SECONDS`, or a poll has found what should have been heard."""
+        while (rest := self._heard_at + CHECK_SECONDS - trio.current_time()) > 0:
+            if await self._switchboard.doubted.wait(rest):
+                break
+        self._heard_at = trio.current_time()
 
     def _report_nonsense(self, payload: str) -> None:
         if not self._nonsense_seen:

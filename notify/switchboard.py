@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from leasehold.concurrency.signal import Signal
 from leasehold.notify.channel import Notice
 
 N = TypeVar("N", bound=Notice)
@@ -15,12 +16,14 @@ class Switchboard:
 
     Attributes:
         listening: whether a connection hears the channel at present.
+        doubted: set when something was not heard that should have been; the listener then looks whether it still hears.
     """
 
     def __init__(self) -> None:
         self._subscribers: dict[type[Any], list[Callable[[Any], object]]] = {}
         self._everybody: list[Callable[[], object]] = []
         self.listening = False
+        self.doubted = Signal()
 
     def subscribe(self, notice: type[N], hear: Callable[[N], object]) -> None:
         """Call `hear` for each notice of this type."""

@@ -6,8 +6,10 @@ Files are read through `importlib.resources`, so they work from a checkout and f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 
 def read_folder(folder: str) -> dict[str, str]:
@@ -15,7 +17,7 @@ def read_folder(folder: str) -> dict[str, str]:
 
     Raises ValueError if two files have the same name, because a function is called as its file is.
     """
-    found = sorted(_files_below(files(__name__) / folder), key=lambda entry: entry.name)
+    found = sorted(_files_below(_here() / folder), key=lambda entry: entry.name)
     texts = {entry.name.removesuffix(".sql"): entry.read_text(encoding="utf-8") for entry in found}
     if len(texts) < len(found):
         names = [entry.name for entry in found]
@@ -27,7 +29,13 @@ def read_folder(folder: str) -> dict[str, str]:
 
 def read_text(name: str) -> str:
     """The text of one file beside the folders."""
-    return (files(__name__) / name).read_text(encoding="utf-8")
+    return (_here() / name).read_text(encoding="utf-8")
+
+
+def _here() -> Traversable:
+    from importlib.resources import files  # noqa: PLC0415  it is slow to load, and a program that enqueues reads no files
+
+    return files(__name__)
 
 
 def _files_below(folder: Traversable) -> Iterator[Traversable]:

@@ -152,7 +152,8 @@ class Announcer:
         """Handlers asked to run later."""
         if JobRescheduled in self.heard:
             for outcome in _accepted(outcomes, refused):
-                self._emit(JobRescheduled(after=outcome.after, reason=outcome.reason, **self._facts(outcome.held)))
+                facts = self._facts(outcome.held)
+                self._emit(JobRescheduled(after=outcome.after, at=outcome.at, reason=outcome.reason, **facts))
 
     def released(self, outcomes: Iterable[Released], refused: Iterable[Row]) -> None:
         """Jobs were handed back."""

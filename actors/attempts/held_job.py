@@ -37,6 +37,7 @@ class HeldJob:
         leases/keeper.py: `renew_at`, `shown`, `trusted_until` (in the keeper's thread).
         leases/sibling.py: `watched`.
         running/slot.py: `started`.
+        running/large_values.py: `args`.
         running/crew.py: `is_left`.
         running/attempt_session.py: `settling`.
         settling/settler.py: `settling`.
@@ -46,8 +47,8 @@ class HeldJob:
     """
 
     __slots__ = (
-        "attempt", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "is_left", "kind", "lease", "lost", "renew_at",
-        "row", "scope", "settling", "shown", "started", "timeout", "trusted_until", "was_in_time", "watched",
+        "args", "attempt", "claimed_at", "clock", "deadline", "extras", "id", "incarnation", "is_left", "kind", "lease", "lost",
+        "renew_at", "row", "scope", "settling", "shown", "started", "timeout", "trusted_until", "was_in_time", "watched",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +58,7 @@ class HeldJob:
         self.incarnation = incarnation
         self.attempt: int = row["attempt"]
         self.row = row
+        self.args: str = row.get("args") or "{}"
         self.kind = kind
         self.claimed_at = claimed_at
         self.lease: float = row["lease_seconds"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, cast
 
 import msgspec
@@ -13,7 +14,7 @@ from leasehold.actors.attempts.places import place_of
 from leasehold.errors import InvalidArgs, LeaseholdError, told_of
 from leasehold.jobs.enqueueing.encoding import Check, encode_continuation, encode_wait
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
+from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, time_of
 from leasehold.jobs.kinds.arguments import encode_args
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.outputs import promise_of
@@ -51,11 +52,12 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 class Rescheduled(msgspec.Struct, frozen=True):
-    """The handler asked to run again after `after` seconds."""
+    """The handler asked to run again after `after` seconds, or at the time `at`: one of the two is None."""
 
     held: HeldJob
-    after: float
+    after: float | None
     reason: str
+    at: datetime | None = None
 
 
 class Released(msgspec.Struct, frozen=True):
@@ -96,7 +98,7 @@ Outcome = Completed | Failed | Rescheduled | Released | Continued | Blocked | Co
 
 
 def ended(
-    held: HeldJob, end: Any, started: Sequence[NewJob[Any]], check: Check
+    held: HeldJob, end: Any, started: Sequence[NewJob[Any]], check: Check, most: int = MOST_OUTPUT_BYTES
 ) -> Completed | Continued | Blocked | Failed:
     """The outcome of a handler that returned `end` and began chains. What cannot be written fails for good."""
     try:
@@ -105,7 +107,7 @@ def ended(
         if isinstance(end, ContinueWith):
             told = cast("ContinueWith[Any]", end)
             return Continued(held, encode_continuation(told, started, check), None, has_next=True)
-        done = completed(held, end)
+        done = completed(held, end, most)
         if not started or isinstance(done, Failed):
             return done
         return Continued(held, encode_continuation(None, started, check), done.output, has_next=False)
@@ -113,23 +115,23 @@ def ended(
         return Failed(held, describe(error) | {"type": "InvalidContinuation"}, discard=True)
 
 
-def completed(held: HeldJob, output: Any) -> Completed | Failed:
+def completed(held: HeldJob, output: Any, most: int = MOST_OUTPUT_BYTES) -> Completed | Failed:
     """The outcome of a handler that returned `output`. A bad output fails for good: the next one would be bad too."""
     if isinstance(output, EncodedOutput):
         return Completed(held, output.json)
-    encoded = encode_output(output, held.kind)
+    encoded = encode_output(output, held.kind, most)
     return Failed(held, encoded, discard=True) if isinstance(encoded, dict) else Completed(held, encoded)
 
 
-def encode_output(output: Any, kind: Kind[..., Any]) -> str | dict[str, Any] | None:
-    """The output as JSON, None for null. Or an error: it is no JSON, too long, or not what the kind promises."""
+def encode_output(output: Any, kind: Kind[..., Any], most: int = MOST_OUTPUT_BYTES) -> str | dict[str, Any] | None:
+    """The output as JSON, None for null. Or an error: it is no JSON, has more bytes than that, or is not what the kind promises."""
     try:
         encoded = b"null" if output is None else encode_args(output, "output")
     except InvalidArgs as error:
         return describe(error) | {"type": "InvalidOutput"}
     message = promise_of(kind).broken_by(output, encoded)
-    if len(encoded) > MOST_OUTPUT_BYTES:
-        message = f"output takes {len(encoded)} bytes; {MOST_OUTPUT_BYTES} is the most"
+    if len(encoded) > most:
+        message = f"output takes {len(encoded)} bytes; {most} is the most"
     if message is not None:
         return {"type": "InvalidOutput", "message": sanitized(message[:MOST_MESSAGE]), "traceback": ""}
     return None if output is None else encoded.decode()
@@ -139,7 +141,10 @@ def raised(held: HeldJob, error: BaseException) -> Failed | Rescheduled:
     """The outcome of a handler that raised. Never raises, even if the exception's class is broken."""
     try:
         if isinstance(error, Reschedule):
-            return Rescheduled(held, float(error.after), sanitized(str(error)[:MOST_MESSAGE]))
+            after = None if error.after is None else float(error.after)
+            return Rescheduled(
+                held, after, sanitized(str(error)[:MOST_MESSAGE]), None if after is not None else time_of(error.at)
+            )
         retry_in = float(error.after) if isinstance(error, Retry) else None
     except Exception as second:
         return Failed(held, describe(second))

@@ -44,7 +44,8 @@ def log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswered
     for outcome in outcomes:
         row = rows.get(outcome.held.id)
         if row is None and outcome.held.id in unanswered:
-            log.debug("job %s: failure repeated, the first one was heard", outcome.held.id)
+            text = "job %s: failure repeated, the first one was heard"
+            log.debug(text, outcome.held.id, extra={"job_id": outcome.held.id})
         elif row is None:
             log.warning(
                 "job %s: attempt %s raised after it had completed the job: %s",

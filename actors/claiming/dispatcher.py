@@ -6,15 +6,16 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from time import monotonic
-from uuid import UUID
 
 import msgspec
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.claim_log import DispatcherStatistics, log_claims
 from leasehold.actors.claiming.decisions import Rate, claim_size
+from leasehold.actors.claiming.look import SharedPoll, TakesTurns
+from leasehold.actors.claiming.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
@@ -22,17 +23,16 @@ from leasehold.actors.shared.waiting import PollDecay, wait_until_due
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
-from leasehold.errors import DatabaseUnavailable, EpochOver
+from leasehold.errors import DatabaseUnavailable
 from leasehold.events import JobUnblocked
 
 log = logging.getLogger(__name__)
 
-RECONCILE_SECONDS = 10.0
 HAND_BACK_AFTER = 2.0
-BUSY_SECONDS = 1.0  # until a job whose row another session holds is handed back again
 MOST_CLAIMED = 10_000
 MOST_ENDINGS = 2
-SWEEP_SECONDS, UNHEARD_AFTER = 30.0, 0.5
+SWEEP_SECONDS, UNHEARD_AFTER = 60.0, 0.5
+OWN_COUNTS = set(DispatcherStatistics.__struct_fields__) - {"handed_back", "leaked"}
 
 
 class Dispatcher:
@@ -44,6 +44,7 @@ class Dispatcher:
 
     Attributes:
         turned_at: when it last looked for something to do, on the monotonic clock.
+        look: its polls, which take along what others ask.
     """
 
     name = "dispatcher"
@@ -61,10 +62,15 @@ class Dispatcher:
         announcer: Announcer = SILENT,
         hold_for: Callable[[], float] = float,
         epochs: EpochWatch | None = None,
+        stir: Callable[[], object] = bool,
+        sweeper: TakesTurns | None = None,
+        doubt: Callable[[], object] = bool,
     ) -> None:
         self._mode = mode
+        self.look = SharedPoll(connection, identity, poll_seconds, sweeper)
+        self._stir = stir
+        self._doubt = doubt
         self._epochs = epochs or EpochWatch()
-        self._opened = 0
         self._hold_for = hold_for
         self._paused: set[str] = set()
         self._connection = connection
@@ -83,14 +89,14 @@ class Dispatcher:
         self._sweep_at = 0.0
         self._is_listening = is_listening
         self._unheard = False
-        self._reconcile_at = monotonic() + RECONCILE_SECONDS
+        self._reconciler = Reconciler(connection, identity, holdings, announcer)
         self.turned_at = monotonic()
         self._endings = 0
         self._kind_leases = msgspec.json.encode(
             {kind.name: kind.options.lease for kind in app if kind.options.lease is not None}
         ).decode()
         mode.subscribe(self._signal.set)
-        self._counts = dict.fromkeys(DispatcherStatistics.__struct_fields__, 0)
+        self._counts = dict.fromkeys(OWN_COUNTS, 0)
 
     def wake(self) -> None:
         """Look for jobs now."""
@@ -120,11 +126,11 @@ class Dispatcher:
 
     async def run(self) -> None:
         """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
-        self._reconcile_at = 0.0
+        self._reconciler.demand()
         while not self._mode.is_draining:
             self.turned_at = monotonic()
-            if monotonic() >= self._reconcile_at or self._is_new_connection():
-                await self._reconcile()
+            if self._reconciler.is_due:
+                await self._reconciler.reconcile()
             await self._look()
         await self._end()
 
@@ -132,9 +138,9 @@ class Dispatcher:
         """Hand back what has not started, or, where the database stays away, leave it to its leases."""
         self._endings += 1
         try:
-            if self._reconcile_at == 0.0:
-                await self._reconcile()
-            await self._hand_back(self._backlog.clear())
+            if self._reconciler.is_demanded:
+                await self._reconciler.reconcile()
+            await self._reconciler.hand_back(self._backlog.clear())
         except DatabaseUnavailable as error:
             if self._endings < MOST_ENDINGS:
                 raise
@@ -146,33 +152,33 @@ class Dispatcher:
         if self._paused:
             # No claim is in flight: a later one sees the pause for itself.
             paused, self._paused = self._paused, set()
-            await self._hand_back(self._backlog.take_out(paused))
+            await self._reconciler.hand_back(self._backlog.take_out(paused))
         held_back = self._hold_for()
         if held_back:
-            await self._hand_back(self._backlog.clear())
+            await self._reconciler.hand_back(self._backlog.clear())
             await self._signal.wait(min(held_back, RECONCILE_SECONDS))
             return
         size = min(self._claim_size(), MOST_CLAIMED)
         if size == 0:
             await self._signal.wait(HAND_BACK_AFTER)
             await self._hand_back_stuck()
-        elif self._is_poll and monotonic() < self._sweep_at:
-            await self._poll_once()
-        elif await self._claim(size) < size and not self._mode.is_draining and not self._is_new_connection():
+        elif self._is_poll:
+            await self._poll_once(size)
+        elif await self._claim(size) < size and not self._mode.is_draining and not self._reconciler.is_new_connection:
             await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
 
-    async def _poll_once(self) -> None:
-        """Claim at the next turn if there may be a job, else wait. Each half minute a poll claims, to look closer."""
-        next_claim = await self._connection.call_value("next_claim_in", list(self._identity.queues))
+    async def _poll_once(self, size: int) -> None:
+        """Claim at the next turn if there may be a job, else wait. Each minute a poll claims all the same, to look closer."""
+        next_claim = await self.look.ask()
         if isinstance(next_claim, float) and next_claim <= 0:
             self._is_poll = False
-        else:
-            self._counts["looks"] += 1
-            await self._wait(next_claim)
-
-    def _is_new_connection(self) -> bool:
-        """Whether the connection was reopened since the last reconciliation: the old one may have lost a claim."""
-        return self._connection.opened != self._opened
+            return
+        self._counts["looks"] += 1
+        if monotonic() >= self._sweep_at:
+            self._is_poll = False
+            if await self._claim(size) > 0 or self._mode.is_draining or self._reconciler.is_new_connection:
+                return
+        await self._wait(next_claim)
 
     def _claim_size(self) -> int:
         slots = self._mode.slots
@@ -184,8 +190,7 @@ class Dispatcher:
         self._sweep_at = asked_at + SWEEP_SECONDS
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
-        identity = self._identity
-        incarnation = identity.incarnation
+        identity, incarnation = self._identity, self._identity.incarnation
         with self._epochs.suspecting():
             rows = await self._connection.call(
                 "claim_jobs",
@@ -199,19 +204,22 @@ class Dispatcher:
                 epoch=self._epochs.epoch,
             )
         self._claim_seconds = monotonic() - asked_at
-        self._check_turn(incarnation)
+        self._reconciler.check_turn(incarnation)
         self._counts["claims"] += 1
         self._counts["claimed"] += len(rows)
         self._counts["empty_claims"] += not rows
-        self._counts["lost_wake_ups"] += len(rows) if was_unheard and not was_rung else 0
         if rows:
+            self._reconciler.claimed()
             self._poll.reset()
+            if was_unheard and not was_rung:
+                self._lost_wake_up(len(rows))
             renew, find = identity.renew_seconds, self._app.find
             jobs = [HeldJob(row, find(row["kind"]), asked_at, renew, incarnation) for row in rows]
             for held in jobs:
                 if (former := self._holdings.get(held.id)) is not None:
                     former.lose("taken_by_another_worker")
                 self._holdings[held.id] = held
+            self._stir()
             self._backlog.extend(jobs)
             log_claims(jobs, was_rung)
             self._announcer.claimed(jobs)
@@ -219,10 +227,10 @@ class Dispatcher:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
 
-    def _check_turn(self, incarnation: UUID) -> None:
-        """Raise EpochOver if the worker has taken a new incarnation since it asked as this one."""
-        if incarnation is not self._identity.incarnation:
-            raise EpochOver
+    def _lost_wake_up(self, jobs: int) -> None:
+        """A poll has found what this worker should have been told of: is anybody listening?"""
+        self._counts["lost_wake_ups"] += jobs
+        self._doubt()
 
     async def _wait(self, next_due: object) -> None:
         """Until there is a reason to look again; `next_due` seconds at the most."""
@@ -242,49 +250,9 @@ class Dispatcher:
         now = monotonic()
         oldest = self._backlog.oldest
         if oldest is not None and now - oldest.claimed_at >= HAND_BACK_AFTER and self._backlog.idle_slots == 0:
-            await self._hand_back(self._backlog.clear())
-
-    async def _hand_back(self, jobs: list[HeldJob]) -> None:
-        # Dropped first: if the release is lost, nobody renews them, and the next reconciliation finds them.
-        for held in jobs:
-            drop(self._holdings, held)
-        if jobs:
-            await self._release([(held.id, held.attempt) for held in jobs])
-            self._counts["handed_back"] += len(jobs)
-            self._announcer.handed_back(jobs)
-
-    async def _release(self, identities: list[tuple[int, int]]) -> None:
-        identities.sort()
-        lists = [list(each) for each in zip(*identities, strict=True)]
-        rows = await self._connection.call("release_jobs", self._identity.incarnation, *lists)
-        if any(row["reason"] == "busy" for row in rows):
-            self._reconcile_at = min(self._reconcile_at, monotonic() + BUSY_SECONDS)
-
-    async def _reconcile(self) -> None:
-        """Compare what the database says we hold with what we run.
-
-        No claim is in flight meanwhile. So a job that the database knows and we do not has a claim that we never heard
-        of: it is handed back. A job that we run and the database does not know is lost.
-        """
-        before = {(held.id, held.attempt) for held in self._holdings.values()}
-        incarnation = self._identity.incarnation
-        rows = await self._connection.call("held_jobs", incarnation)
-        self._check_turn(incarnation)
-        self._opened = self._connection.opened
-        self._reconcile_at = monotonic() + RECONCILE_SECONDS
-        theirs = {(row["job_id"], row["attempt"]) for row in rows}
-        leaked = [identity for identity in theirs - before if identity[0] not in self._holdings]
-        if leaked:
-            await self._release(leaked)
-            self._counts["leaked"] += len(leaked)
-            log.warning("handed back %d jobs whose claim was never heard of", len(leaked))
-        for job_id, attempt in before - theirs:
-            held = self._holdings.get(job_id)
-            if held is not None and held.attempt == attempt:
-                held.lose("taken_by_another_worker")
-                if held.is_left:
-                    drop(self._holdings, held)
+            await self._reconciler.hand_back(self._backlog.clear())
 
     def statistics(self) -> DispatcherStatistics:
         """Counts since the start."""
-        return DispatcherStatistics(**self._counts)
+        reconciler = self._reconciler
+        return DispatcherStatistics(**self._counts, handed_back=reconciler.handed_back, leaked=reconciler.leaked)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextvars
 import logging
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,16 +20,20 @@ import trio
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
+from leasehold.actors.leases.pulse import Pulse
 from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.waiting import Backoff
+from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable, EpochOver
 from leasehold.events import LeaseRenewed
+from leasehold.observability.job_context import working_as
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
+REST_SECONDS = 5.0
 SHOW_RUNNING_AFTER = 0.25
 BLOCKED_AFTER = 2.0
 ANSWER_SECONDS = 10.0
@@ -45,20 +48,15 @@ class KeeperStatistics(msgspec.Struct, frozen=True):
     loop_blocked: int
 
 
-class Pulse:
-    """When the worker's event loop last turned; beaten by the watcher, read by the keeper."""
-
-    def __init__(self) -> None:
-        self.at = monotonic()
-        self.thread = threading.get_ident()
-
-
 def _nobody(_actor: str, _error: BaseException) -> None:
     return
 
 
 class Keeper:
     """Renews what is due. `run` belongs to the worker's thread and starts the keeper's.
+
+    Attributes:
+        is_resting: whether it waits for a job to be held. Read in any thread.
 
     Args:
         dsn: the keeper connects by itself.
@@ -94,8 +92,12 @@ class Keeper:
         self._announcer = announcer
         self._away = away
         self.turned_at = monotonic()
+        self._rest_seconds = max(TICK_SECONDS, min(REST_SECONDS, identity.renew_seconds / 2))
+        self.is_resting = False
+        self._roused = Signal()
         self._stopping = False
         self._cancel_thread: Callable[[], object] = bool
+        self._rouse_thread: Callable[[], object] = bool
         self._blocked_reported = 0.0
         self._counts = {"renewed": 0, "lost": 0, "statements": 0, "loop_blocked": 0}
 
@@ -107,6 +109,13 @@ class Keeper:
             nursery.start_soon(self._end_with_us)
             await trio.to_thread.run_sync(self._thread, portal, limiter=trio.CapacityLimiter(1))
             nursery.cancel_scope.cancel()
+
+    def rouse(self) -> None:
+        """Look at the jobs now, if it rests. Called in the worker's thread while the worker holds a job."""
+        if self.is_resting:
+            self.is_resting = False
+            with suppress(trio.RunFinishedError):
+                self._rouse_thread()
 
     async def _end_with_us(self) -> None:
         try:
@@ -121,9 +130,10 @@ class Keeper:
         contextvars.Context().run(trio.run, self._keep, portal)
 
     async def _keep(self, portal: trio.lowlevel.TrioToken) -> None:
-        with trio.CancelScope() as scope:
+        with working_as(self._identity.worker_id), trio.CancelScope() as scope:
             token = trio.lowlevel.current_trio_token()
             self._cancel_thread = lambda: token.run_sync_soon(scope.cancel)
+            self._rouse_thread = lambda: token.run_sync_soon(self._roused.set)
             if self._stopping:
                 return
             greeter = None if self._epochs is None else self._epochs.in_thread(portal)
@@ -145,10 +155,20 @@ class Keeper:
                 if not isinstance(error, EpochOver):
                     portal.run_sync_soon(self._away, self.name, error)
             slept_at = monotonic()
+            if wait == TICK_SECONDS and not self._holdings:
+                await self._rest()
+                continue
             await trio.sleep(wait)
             # If this thread overslept as well, the whole process stood still, and no handler is to blame.
-            if monotonic() - slept_at < wait + BLOCKED_AFTER / 2:
+            if monotonic() - slept_at < wait + BLOCKED_AFTER / 2 and not self._pulse.is_resting:
                 self._report_blocked_loop()
+
+    async def _rest(self) -> None:
+        """Wait until there may be a job. A job that blocks the event loop at once rouses nobody: so look now and then."""
+        self.is_resting = True
+        if not self._holdings:
+            await self._roused.wait(self._rest_seconds)
+        self.is_resting = False
 
     async def renew_due(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
         """Renew every lease whose time has come, in one statement. Raises DatabaseUnavailable."""
@@ -177,6 +197,9 @@ class Keeper:
     ) -> None:
         if LeaseRenewed in self._announcer.heard:
             portal.run_sync_soon(self._announcer.renewed, [held for held in due if held.id not in refused])
+        if log.isEnabledFor(logging.DEBUG):
+            renewed = [held.id for held in due if held.id not in refused]
+            log.debug("renewed %d leases", len(renewed), extra={"job_ids": renewed})
         for held in due:
             reason = refused.get(held.id)
             if reason is None:

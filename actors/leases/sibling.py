@@ -12,7 +12,7 @@ from time import monotonic
 import trio
 
 from leasehold.actors.attempts.held_job import HeldJob
-from leasehold.actors.leases.keeper import Pulse
+from leasehold.actors.leases.pulse import Pulse
 
 WATCH_SECONDS = 0.1
 STANDSTILL_SECONDS = 1.0
@@ -23,8 +23,8 @@ async def stand_by(held: HeldJob) -> None:
 
     The keeper moves `trusted_until` on with each renewal, counted from the moment before it sends the renewal.
     """
-    with trio.CancelScope() as scope:
-        held.watched = scope
+    held.watched = held.watched or trio.CancelScope()
+    with held.watched:
         while held.lost is None and not held.settling:
             now = monotonic()
             if now >= held.trusted_until:
@@ -34,13 +34,15 @@ async def stand_by(held: HeldJob) -> None:
 
 
 class Watcher:
-    """Starts siblings, and beats the pulse that shows the event loop turning.
+    """Starts siblings, and beats the pulse that shows the event loop turning. It rests while the worker holds no job.
 
     Args:
         running: the jobs whose handlers run.
         pulse: of the worker's event loop.
         nursery: for the siblings.
         stood_still: called when the event loop had not turned for so long that the worker may have been taken for dead.
+        is_holding: whether the worker holds a job, running or not.
+        rouse: called when it has held one for a moment: the keeper rests as well.
     """
 
     name = "watcher"
@@ -51,19 +53,29 @@ class Watcher:
         pulse: Pulse,
         nursery: trio.Nursery,
         stood_still: Callable[[], object] = bool,
+        is_holding: Callable[[], bool] = lambda: True,
+        rouse: Callable[[], object] = bool,
     ) -> None:
         self._running = running
         self._pulse = pulse
         self._nursery = nursery
         self._stood_still = stood_still
+        self._is_holding = is_holding
+        self._rouse = rouse
 
     async def run(self) -> None:
-        """Look at what runs, ten times a second, until cancelled."""
-        self._pulse.at = monotonic()
+        """Look at what runs, ten times a second while there is something, until cancelled."""
+        self._pulse.beat()
         while True:
             if monotonic() - self._pulse.at > STANDSTILL_SECONDS:
                 self._stood_still()
-            self._pulse.at = monotonic()
+            if self._is_holding():
+                self._rouse()
+            else:
+                await self._pulse.rest()
+                await trio.sleep(WATCH_SECONDS)
+                continue
+            self._pulse.beat()
             for held in self._running():
                 if held.watched is None and held.started is not None:
                     held.watched = trio.CancelScope()

@@ -112,7 +112,7 @@ def _respond(request: Request) -> Answer:
     try:
         output = _call(request)
         end_copy(_ProcessState.pid)
-        return _returned(output, find_kind(request.module, request.qualname))
+        return _returned(output, find_kind(request.module, request.qualname), request.most_output)
     except BaseException as error:
         end_copy(_ProcessState.pid, error)
         return _raised(meant(error))
@@ -153,6 +153,10 @@ class ProcessJobHost:
         """The session of this attempt."""
         return ProcessAttemptSession(job.id)
 
+    def archive(self, job: HostedJob) -> Any:
+        """Payloads are out of reach here, too."""
+        return ProcessAttemptSession(job.id)
+
 
 class ProcessAttemptSession:
     """An attempt in a process. It takes a continuation; everything else needs the database and raises BadInput."""
@@ -176,10 +180,10 @@ def find_kind(module: str, qualname: str) -> Kind[..., Any]:
     return Kind(qualname, found, "process", CheckedKindOptions())
 
 
-def _returned(output: Any, kind: Kind[..., Any]) -> Answer:
+def _returned(output: Any, kind: Kind[..., Any], most: int) -> Answer:
     if isinstance(output, ContinueWith):
         return ContinuedReply(pickle.dumps(output))
-    encoded = encode_output(output, kind)
+    encoded = encode_output(output, kind, most)
     return Raised(encoded, "discard") if isinstance(encoded, dict) else Returned(encoded)
 
 
@@ -191,7 +195,8 @@ def _raised(error: BaseException) -> Answer:
         if isinstance(error, retry.Retry):
             return Raised(describe(error), "retry", float(error.after))
         if isinstance(error, retry.Reschedule):
-            return Raised(describe(error), "reschedule", float(error.after))
+            at = None if error.after is not None else retry.time_of(error.at)
+            return Raised(describe(error), "reschedule", float(error.after or 0.0), at)
     except Exception as second:
         return Raised(describe(second))
     return Raised(describe(error), "discard" if isinstance(error, retry.Discard) else "failure")

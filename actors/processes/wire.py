@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,6 +17,7 @@ class Request(msgspec.Struct, frozen=True):
         row: what `claim_jobs` answered with, without the args.
         incarnation, worker_id: of the worker.
         args: JSON.
+        most_output: bytes that the output may have as JSON.
     """
 
     module: str
@@ -24,6 +26,7 @@ class Request(msgspec.Struct, frozen=True):
     incarnation: UUID
     worker_id: str
     args: str
+    most_output: int = 1_048_576
 
 
 class Returned(msgspec.Struct, frozen=True, tag=True):
@@ -51,12 +54,13 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
     Attributes:
         error: type, message and traceback.
         meaning: of the exception, whatever its own class is called.
-        after: seconds, of Retry and Reschedule.
+        after: seconds, of Retry and Reschedule. at: the time of a Reschedule that has one, instead.
     """
 
     error: dict[str, Any]
     meaning: Literal["failure", "retry", "discard", "reschedule"] = "failure"
     after: float = 0.0
+    at: datetime | None = None
 
 
 Answer = Returned | ContinuedReply | WaitsReply | Raised

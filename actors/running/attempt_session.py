@@ -14,7 +14,8 @@ from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
 from leasehold.actors.progress.buffer import ProgressBuffer, ProgressReport
 from leasehold.actors.progress.writer import report_progress
-from leasehold.database import PooledTransaction, Transaction
+from leasehold.actors.running.large_values import LargeValues, fence_of
+from leasehold.database import Caller, PooledTransaction, Transaction
 from leasehold.database.border import run_asyncio
 from leasehold.database.rows import decode_json
 from leasehold.errors import BadInput, InvalidArgs, LeaseLost
@@ -44,6 +45,7 @@ class WorkerAttemptSession:
         connect: returns the handlers' pool, in the flavour of the caller (trio or asyncio).
         check: checks a new job against its kind.
         buffer: holds the progress of running jobs.
+        large: puts a large output away; None: there is no store.
     """
 
     def __init__(
@@ -53,12 +55,15 @@ class WorkerAttemptSession:
         connect: Callable[[], Any],
         check: Check,
         buffer: ProgressBuffer,
+        large: LargeValues | None = None,
     ) -> None:
         self._held = held
         self._job = job
         self._connect = connect
         self._check = check
         self._buffer = buffer
+        self._large = large or LargeValues.off()
+        self._fence = partial(fence_of, held, job.incarnation)
         self._open: JobTransaction | None = None
         self._inner: Transaction | PooledTransaction | None = None
         self._completion: Completion | None = None
@@ -88,7 +93,8 @@ class WorkerAttemptSession:
     async def blockers(self, output_type: Any = Any) -> list[Any]:
         """The outputs of the chains that the job waited for, in order. Raises BadInput where a type does not fit."""
         rows = await (self._inner or self._connect()).call("get_job_blockers", self._job.id)
-        outputs = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
+        found = [None if row["output"] is None else decode_json(row["output"]) for row in rows]
+        outputs = [await self._large.load(each, self._fence) for each in found]
         if output_type is Any:
             return outputs
         return [
@@ -202,7 +208,9 @@ class WorkerAttemptSession:
         end = returned if completion is None else completion.settled_with(returned)
         if self._said is not None and end is not self._said:
             raise BadInput(f"continue_with was said and not returned; the handler returned {returned!r:.200}")
-        outcome = ended(self._held, end, self._started, self._check)
+        outcome = ended(self._held, end, self._started, self._check, self._large.most)
+        if completion is None and self._large.is_large(outcome):
+            return await self._put_away(outcome, None)
         if completion is None or not isinstance(outcome, (Completed, Continued)):
             return outcome
         if self._held.lost not in (None, SHUTDOWN):
@@ -225,11 +233,19 @@ class WorkerAttemptSession:
                 async with buffer.write_lock:
                     if said := buffer.latest([self._held.id]):
                         await report_progress(self._inner, self._incarnation, said)
+            if self._large.is_large(outcome):
+                outcome = await self._put_away(outcome, self._inner)
             made = await self._inner.call_last("complete_job", *self._token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)
         if said:
             buffer.written(said)
+
+    async def _put_away(self, outcome: Completed | Continued, inner: Caller | None) -> Completed | Continued:
+        """The outcome with a claim check in the place of its large output."""
+        kept, deposit = await self._large.deposit(outcome, self._fence, inner)
+        await self._large.record(deposit, self._fence, inner)
+        return kept
 
     async def undo(self) -> None:
         """Roll back what is still open. Cannot be cancelled."""

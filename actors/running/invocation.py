@@ -10,7 +10,7 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.held_job import HeldJob
-from leasehold.actors.attempts.outcome import EncodedOutput
+from leasehold.actors.attempts.outcome import MOST_OUTPUT_BYTES, EncodedOutput
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.processes.wire import (
     Answer,
@@ -33,13 +33,14 @@ from leasehold.jobs.kinds.kind import Kind
 class Apart(NamedTuple):
     """What a handler in a process needs: the pool, and the job as it was claimed.
 
-    `decodes`: return its output as a value, which middlewares need, and not as JSON.
+    `decodes`: return its output as a value, which middlewares need, and not as JSON. `most_output`: bytes that it may have.
     """
 
     pool: ProcessPool | None
     held: HeldJob
     identity: WorkerIdentity
     decodes: bool = False
+    most_output: int = MOST_OUTPUT_BYTES
 
 
 async def invoke(
@@ -81,7 +82,8 @@ async def _invoke_apart(kind: Kind[..., Any], apart: Apart | None) -> Any:
         row,
         who.incarnation,
         who.worker_id,
-        apart.held.row["args"],
+        apart.held.args,
+        apart.most_output,
     )
     return _take(decode_answer(await apart.pool.run(kind, encode(request), apart.held.clock)), decodes=apart.decodes)
 
@@ -107,7 +109,8 @@ def _meant(answer: Raised) -> Exception:
         case "retry":
             return tell(Retry(answer.after, message), answer.error)
         case "reschedule":
-            return tell(Reschedule(answer.after, message), answer.error)
+            after = answer.after if answer.at is None else None
+            return tell(Reschedule(after, message, at=answer.at), answer.error)
         case "discard":
             return tell(Discard(message), answer.error)
         case "failure":

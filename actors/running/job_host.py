@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from threading import get_ident
 from typing import Any
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.attempts.outcome import Outcome, ended
+from leasehold.actors.attempts.outcome import Completed, Continued, Outcome, ended
 from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
+from leasehold.actors.running.large_values import LargeValues, fence_of
 from leasehold.app import App
 from leasehold.database import Database, running_flavour
 from leasehold.database.border import run_asyncio
@@ -22,6 +24,8 @@ from leasehold.jobs.handling.job_host import HostedJob
 from leasehold.jobs.handling.transactions import need_thread_of_worker
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.producing.new_job import NewJob
+from leasehold.payloads.archive import Archive, Fence
+from leasehold.payloads.options import PayloadOptions
 
 
 class HostedAttempt:
@@ -47,6 +51,11 @@ class HostedAttempt:
         """Why this attempt is being cancelled, if it is. In any thread."""
         return self._held.cancel_reason
 
+    def archive(self, job: HostedJob) -> Archive:
+        """The payloads; what is saved carries the fencing token of this attempt."""
+
+        return self._host.archive(partial(fence_of, self._held, job.incarnation))
+
     def session(self, job: HostedJob) -> WorkerAttemptSession:
         """The session of this attempt. Raises LeaseLost when it has ended."""
         return self._host.session(self._held, job)
@@ -61,13 +70,17 @@ class WorkerJobHost:
         pool: connections of the handlers; set while the worker runs.
     """
 
-    def __init__(self, holdings: Holdings | None = None, app: App | None = None) -> None:
+    def __init__(
+        self, holdings: Holdings | None = None, app: App | None = None, payloads: PayloadOptions | None = None
+    ) -> None:
         self.sessions: dict[HeldJob, WorkerAttemptSession] = {}
         self.progress_sink = ProgressBuffer()
         self.pool: Database | None = None
         self._thread = 0
         self._holdings: Holdings = {} if holdings is None else holdings
         self._app = app or App()
+        self._payloads = payloads or PayloadOptions()
+        self.large = LargeValues(self._payloads, self.archive)
 
     def session(self, held: HeldJob, job: HostedJob) -> WorkerAttemptSession:
         """The session of this running attempt. Raises LeaseLost when it has ended."""
@@ -76,8 +89,14 @@ class WorkerJobHost:
             return known
         if held.settling or self._holdings.get(held.id) is not held:
             raise LeaseLost(f"attempt {held.attempt} of job {held.id} has ended")
-        made = self.sessions[held] = WorkerAttemptSession(held, job, self.database, self.check, self.progress_sink)
+        made = self.sessions[held] = WorkerAttemptSession(
+            held, job, self.database, self.check, self.progress_sink, self.large
+        )
         return made
+
+    def archive(self, fence: Callable[[], Fence]) -> Archive:
+        """The payloads, in the flavour of the caller."""
+        return Archive(self.database(), self._payloads.store, self._payloads.limit, fence)
 
     @asynccontextmanager
     async def open(self, database: Database, size: int) -> AsyncGenerator[None]:
@@ -98,7 +117,21 @@ class WorkerJobHost:
     async def close(self, held: HeldJob, end: Any) -> Outcome:
         """The outcome of an attempt whose handler returned `end`. See `WorkerAttemptSession.close`."""
         session = self.sessions.get(held)
-        return ended(held, end, (), self.check) if session is None else await session.close(end)
+        if session is not None:
+            return await session.close(end)
+        outcome = ended(held, end, (), self.check, self.large.most)
+        return await self.put_away(held, outcome) if self.large.is_large(outcome) else outcome
+
+    async def put_away(self, held: HeldJob, outcome: Completed | Continued) -> Outcome:
+        """The outcome with a claim check in the place of its output. Raises LeaseLost, StoreUnavailable, DatabaseUnavailable."""
+        fence = partial(fence_of, held)
+        kept, deposit = await self.large.deposit(outcome, fence)
+        await self.large.record(deposit, fence)
+        return kept
+
+    async def fetch_args(self, held: HeldJob) -> None:
+        """Put the args of the job in the place of their claim check. Raises PayloadError, UnknownPayload, NoPayloadStore."""
+        await self.large.fetch_args(held, partial(fence_of, held))
 
     def waits(self, held: HeldJob, wait: WaitFor) -> Outcome:
         """The outcome of a handler that raised `job.wait_for(...)`."""

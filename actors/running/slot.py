@@ -18,13 +18,16 @@ from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
 from leasehold.actors.running.job_host import HostedAttempt, WorkerJobHost
 from leasehold.actors.running.middleware_chain import NO_MIDDLEWARES, invoke_within
+from leasehold.actors.running.wrong_flavour import wrong_flavour
 from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.errors import InvalidArgs
 from leasehold.events import JobStarted
 from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.middleware import Middleware
 from leasehold.observability.job_context import running_job
+from leasehold.payloads.claims.check import START
 
 log = logging.getLogger(__name__)
 
@@ -182,12 +185,16 @@ class Slot:
             return Failed(held, TOO_LATE, discard=True)
         kind = held.kind
         try:
+            if held.args.startswith(START):
+                await self._host.fetch_args(held)
+                if held.lost is not None:
+                    return None
             chain = self._chains[kind]
             apart = self._apart(held, decodes=bool(chain)) if kind.runs == "process" else None
-            named = kind.decode_args(held.row["args"]) if apart is None or chain else {}
+            named = kind.decode_args(held.args) if apart is None or chain else {}
             args = (self._job(held),) if kind.takes_job else ()
         except Exception as error:
-            return Failed(held, describe(error))
+            return Failed(held, describe(error), discard=isinstance(error, InvalidArgs))
         held.start_clock(scope)
         try:
             if kind.is_atomic:
@@ -208,9 +215,13 @@ class Slot:
     async def _returned(self, held: HeldJob, end: Any) -> Outcome:
         if self._host.sessions or (end is not None and isinstance(end, ENDINGS)):
             return await self._host.close(held, end)
-        return completed(held, end)
+        outcome = completed(held, end, self._host.large.most)
+        return await self._host.put_away(held, outcome) if self._host.large.is_large(outcome) else outcome
 
     def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
+        advice = wrong_flavour(held.kind, failure)
+        if advice is not None:
+            return Failed(held, describe(advice.with_traceback(failure.__traceback__)), discard=True)
         return self._host.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
 
     def _missed(self, held: HeldJob, failure: BaseException | None) -> Failed | None:
@@ -224,7 +235,7 @@ class Slot:
         return held.job(self._identity, HostedAttempt(self._host, held))
 
     def _apart(self, held: HeldJob, *, decodes: bool) -> Apart:
-        return Apart(self._processes, held, self._identity, decodes)
+        return Apart(self._processes, held, self._identity, decodes, self._host.large.most)
 
     def _cancelled(self, held: HeldJob) -> Outcome | None:
         if held.lost == SHUTDOWN:

@@ -18,7 +18,10 @@ from leasehold.concurrency.shared_loop import Contained
 from leasehold.database.border import current_asyncio_loop
 from leasehold.observability.job_context import running_job
 
-OURS = ("leasehold.actors", "leasehold.database", "trio", "trio_asyncio", "outcome", "threading", "asyncio")
+OURS = (
+    *("leasehold.actors", "leasehold.database", "leasehold.concurrency"),
+    *("trio", "trio_asyncio", "outcome", "threading", "asyncio"),
+)
 """Modules whose frames at the top of a stack say nothing of the handler."""
 Place = tuple[FrameType, int]
 

@@ -211,7 +211,7 @@ class Settlement:
 
     async def _fail(self, outcomes: Sequence[Failed]) -> None:
         now = monotonic()
-        policies = [o.held.kind.options.retry for o in outcomes]
+        policies = [o.held.kind.options.retry or self._identity.retry for o in outcomes]
         rows = await self._call(
             "fail_jobs",
             outcomes,
@@ -229,7 +229,8 @@ class Settlement:
         self._announcer.failed(outcomes, by_id)
 
     async def _reschedule(self, outcomes: Sequence[Rescheduled]) -> None:
-        rows = await self._call("reschedule_jobs", outcomes, [o.after for o in outcomes], [o.reason for o in outcomes])
+        afters, ats = [o.after for o in outcomes], [o.at for o in outcomes]
+        rows = await self._call("reschedule_jobs", outcomes, afters, [o.reason for o in outcomes], ats)
         await self._note("returned", outcomes, rows)
         self._announcer.rescheduled(outcomes, rows)
 

@@ -40,6 +40,12 @@ class Attendance:
             self._since = now
         self._due = now + next_in + SLACK_SECONDS
 
+    def expect(self, next_in: float) -> None:
+        """Nothing was heard; the database is asked again in `next_in` seconds. Nothing changes after a break."""
+        now = self._clock()
+        if self._since is not None and now <= self._due:
+            self._due = now + next_in + SLACK_SECONDS
+
     def span(self) -> timedelta:
         """How long the database has answered without a break; zero after a break."""
         now = self._clock()

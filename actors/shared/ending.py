@@ -20,10 +20,12 @@ from typing import Literal
 
 import trio
 
+from leasehold.concurrency.bare_threads import start_bare
+from leasehold.concurrency.stop_signals import stop_signals
+from leasehold.settings.stopping import FORCE_SECONDS
+
 log = logging.getLogger(__name__)
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
-FORCE_SECONDS = 5.0
 LEAVE_SECONDS = 15.0  # connections to a database that is away take a while to close
 TELL_SECONDS = 0.5
 AGAIN_SECONDS = 0.1
@@ -34,24 +36,35 @@ Phase = Literal["running", "draining", "interrupted", "over"]
 class Ending:
     """Ends a process in phases. A signal, or the end of a phase's time, leads to the next phase.
 
-    Phases: *running*; *draining*, for `drain_seconds` at the most; *interrupted*, for five seconds at the most; *over*.
+    Phases: *running*; *draining*, for `drain_seconds` at the most; *interrupted*, for `force_seconds` at the most;
+    *over*.
 
     Args:
         drain: called in the event loop when draining begins.
         interrupt: called in the event loop when the process is interrupted; it ends what still runs.
         drain_seconds: how long draining may take.
+        force_seconds: how long what was interrupted may take.
 
     Attributes:
-        exit_code: 0 for a drained process, 1 for an interrupted one; 130 for both if the first signal was SIGINT.
+        exit_code: 0 for a process that ends by itself, drained or interrupted; 130 if the first signal was SIGINT. One that has
+            to be ended, since something does not let itself be interrupted, ends with 1, or with 130.
     """
 
-    def __init__(self, drain: Callable[[], object], interrupt: Callable[[], object], drain_seconds: float) -> None:
+    def __init__(
+        self,
+        drain: Callable[[], object],
+        interrupt: Callable[[], object],
+        drain_seconds: float,
+        force_seconds: float = FORCE_SECONDS,
+    ) -> None:
         self._drain = drain
         self._interrupt = interrupt
         self._drain_seconds = drain_seconds
+        self._force_seconds = force_seconds
         self._phase: Phase = "running"
         self._until = float("inf")
         self._has_left = threading.Event()
+        self._unanswered = 0
         self.exit_code = 0
 
     @property
@@ -65,7 +78,7 @@ class Ending:
         portal = trio.lowlevel.current_trio_token()
         reader, writer = socket.socketpair()
         writer.setblocking(False)
-        threading.Thread(target=self._count, args=(reader, portal), name="leasehold ending", daemon=True).start()
+        start_bare(self._count, reader, portal)
         with writer, _signals_to(writer.fileno()):
             task_status.started()
             await trio.sleep_forever()
@@ -91,28 +104,29 @@ class Ending:
 
     def _turn(self, reader: socket.socket, portal: trio.lowlevel.TrioToken) -> bool:
         """Wait for a signal or for the time; False: nobody listens any more."""
+        while self._unanswered:
+            self._advance(portal)
+            self._unanswered -= 1
         wait = None if self._until == float("inf") else max(0.0, self._until - monotonic())
         if not select.select([reader], [], [], wait)[0]:
             self._advance(portal)
             return True
         numbers = reader.recv(16)
-        for number in numbers:
-            if number == signal.SIGINT and self._phase == "running":
-                self.exit_code = 128 + number
-            if number in SIGNALS:
-                self._advance(portal)
+        if signal.SIGINT in numbers and self._phase == "running" and not self._unanswered:
+            self.exit_code = 128 + signal.SIGINT
+        self._unanswered += sum(number in stop_signals() for number in numbers)
         return bool(numbers)
 
     def _advance(self, portal: trio.lowlevel.TrioToken) -> None:
+        """Begin the next phase, or fail and change nothing."""
         match self._phase:
             case "running":
-                self._phase, self._until = "draining", monotonic() + self._drain_seconds
                 _call(portal, self._drain)
+                self._phase, self._until = "draining", monotonic() + self._drain_seconds
                 _tell("draining: running jobs may finish for %s s; a second signal ends them", self._drain_seconds)
             case "draining":
-                self._phase, self._until = "interrupted", monotonic() + FORCE_SECONDS
-                self.exit_code = self.exit_code or 1
                 _call(portal, self._interrupt)
+                self._phase, self._until = "interrupted", monotonic() + self._force_seconds
                 _tell("interrupting what still runs", level=logging.WARNING)
             case "interrupted" | "over":
                 self._phase = "over"
@@ -125,9 +139,9 @@ class Ending:
 
 @contextmanager
 def _signals_to(descriptor: int) -> Generator[None]:
-    """Inside the block, Python writes the numbers of signals to this descriptor. SIGTERM and SIGINT do nothing else."""
+    """Inside the block, Python writes the numbers of signals to this descriptor. Those that ask it to end do nothing else."""
     pipe = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
-    handlers = {each: signal.signal(each, _nothing) for each in SIGNALS}
+    handlers = {each: signal.signal(each, _nothing) for each in stop_signals()}
     try:
         yield
     finally:
@@ -148,6 +162,12 @@ def _call(portal: trio.lowlevel.TrioToken, function: Callable[[], object]) -> No
 def _tell(text: str, *values: object, level: int = logging.INFO) -> None:
     """Log a line, and wait for it half a second at the most: code that blocks the process may hold the log's lock."""
     with suppress(RuntimeError, MemoryError):
-        writer = threading.Thread(target=log.log, args=(level, text, *values), daemon=True)
-        writer.start()
-        writer.join(TELL_SECONDS)
+        told = threading.Event()
+        start_bare(_write, told, level, text, *values)
+        told.wait(TELL_SECONDS)
+
+
+def _write(told: threading.Event, level: int, text: str, *values: object) -> None:
+    with suppress(MemoryError):
+        log.log(level, text, *values)
+    told.set()

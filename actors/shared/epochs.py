@@ -32,6 +32,7 @@ class EpochWatch:
         position: the last known position of the database in this epoch.
         noticed: set when there may be another epoch to turn to.
         is_over: whether this epoch may be over, and the process has not turned yet.
+        asked_at: when the database last told its epoch, in the time of trio.
     """
 
     name = "epochs"
@@ -44,6 +45,7 @@ class EpochWatch:
         self._generation = 0
         self._next: int | None = None
         self._holds_jobs = False
+        self.asked_at = float("-inf")
 
     @property
     def generation(self) -> int:
@@ -66,15 +68,18 @@ class EpochWatch:
             return  # an older schema, or none yet
         if not rows:
             raise DatabaseUnavailable("this server is a standby, which can only be read")
-        found: int = rows[0]["epoch"]
+        self.found(rows[0]["epoch"], rows[0]["position"], notice)
+
+    def found(self, found: int, position: int | None, notice: Callable[[int], object]) -> None:
+        """The database is in this epoch. If that is not ours, `notice` is called with it. Raises EpochOver if it stays so."""
         if self.epoch is None:
             self.epoch = found
         if self.epoch != found:
             notice(found)
             if self.epoch != found:
                 raise EpochOver
-        if rows[0]["position"] is not None:
-            self.position = max(self.position or 0, rows[0]["position"])
+        if position is not None:
+            self.position = max(self.position or 0, position)
 
     def notice(self, found: int) -> None:
         """Note that the database is in this epoch, and the process in another one."""
@@ -130,7 +135,10 @@ class ThreadGreeter:
 
 
 class EpochLooker:
-    """Looks for a new epoch every ten seconds: a pooler can keep the connections of a process open over a failover."""
+    """Looks for a new epoch every ten seconds: a pooler can keep the connections of a process open over a failover.
+
+    Where an idle worker has asked on its polls, it need not.
+    """
 
     name = "epochs"
 
@@ -140,6 +148,11 @@ class EpochLooker:
 
     async def run(self) -> None:
         """Look until cancelled. Raises DatabaseUnavailable."""
+        self._watch.asked_at = float("-inf")
         while True:
-            await self._watch.ask(self._database, self._watch.notice)
-            await trio.sleep(LOOK_SECONDS)
+            rest = self._watch.asked_at + LOOK_SECONDS - trio.current_time()
+            if rest > 0:
+                await trio.sleep(rest)
+            else:
+                await self._watch.ask(self._database, self._watch.notice)
+                self._watch.asked_at = trio.current_time()

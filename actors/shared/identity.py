@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
+import socket
 from uuid import UUID, uuid4
 
 import msgspec
+
+from leasehold.jobs.handling.retry import RetryPolicy
 
 
 class WorkerIdentity(msgspec.Struct):
@@ -19,6 +23,7 @@ class WorkerIdentity(msgspec.Struct):
         queues: the queues that it claims from; empty: all.
         lease_seconds: how long a claim or a renewal holds, unless the kind says otherwise.
         renew_seconds: the time between two renewals of a job.
+        retry: the back-off of kinds that have none of their own.
         is_turning: whether it takes a new incarnation at present, and does not know yet which jobs it keeps.
     """
 
@@ -27,8 +32,14 @@ class WorkerIdentity(msgspec.Struct):
     queues: tuple[str, ...] = ()
     lease_seconds: float = 60.0
     renew_seconds: float = 20.0
+    retry: RetryPolicy = RetryPolicy()
     is_turning: bool = False
 
     def serves(self, queue: str | None) -> bool:
         """Whether it claims from this queue; None stands for all queues."""
         return queue is None or not self.queues or queue in self.queues
+
+
+def made_up_id() -> str:
+    """An id for a worker that was given none: the host and something random."""
+    return f"{socket.gethostname()}-{secrets.token_hex(3)}"

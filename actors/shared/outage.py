@@ -7,6 +7,7 @@ an actor that runs again does not prove that the outage is over. `observability.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Protocol
 
 import trio
@@ -35,6 +36,11 @@ class Outage:
         self._actors: dict[str, BaseException] = {}
         self._reminder = OutageReminder()
         self._begun = Signal()
+        self._listeners: list[Callable[[], object]] = []
+
+    def subscribe(self, listener: Callable[[], object]) -> None:
+        """Call `listener` each time an actor loses the database."""
+        self._listeners.append(listener)
 
     def lost(self, actor: str, error: BaseException) -> None:
         """Note that an actor has lost the database because of `error`. Writes a line where one is due."""
@@ -43,6 +49,8 @@ class Outage:
             self._reminder.begin(now)
             self._begun.set()
         self._actors[actor] = error
+        for listener in self._listeners:
+            listener()
         self._remind(now)
 
     def _remind(self, now: float) -> None:

@@ -39,10 +39,12 @@ class PollDecay:
         self._next = FIRST_POLL_SECONDS
 
     def wait(self) -> float:
-        """Seconds until the next look; each call without activity doubles it. Jittered by a tenth."""
+        """Seconds until the next look; each call without activity doubles it. Jittered by a tenth, at the end by a fiftieth:
+        polls that come too soon are statements for nothing, and a fiftieth of each poll scatters a fleet as well."""
         current = min(self._next, self._longest)
+        jitter = 0.1 if current < self._longest else 0.02
         self._next = min(self._longest, self._next * 2)
-        return current * (0.9 + 0.1 * self._draw())
+        return current * (1 - jitter + jitter * self._draw())
 
 
 class Backoff:

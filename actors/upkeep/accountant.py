@@ -67,6 +67,7 @@ class Accountant:
         await self._connection.call_value("measure_depths", timeout=PATIENCE_SECONDS)
         if self._counts["rounds"] % ROUNDS_BETWEEN_MERGES == 1:
             await self._connection.call_value("drop_old_rollups", self._keep_days, timeout=PATIENCE_SECONDS)
+        await self._connection.call_value("measure_finished", timeout=PATIENCE_SECONDS)
 
     def statistics(self) -> AccountantStatistics:
         """Counts since the start."""

@@ -6,6 +6,10 @@ import logging
 
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
+from leasehold.errors import PayloadError
+from leasehold.payloads.archive import Archive
+from leasehold.payloads.retention import delete_old_payloads
+from leasehold.payloads.stores.blob_store import BlobStore
 
 log = logging.getLogger(__name__)
 
@@ -19,9 +23,13 @@ class Janitor:
 
     name = "janitor"
 
-    def __init__(self, connection: Caller, keep_days: int) -> None:
+    def __init__(
+        self, connection: Caller, keep_days: int, store: BlobStore | None = None, keep_payloads: int = 30
+    ) -> None:
         self._connection = connection
         self._keep_days = keep_days
+        self._archive = None if store is None else Archive(connection, store)
+        self._keep_payloads = keep_payloads
         self._signal = Signal()
         self._draining = False
 
@@ -41,6 +49,7 @@ class Janitor:
             await self._repeat("drop_old_ticks", self._keep_days)
             await self._repeat("drop_old_rows", self._keep_days)
             await self._drop_rows_of_old_jobs()
+            await self._delete_old_payloads()
             await self._signal.wait(ROUND_SECONDS)
 
     async def _repeat(self, function: str, *args: int) -> int:
@@ -60,3 +69,16 @@ class Janitor:
                 "drop_rows_of_old_jobs", self._keep_days, last_id, timeout=PATIENCE_SECONDS
             )
             last_id = row["last_id"]
+
+    async def _delete_old_payloads(self) -> None:
+        total = 0
+        try:
+            while self._archive is not None and not self._draining:
+                deleted = await delete_old_payloads(self._archive, self._keep_payloads, self._keep_days)
+                if deleted == 0:
+                    break
+                total += deleted
+        except PayloadError as error:
+            log.warning("old payloads are deleted in the next round: %s", error)
+        if total:
+            log.info("deleted %s payloads", total)

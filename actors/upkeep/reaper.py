@@ -82,6 +82,10 @@ class Reaper:
         self._draining = True
         self._signal.set()
 
+    def database_lost(self) -> None:
+        """An actor of this process has lost the database, perhaps while the reaper waits and does not notice."""
+        self._attendance.begin()
+
     async def run(self) -> None:
         """Reap until drained. Raises DatabaseUnavailable."""
         self._attendance.begin()

@@ -12,6 +12,7 @@ from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.running.stacks import stack_of
 from leasehold.actors.worker.parts import WorkerParts
 from leasehold.actors.worker.presence import About, Vitals, WorkerCommand
+from leasehold.actors.worker.resources import read_usage
 from leasehold.app import App
 from leasehold.database import Caller
 from leasehold.errors import BadInput, NotFound, WrongState
@@ -58,6 +59,7 @@ class Controls:
             backoff=reason,
             backoff_for=self._backpressure.seconds_left() if reason else None,
             lost_wake_ups=self._dispatcher.statistics().lost_wake_ups,
+            usage=read_usage(),
         )
 
     async def carry_out(self, command: WorkerCommand) -> dict[str, Any]:

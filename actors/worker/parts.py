@@ -19,7 +19,9 @@ from leasehold.actors.attempts.announcer import Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Dispatcher
-from leasehold.actors.leases.keeper import Keeper, Pulse
+from leasehold.actors.leases.keeper import Keeper
+from leasehold.actors.leases.pulse import Pulse
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.processes.pool import ProcessPool, pool_for
 from leasehold.actors.progress.writer import ProgressWriter
 from leasehold.actors.running.crew import Crew
@@ -34,10 +36,13 @@ from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.outage import Outage
 from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable
 from leasehold.actors.worker.resources import Resources
+from leasehold.actors.worker.slot_count import slots_of
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Database, ReservedConnection
+from leasehold.jobs.handling.retry import RetryPolicy
 from leasehold.notify.switchboard import Switchboard
+from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
 
 
@@ -58,6 +63,7 @@ class WorkerParts(msgspec.Struct, frozen=True, eq=False):
     settler: Settler
     pulse: Pulse
     keeper: Keeper
+    sweeper: LeaseSweeper
     processes: ProcessPool | None
     crew: Crew
 
@@ -83,26 +89,25 @@ def assemble(
         switchboard: where notices arrive.
         worker_id: of the worker.
         resources: memory and CPU; those of this machine by default.
-        outage: of the process, told when the keeper cannot reach the database.
+        outage: of the process, told when the keeper cannot reach the database; tells the sweeper of each loss.
         epochs: of the process.
     """
     claims, outcomes = connections
-    identity = WorkerIdentity(
-        worker_id,
-        queues=settings.queues,
-        lease_seconds=settings.lease_seconds,
-        renew_seconds=settings.renew_seconds,
-    )
+    identity = identity_of(settings, worker_id)
     holdings: Holdings = {}
-    mode, roster, news, backlog = WorkerMode(settings.slots), Roster(), Signal(), Backlog()
+    slots = slots_of(settings, app)
+    mode, roster, news, backlog = WorkerMode(slots), Roster(), Signal(), Backlog()
+    pulse = Pulse()
     announcer = Announcer(app.observers, identity)
     limits = BackpressureLimits(settings.memory_backoff, settings.cpu_backoff, settings.backoff_seconds)
     backpressure = Backpressure(resources or Resources(), limits, mode, roster, news.set)
+    sweeper = LeaseSweeper(database, settings.poll_seconds, lambda: backlog.idle_slots > 0, app.observers)
     dispatcher = Dispatcher(
         claims, identity, mode, app, backlog, holdings, settings.poll_seconds, lambda: switchboard.listening,
-        announcer, lambda: backpressure.hold_for() or settler.hold_for(mode.slots), epochs,
+        announcer, lambda: backpressure.hold_for() or settler.hold_for(mode.slots), epochs, pulse.stir,
+        sweeper, switchboard.doubted.set,
     )  # fmt: skip
-    host = WorkerJobHost(holdings, app)
+    host = WorkerJobHost(holdings, app, payload_options(settings))
     progress = ProgressWriter(database, identity, host.progress_sink, holdings.get)
 
     def jobs_settled(count: int) -> None:
@@ -110,16 +115,31 @@ def assemble(
         progress.hurry()
 
     settler = Settler(outcomes, identity, holdings, jobs_settled, announcer, host.progress_sink, dispatcher.wake)
-    pulse = Pulse()
-    away = (outage or Outage()).lost
-    keeper = Keeper(database.dsn, identity, holdings, HeldJob.lose, pulse, announcer, away, epochs)
-    processes = pool_for(app, settings.slots, host.progress_sink)
+    outage = outage or Outage()
+    outage.subscribe(sweeper.database_lost)
+    keeper = Keeper(database.dsn, identity, holdings, HeldJob.lose, pulse, announcer, outage.lost, epochs)
+    processes = pool_for(app, slots, host.progress_sink)
     context = SlotContext(
-        identity, trio.CapacityLimiter(settings.slots), settler.put, MiddlewareChains(app), announcer, processes, host
+        identity, trio.CapacityLimiter(slots), settler.put, MiddlewareChains(app), announcer, processes, host
     )
     crew = Crew(context, mode, roster, backlog, dispatcher, settler, holdings)
     mode.subscribe(news.set)
     return WorkerParts(
         identity, mode, holdings, roster, news, announcer, backpressure, backlog, dispatcher, host, progress, settler,
-        pulse, keeper, processes, crew,
+        pulse, keeper, sweeper, processes, crew,
     )  # fmt: skip
+
+
+def identity_of(settings: Settings, worker_id: str) -> WorkerIdentity:
+    """The identity of a worker with these settings."""
+    return WorkerIdentity(
+        worker_id,
+        queues=settings.queues,
+        lease_seconds=settings.lease_seconds,
+        renew_seconds=settings.renew_seconds,
+        retry=RetryPolicy(
+            initial=settings.retry_initial_seconds,
+            multiplier=settings.retry_multiplier,
+            cap=settings.retry_cap_seconds,
+        ),
+    )

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import msgspec
 import trio
 
+from leasehold.actors.claiming.look import is_due
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import State
+from leasehold.actors.worker.resources import Usage
 from leasehold.concurrency.signal import Signal
-from leasehold.database import Caller
+from leasehold.database import Caller, Row
 from leasehold.errors import LeaseholdError
 
 log = logging.getLogger(__name__)
@@ -39,7 +41,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
 class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     """What a heartbeat tells. `memory` and `cpu` are shares of the limits, `backoff` is the reason for a back-off, and
-    `backoff_for` the seconds that are left of it. See `leasehold.heartbeat_worker`."""
+    `backoff_for` the seconds that are left of it; `usage` is that of the process. See `leasehold.heartbeat_worker`."""
 
     state: State
     active_jobs: int
@@ -50,6 +52,7 @@ class Vitals(msgspec.Struct, frozen=True, kw_only=True):
     backoff: str | None = None
     backoff_for: float | None = None
     lost_wake_ups: int = 0
+    usage: Usage | None = None
 
 
 class WorkerCommand(msgspec.Struct, frozen=True):
@@ -73,7 +76,7 @@ async def refuse(command: WorkerCommand) -> object:
 class Presence:
     """Keeps the row of this process in `leasehold.workers` up to date.
 
-    A heartbeat comes every `seconds`, and at once when `news` is set.
+    A heartbeat comes every `seconds`, with a poll of the dispatcher where there are some, and at once when `news` is set.
 
     Attributes:
         worker_name: the friendly name; empty before `register`.
@@ -99,6 +102,7 @@ class Presence:
         self._carry_out = carry_out
         self._answers: dict[int, Answer] = {}
         self._news = news or Signal()
+        self._beaten_at = float("-inf")
         self.worker_name = ""
 
     async def register(self, caller: Caller | None = None) -> None:
@@ -119,7 +123,30 @@ class Presence:
             if commands:
                 await self._obey(commands)
             else:
-                await self._news.wait(self._seconds)
+                await self._rest()
+
+    async def _rest(self) -> None:
+        """Until there is news, or no heartbeat was sent for `seconds`, neither from here nor with a poll."""
+        while (rest := self._beaten_at + self._seconds - trio.current_time()) > 0:
+            if await self._news.wait(rest):
+                return
+
+    def ask(self, next_in: float) -> Mapping[str, object]:
+        """A heartbeat for the poll to take along, where one is due before the next poll, in `next_in` seconds."""
+        if not is_due(trio.current_time() - self._beaten_at, self._seconds, next_in):
+            return {}
+        now = self._vitals()
+        vitals = {name: getattr(now, name) for name in Vitals.__struct_fields__ if name != "usage"}
+        vitals |= now.usage._asdict() if now.usage else {}
+        return {"incarnation": self._identity.incarnation, "vitals": msgspec.json.encode(vitals).decode()}
+
+    def hear(self, row: Row) -> None:
+        """The poll has sent the heartbeat. If the row is gone or there are commands, a heartbeat of our own goes after it."""
+        if (is_known := row.get("is_known")) is None:
+            return  # a database of the release before
+        self._beaten_at = trio.current_time()
+        if not is_known or row["are_told"]:
+            self.beat_soon()
 
     async def beat(self) -> list[WorkerCommand]:
         """Send a heartbeat; register again if the row is gone. Returns the commands that are not acknowledged.
@@ -130,7 +157,9 @@ class Presence:
         [row] = await self._caller.call(
             "heartbeat_worker", self._identity.incarnation, now.active_jobs, now.state, now.listening, now.slots,
             now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
+            *(now.usage or (None, None, None)),
         )  # fmt: skip
+        self._beaten_at = trio.current_time()
         if not row["is_known"]:
             await self.register()
             self.beat_soon()  # a new row says ready, whatever the worker is

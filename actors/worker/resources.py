@@ -51,6 +51,24 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     cpu_limit: float
 
 
+class Usage(NamedTuple):
+    """What the process itself uses: bytes of memory, and seconds of CPU since its start, its own and the kernel's."""
+
+    rss: int
+    cpu_user: float
+    cpu_system: float
+
+
+def read_usage() -> Usage | None:
+    """The usage of this process; None where the machine does not tell."""
+    try:
+        own = psutil.Process()
+        times = own.cpu_times()
+        return Usage(own.memory_info().rss, times.user, times.system)
+    except (OSError, psutil.Error):
+        return None
+
+
 def read_machine() -> Machine:
     """Read the machine with psutil. Raises OSError and psutil.Error."""
     memory = psutil.virtual_memory()

@@ -8,8 +8,8 @@ from contextlib import nullcontext
 import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN
+from leasehold.actors.claiming.epoch_rider import EpochRider
 from leasehold.actors.leases.sibling import Watcher
-from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.processes.pool import ProcessOutputReader
 from leasehold.actors.progress.log_handler import keeping_logs
 from leasehold.actors.shared.epochs import EpochWatch
@@ -21,11 +21,14 @@ from leasehold.actors.worker.notices import subscribe
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
 from leasehold.actors.worker.rebirth import Rebirth
+from leasehold.actors.worker.requirements import check_identities, declare_kinds
+from leasehold.actors.worker.slot_count import told_slots
 from leasehold.app import App
 from leasehold.database import Database, ReservedConnection
 from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.switchboard import Switchboard
+from leasehold.observability.job_context import working_as
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -45,6 +48,7 @@ class Worker:
     Attributes:
         parts: what it is made of.
         presence: its row.
+        ready: set when it claims.
     """
 
     name = "worker"
@@ -62,6 +66,7 @@ class Worker:
         epochs: EpochWatch | None = None,
     ) -> None:
         self._outage = outage or Outage()
+        self.ready = trio.Event()
         epochs = epochs or EpochWatch()
         parts = self.parts = assemble(
             database, connections, settings, app, switchboard, worker_id, resources, self._outage, epochs
@@ -76,11 +81,11 @@ class Worker:
             controls.carry_out,
             parts.news,
         )
+        parts.dispatcher.look.carry(EpochRider(epochs))
+        parts.dispatcher.look.carry(self.presence)
         self._rebirth = Rebirth(database, parts, self.presence, epochs)
-        self._sweeper = LeaseSweeper(
-            database, settings.poll_seconds, lambda: parts.backlog.idle_slots > 0, app.observers
-        )
         self._app = app
+        self._settings = settings
         self._database = database
         self._claiming = trio.CancelScope()
         self._announced_end = False
@@ -104,11 +109,18 @@ class Worker:
             held.lose(SHUTDOWN)
 
     async def run(self) -> None:
-        """Work until drained. Raises DatabaseUnavailable at the start, and ActorFailed."""
+        """Work until drained. Raises DatabaseUnavailable and NoIdentities at the start, and ActorFailed."""
+        with working_as(self.parts.identity.worker_id):
+            await self._work()
+
+    async def _work(self) -> None:
         await self._get_ready()
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
-            watcher = Watcher(parts.roster.running, parts.pulse, helpers, self.presence.beat_soon)
+            watcher = Watcher(
+                parts.roster.running, parts.pulse, helpers, self.presence.beat_soon,
+                lambda: bool(parts.holdings), parts.keeper.rouse,
+            )  # fmt: skip
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
             actors = (
                 parts.settler,
@@ -116,7 +128,7 @@ class Worker:
                 parts.keeper,
                 self.presence,
                 self._rebirth,
-                self._sweeper,
+                parts.sweeper,
                 watcher,
                 *readers,
             )
@@ -133,21 +145,26 @@ class Worker:
             raise ActorFailed("worker failed: a handler has cancelled all slots; it may cancel its own nurseries only")
 
     async def _get_ready(self) -> None:
-        """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable."""
+        """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable, NoIdentities."""
         parts, identity = self.parts, self.parts.identity
+        await check_identities(self._database, self._app, identity.queues)
         await self.presence.register()
+        await declare_kinds(
+            self._database, self._app, self._settings.app, self._settings.app_version or self._app.version
+        )
         parts.announcer.worker_started(identity.queues, self._app.served_kinds, parts.mode.slots)
         await parts.dispatcher.warm_up()
         await parts.settler.warm_up()
         parts.announcer.worker(WorkerReady)
         log.info(
-            "starting worker %s (%s) for role %s with %d slots",
+            "starting worker %s (%s) for role %s with %s",
             identity.worker_id,
             self.presence.worker_name,
             ", ".join(identity.queues) or "(all)",
-            parts.mode.slots,
+            told_slots(self._settings, self._app, parts.mode.slots),
             extra={"worker_id": identity.worker_id, "incarnation": str(identity.incarnation)},
         )
+        self.ready.set()
 
     async def _dispatch(self) -> None:
         with self._claiming:

@@ -15,9 +15,17 @@ import msgspec
 
 from faults.bugs.scene import Scene
 from faults.fleet.member import FOREIGN, ROOT
+from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
 
 ROOMS = ("src", "actors", "gateway", "notify", "sql")
-READY_WITHIN = 30.0
+READY_WITHIN = 60.0
+SETTLED = """
+select 1 from leasehold.workers w where w.idle and not exists (
+    select from pg_stat_activity a
+     where a.datname = current_database() and a.pid <> pg_backend_pid() and a.query ~ 'claim_jobs|next_look_in'
+       and (a.state <> 'idle' or a.state_change > clock_timestamp() - interval '1 second'))
+"""
+"""It has found nothing to claim, and has not claimed again for a second: its start is behind it."""
 OVER = """
 select 1 where not exists (select from leasehold.jobs) or (select count(*) > 1 from public.effects)
 """
@@ -50,7 +58,7 @@ class CodeBug(msgspec.Struct, frozen=True):
 @contextmanager
 def worker_of(source: Path, dsn: str) -> Generator[None]:
     """A worker process of this source, deaf to notifications, with a lease that outlives the scene."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    kept = {name: value for name, value in os.environ.items() if name == BORDER or not name.startswith(FOREIGN)}
     process = subprocess.Popen(
         [sys.executable, "-m", "leasehold", "run", "worker", "--app", "faults.load.app:app"],
         env={
@@ -79,7 +87,8 @@ def play_with_worker(scene: Scene, bug: CodeBug, source: Path) -> None:
     """The scene, until its jobs have ended or its patience has."""
     scene.is_real_time = True
     with worker_of(source, scene.dsn):
-        wait(lambda: bool(scene.stranger.ask("select 1 from leasehold.workers where idle")), READY_WITHIN)
+        if not wait(lambda: bool(scene.stranger.ask(SETTLED)), READY_WITHIN):
+            raise TimeoutError(f"the worker was not ready within {READY_WITHIN:g} s")
         bug.play(scene)
         wait(lambda: bool(scene.stranger.ask(OVER)), bug.patience)
 

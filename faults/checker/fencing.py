@@ -28,6 +28,7 @@ def judge_fencing(history: History) -> Iterator[Violation]:
         yield from judge_states(history, job)
         yield from judge_writers(history, job)
         yield from judge_ends(history, job)
+    yield from judge_former_lives(history)
 
 
 def judge_attempts(history: History, job: int) -> Iterator[Violation]:
@@ -62,7 +63,7 @@ def judge_states(history: History, job: int) -> Iterator[Violation]:
                 yield Violation("I6", f"job {job} was {state} and goes on as {each.old_state}", [last, each])
             if each.state not in ALLOWED[each.old_state]:
                 yield Violation("I6", f"job {job} went from {each.old_state} to {each.state}", [each])
-            if each.old_state in HELD and each.state in HELD and each.owner != each.old_owner:
+            if _changes_hands(each) and not history.is_adoption(each):
                 yield Violation("I4", f"job {job} changed its owner without being given up", [each])
             if each.old_state is None and is_finished and last is not None and each.xid not in retried:
                 yield Violation("I6", f"job {job} was made again after its end", [last, each])
@@ -104,7 +105,7 @@ def judge_ends(history: History, job: int) -> Iterator[Violation]:
             held = each if each.state in HELD else held
         if not isinstance(each, End):
             continue
-        if each.said_attempt is not None and (each.said_attempt, each.said_owner) != (each.attempt, each.owner):
+        if each.said_attempt is not None and not history.is_token(each):
             what = f"attempt {each.said_attempt} of {each.said_owner} completed attempt {each.attempt} of {each.owner}"
             yield Violation("I5", f"job {job}: {what}", [held, each] if held else [each])
         if each.owner is None or held is None or held.owner != each.owner:
@@ -116,6 +117,20 @@ def judge_ends(history: History, job: int) -> Iterator[Violation]:
                 yield Violation("I5", f"job {job} was failed before its lease had run out", [held, each])
         elif process_of(each.by) in history.workers:
             yield Violation("I5", f"job {job} was ended by {each.by!r}, which does not hold it", [held, each])
+
+
+def judge_former_lives(history: History) -> Iterator[Violation]:
+    """I3: an incarnation whose jobs a later one of its process has taken over claims nothing any more."""
+    over: dict[str | None, Change] = {}
+    for each in sorted(history.of(Change), key=lambda change: change.n):
+        if history.is_adoption(each):
+            over.setdefault(each.old_owner, each)
+        elif history.is_claim(each) and each.owner in over:
+            yield Violation("I3", f"job {each.job}: a former life of a worker claimed it", [over[each.owner], each])
+
+
+def _changes_hands(change: Change) -> bool:
+    return change.old_state in HELD and change.state in HELD and change.owner != change.old_owner
 
 
 def writes_as_owner(history: History, by: str, owner: str) -> bool:

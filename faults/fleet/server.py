@@ -1,4 +1,4 @@
-"""The Postgres of a run: two clusters at most, of which one is the primary."""
+"""The Postgres of a run: one cluster, and in a failover the standby that takes its place."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any, LiteralString
 import psutil
 import psycopg
 
+from faults.fleet.standby import change_over
 from leasehold.database.embedded import find_programs
 from leasehold.database.embedded.cluster import SOCKET_NAME, Cluster, StopMode
 from leasehold.errors import DatabaseError
@@ -51,6 +52,15 @@ class Server:
     def restart(self, mode: StopMode) -> None:
         """Stop and start it."""
         self.primary.restart(mode)
+
+    def fail_over(self) -> None:
+        """A synchronous standby, made for this, takes the place of the primary, which is gone in an instant."""
+        self._number += 1
+        former = self.primary
+        standby = Cluster(self._folder / f"standby{self._number}", self._programs, conf=CONF, sync=False)
+        change_over(former, standby, DATABASE)
+        self.primary = standby
+        shutil.rmtree(former.folder, ignore_errors=True)
 
     def kill_postmaster(self) -> None:
         """SIGKILL, then start it again, as a service manager does."""

@@ -15,6 +15,7 @@ from faults.history.records import HELD, Change, End, Entry, Forgotten
 
 E = TypeVar("E", bound=records.Record)
 Version: TypeAlias = Change | End | Forgotten
+FAILOVER = "fail over"
 
 
 class History:
@@ -76,9 +77,41 @@ class History:
             found[edge.job].append(edge)
         return found
 
+    @cached_property
+    def first_failover(self) -> float:
+        """When the first failover began; never, where there was none."""
+        began = [each.started for each in self.of(records.Fault) if each.name == FAILOVER]
+        return min(began, default=float("inf"))
+
+    @cached_property
+    def adoptions(self) -> dict[int, list[Change]]:
+        """Of each job the changes by which a process went on with its attempt under a new incarnation."""
+        found: defaultdict[int, list[Change]] = defaultdict(list)
+        for change in sorted(self.of(Change), key=attrgetter("n")):
+            if self.is_adoption(change):
+                found[change.job].append(change)
+        return found
+
     def is_claim(self, change: Change) -> bool:
         """Whether the change gave the job to an owner."""
-        return change.state in HELD and (change.old_state not in HELD or change.owner != change.old_owner)
+        is_new = change.old_state not in HELD or change.owner != change.old_owner
+        return change.state in HELD and is_new and not self.is_adoption(change)
+
+    def is_adoption(self, change: Change) -> bool:
+        """Whether a process goes on with its attempt under a new incarnation. Only a failover allows that."""
+        if change.old_owner is None or change.owner is None or change.owner == change.old_owner:
+            return False
+        process, former = self.processes.get(change.owner), self.processes.get(change.old_owner)
+        goes_on = change.state in HELD and (change.state, change.attempt) == (change.old_state, change.old_attempt)
+        return goes_on and process is not None and process == former and change.at >= self.first_failover
+
+    def is_token(self, end: End) -> bool:
+        """Whether what a handler says of itself is the attempt that the end is written to, perhaps in a former life."""
+        owners = {end.owner}
+        for change in reversed(self.adoptions.get(end.job, [])):
+            if change.attempt == end.attempt and change.owner in owners:
+                owners.add(change.old_owner)
+        return end.said_attempt == end.attempt and end.said_owner in owners
 
 
 def _without_reservations(changes: Iterable[Change]) -> Iterable[Change]:

@@ -28,6 +28,7 @@ INJECTIONS: Mapping[str, Injection] = {
     "kill postmaster": database.kill_postmaster,
     "kill backend": database.kill_backend,
     "postgres away": database.away,
+    "fail over": database.fail_over,
     "terminate all": database.terminate_all,
     "terminate some": database.terminate_some,
     "terminate listeners": database.terminate_listeners,

@@ -61,6 +61,11 @@ async def kill_backend(stage: Stage) -> Targets:
     return ()
 
 
+async def fail_over(stage: Stage) -> Targets:
+    await blocking(stage.server.fail_over)
+    return ()
+
+
 async def away(stage: Stage) -> Targets:
     await blocking(lambda: stage.server.primary.stop("fast"))
     try:

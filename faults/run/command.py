@@ -30,6 +30,17 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     if options.command == "run":
         return run(options)
+    if options.command == "django-soak":
+        from faults.soak.command import soak  # noqa: PLC0415  needs Django
+
+        return soak(
+            quick=options.quick,
+            seconds=options.seconds,
+            seed=options.seed,
+            folder=options.folder,
+            dsn=options.dsn,
+            say=say,
+        )
     if options.command == "table":
         tables = table([read_history(file) for file in options.files])
         if options.into is None:
@@ -59,6 +70,12 @@ def parser() -> argparse.ArgumentParser:
     table_ = commands.add_parser("table", help="how often each fault came, and how long until work went on (Markdown)")
     table_.add_argument("files", type=Path, nargs="+")
     table_.add_argument("--into", type=Path, metavar="PAGE", help="put it under the heading Results of this page")
+    soak_ = commands.add_parser("django-soak", help="the soak of django-ox on leasehold.django.Backend: 22 minutes")
+    soak_.add_argument("--quick", action="store_true", help="a minute")
+    soak_.add_argument("--seconds", type=float, help="how long tasks come in each of the two scenes with load")
+    soak_.add_argument("--seed", type=int, default=13, help="of the kills and of the mix")
+    soak_.add_argument("--folder", type=Path, help="where logs go; a temporary one if not given")
+    soak_.add_argument("--dsn", help="an empty database to use; Postgres of its own if not given")
     return made
 
 

@@ -37,6 +37,7 @@ KINDS: Mapping[str, FaultKind] = {
     "kill postmaster": FaultKind("F8", "SIGKILL to the postmaster, started again", weight=1, alone=True),
     "kill backend": FaultKind("F8", "SIGKILL to one backend", weight=1, alone=True),
     "postgres away": FaultKind("F8", "stopped for longer than a lease", (3.5, 6.0), weight=1, alone=True),
+    "fail over": FaultKind("F10", "a synchronous standby takes the place of the primary", weight=1, alone=True),
     "terminate all": FaultKind("F9", "pg_terminate_backend on every connection"),
     "terminate some": FaultKind("F9", "pg_terminate_backend on one connection after the other", (1.0, 3.0)),
     "terminate listeners": FaultKind("F9", "pg_terminate_backend on those that listen"),
@@ -77,8 +78,7 @@ ALWAYS: Mapping[str, str] = {
     "F33": "a process that ends is started again after 0.2 s, however often",
 }
 ELSEWHERE: Mapping[str, str] = {
-    "F10": "failover: the model of the protocol has it, and tests with a standby",
-    "F11": "two primaries at once: as F10",
+    "F11": "two primaries at once, or a standby that lacks commits: the model of the protocol, and tests with a standby",
     "F18": "PgBouncer: tests/faults/test_pooler.py",
     "F29": "unknown kinds and two versions side by side: tests of their own",
 }

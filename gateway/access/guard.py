@@ -10,10 +10,11 @@ from functools import lru_cache
 
 from aiohttp import web
 
-from leasehold.access.tokens import is_token
+from leasehold.access.tokens import is_session, is_token
 from leasehold.errors import DatabaseUnavailable, SettingsError
 from leasehold.gateway.access.identities import ANONYMOUS, BOOTSTRAP, Identity, Scope
 from leasehold.gateway.access.rates import Buckets, Failures, rate_headers, retry_after
+from leasehold.gateway.access.sessions import CSRF_HEADER, lookup_text, session_of
 from leasehold.gateway.access.token_cache import TokenStore
 from leasehold.gateway.http.cors import Cors
 from leasehold.gateway.http.problems import (
@@ -58,6 +59,7 @@ class Guard:
         is_public: bool = False,
         clock: Callable[[], float],
     ) -> None:
+        self._token = token
         self._expected = token.encode() if token else None
         self._store = store
         self._cors = cors or Cors()
@@ -72,9 +74,9 @@ class Guard:
         Raises Refusal: no token or a wrong one, the wrong scope, too often; DatabaseUnavailable where the token is not
         known here yet and the database cannot be asked.
         """
-        token = bearer_of(request)
+        token = self._shown_by(request)
         try:
-            identity = await (self._anonymous(request) if token is None else self._identify(token, request.remote))
+            identity = await self.find_caller(request)
         except DatabaseUnavailable:
             identity = self._last_known(token) if outlasts_database else None
             if identity is None:
@@ -91,9 +93,33 @@ class Guard:
         self._check_rate(request, identity)
         return identity
 
+    async def find_caller(self, request: web.Request) -> Identity | None:
+        """Who calls: by the bearer token, else by the session in the cookie, else anybody where there are no tokens.
+
+        Raises as `admit`.
+        """
+        token = self._shown_by(request)
+        if token is None:
+            return await self._anonymous(request)
+        if bearer_of(request) is not None:
+            return await self.identify(token, request.remote)
+        identity = await self.identify(token, request.remote)
+        if identity is None:
+            return await self._anonymous(request)
+        _check_origin(request)
+        return identity
+
+    def _shown_by(self, request: web.Request) -> str | None:
+        """The bearer token, or the text by which a session is looked up."""
+        token = bearer_of(request)
+        if token is not None:
+            return "" if is_session(token.partition(".")[0]) else token
+        session = session_of(request)
+        return None if session is None else lookup_text(session, self._token)
+
     async def still_admits(self, request: web.Request, scope: Scope) -> bool:
         """Whether an admitted request would still be admitted: for streams. True while the database is away."""
-        token = bearer_of(request)
+        token = self._shown_by(request)
         try:
             identity = await (self._anonymous(request) if token is None else self._find(token))
         except DatabaseUnavailable:
@@ -118,12 +144,12 @@ class Guard:
     def _is_at_home(self, origin: str, host: str) -> bool:
         return origin.partition("://")[2] == host or self._cors.allows(origin)
 
-    async def _identify(self, token: str, address: str | None) -> Identity | None:
-        """Text that cannot be a token belongs to nobody and is not counted. A possible token is always looked up; only
-        tokens that the database refuses count against the address."""
+    async def identify(self, token: str, address: str | None) -> Identity | None:
+        """The owner of a token or of a session's text. Text that cannot be a token belongs to nobody and is not counted.
+        A possible token is always looked up; only tokens that the database refuses count against the address."""
         if self._is_expected(token):
             return BOOTSTRAP
-        if self._store is None or not is_token(token):
+        if self._store is None or not is_possible(token):
             return None
         identity = self._store.recall(token)
         if identity is None:
@@ -140,7 +166,7 @@ class Guard:
     async def _find(self, token: str) -> Identity | None:
         if self._is_expected(token):
             return BOOTSTRAP
-        return await self._store.find(token) if self._store is not None and is_token(token) else None
+        return await self._store.find(token) if self._store is not None and is_possible(token) else None
 
     def _is_expected(self, token: str) -> bool:
         given = token.encode("utf-8", "surrogateescape")
@@ -164,6 +190,20 @@ class Guard:
             detail = f"{identity.name} may send {identity.rate:g} requests a second, {identity.burst} at once."
             raise Refusal(RATE_LIMITED, detail, headers=headers)
         request[ANSWER_HEADERS] = headers
+
+
+def is_possible(text: str) -> bool:
+    """Whether it can be a token, or the text by which a session is looked up."""
+    return is_token(text) or is_session(text.partition(".")[0])
+
+
+def _check_origin(request: web.Request) -> None:
+    """A browser sends its cookie whoever wrote the page; so a change must come with what only our pages can add."""
+    if request.method in SAFE_METHODS:
+        return
+    if CSRF_HEADER not in request.headers or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        detail = f"With the session of a browser, changes need the header {CSRF_HEADER} and a page of this gateway."
+        raise Refusal(FOREIGN_ORIGIN, detail)
 
 
 def lacks_scope(identity: Identity, scope: Scope) -> Refusal:

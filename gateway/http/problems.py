@@ -52,8 +52,13 @@ NOT_FOUND = ProblemType("not_found", 404, "There is nothing at this address")
 UNKNOWN_JOB = ProblemType("unknown_job", 404, "No job has this id")
 UNKNOWN_SCHEDULE = ProblemType("unknown_schedule", 404, "No schedule has this name or id")
 UNKNOWN_TOKEN = ProblemType("unknown_token", 404, "No token has this id")
+UNKNOWN_IDENTITY = ProblemType("unknown_identity", 404, "No egress identity has this name")
 UNKNOWN_WORKER = ProblemType("unknown_worker", 404, "No worker has this id or name")
+UNKNOWN_STATEFULSET = ProblemType("unknown_statefulset", 404, "Kubernetes has no such StatefulSet")
 UNKNOWN_COMMAND = ProblemType("unknown_command", 404, "This worker has no command with this id")
+UNKNOWN_PAYLOAD = ProblemType("unknown_payload", 404, "No payload has this id, or it was deleted")
+UNKNOWN_SOURCE = ProblemType("unknown_source", 404, "No source has this name")
+UNKNOWN_KIND_HERE = ProblemType("undeclared_kind", 404, "No app has declared this kind")
 UNKNOWN_QUEUE = ProblemType("unknown_queue", 404, "Nothing is known of this queue")
 METRICS_MISSING = ProblemType("metrics_missing", 404, "Metrics are not installed here")
 METHOD_NOT_ALLOWED = ProblemType("method_not_allowed", 405, "This address does not take this method")
@@ -64,13 +69,16 @@ UNIQUE_CONFLICT = ProblemType("unique_conflict", 409, "A job with this unique ke
 WRONG_STATE = ProblemType("wrong_state", 409, "The present state does not allow this")
 ROW_LOCKED = ProblemType("row_locked", 409, "A session of Postgres holds the job; try again")
 LEASE_LOST = ProblemType("lease_lost", 409, "This attempt does not hold the job any more")
+PAYLOAD_MISSING = ProblemType("payload_missing", 410, "The store does not have the content of the payload any more")
 PRECONDITION_FAILED = ProblemType("precondition_failed", 412, "It has changed")
 BODY_TOO_LARGE = ProblemType("body_too_large", 413, "The body is too large")
 ARGS_TOO_LARGE = ProblemType("args_too_large", 413, "The args are too large")
 ADDRESS_TOO_LONG = ProblemType("address_too_long", 414, "The address is too long")
 UNSUPPORTED_MEDIA_TYPE = ProblemType("unsupported_media_type", 415, "The body must be plain application/json")
+RANGE_NOT_SATISFIABLE = ProblemType("range_not_satisfiable", 416, "The payload has no such bytes")
 UNKNOWN_HOST = ProblemType("unknown_host", 421, "Without a token only loopback names are served")
 INVALID_INPUT = ProblemType("invalid_input", 422, "The input does not have the right shape")
+UNEXPECTED_BODY = ProblemType("unexpected_body", 422, "This address takes no body")
 INVALID_ARGS = ProblemType("invalid_args", 422, "The args do not fit the kind")
 UNKNOWN_KIND = ProblemType("unknown_kind", 422, "No handler is registered for this kind")
 IDEMPOTENCY_MISMATCH = ProblemType("idempotency_mismatch", 422, "Another request had this idempotency key")
@@ -79,14 +87,34 @@ RATE_LIMITED = ProblemType("rate_limited", 429, "The token sends too many reques
 TOO_MANY_FAILURES = ProblemType("too_many_failures", 429, "Too many wrong tokens came from this address")
 HEADER_TOO_LONG = ProblemType("header_too_long", 431, "A header is too long")
 INTERNAL = ProblemType("internal", 500, "Something went wrong here")
+NO_PAYLOAD_STORE = ProblemType("no_payload_store", 501, "This gateway has no payload store")
+NOT_IN_KUBERNETES = ProblemType("not_in_kubernetes", 501, "This gateway cannot scale workers")
+PAYLOAD_DAMAGED = ProblemType("payload_damaged", 502, "The content of the payload is not what was saved")
+KUBERNETES_REFUSED = ProblemType("kubernetes_refused", 502, "Kubernetes refuses this")
+KUBERNETES_UNTRUSTED = ProblemType("kubernetes_untrusted", 502, "The API server of Kubernetes cannot be trusted")
+KUBERNETES_UNREADABLE = ProblemType("kubernetes_unreadable", 502, "The answer of Kubernetes makes no sense")
+KUBERNETES_UNAVAILABLE = ProblemType("kubernetes_unavailable", 503, "Kubernetes cannot be asked right now")
+STORE_UNAVAILABLE = ProblemType("store_unavailable", 503, "The payload store cannot be used right now")
 DATABASE_UNAVAILABLE = ProblemType("database_unavailable", 503, "The database cannot be reached right now")
 SCHEMA_MISMATCH = ProblemType("schema_mismatch", 503, "The database's schema does not fit this version")
 OVERLOADED = ProblemType("overloaded", 503, "Too many jobs are waiting to be written")
+TOO_MANY_DIFFS = ProblemType("too_many_diffs", 503, "Too many payloads are being compared")
 TOO_MANY_STREAMS = ProblemType("too_many_streams", 503, "Too many streams are open")
 NOT_READY = ProblemType("not_ready", 503, "Not ready to serve")
+KUBERNETES_TIMEOUT = ProblemType("kubernetes_timeout", 504, "Kubernetes did not answer in time")
 
 DATABASE_ERRORS = (DATABASE_UNAVAILABLE, SCHEMA_MISMATCH)
 """What any call to the database may end with."""
+KUBERNETES_ERRORS = (
+    UNKNOWN_STATEFULSET,
+    NOT_IN_KUBERNETES,
+    KUBERNETES_REFUSED,
+    KUBERNETES_UNTRUSTED,
+    KUBERNETES_UNREADABLE,
+    KUBERNETES_UNAVAILABLE,
+    KUBERNETES_TIMEOUT,
+)
+"""What any request to Kubernetes may end with."""
 ENQUEUE_ERRORS = (INVALID_ARGS, UNKNOWN_KIND, UNIQUE_CONFLICT, *DATABASE_ERRORS)
 
 ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
@@ -97,8 +125,15 @@ ERROR_TYPES: Mapping[type[BaseException], ProblemType] = {
     errors.UnknownJob: UNKNOWN_JOB,
     errors.UnknownSchedule: UNKNOWN_SCHEDULE,
     errors.UnknownToken: UNKNOWN_TOKEN,
+    errors.UnknownIdentity: UNKNOWN_IDENTITY,
     errors.UnknownWorker: UNKNOWN_WORKER,
     errors.UnknownCommand: UNKNOWN_COMMAND,
+    errors.UnknownPayload: UNKNOWN_PAYLOAD,
+    errors.NoPayloadStore: NO_PAYLOAD_STORE,
+    errors.PayloadMissing: PAYLOAD_MISSING,
+    errors.PayloadDamaged: PAYLOAD_DAMAGED,
+    errors.StoreUnavailable: STORE_UNAVAILABLE,
+    errors.UnknownSource: UNKNOWN_SOURCE,
     errors.Conflict: CONFLICT,
     errors.UniqueConflict: UNIQUE_CONFLICT,
     errors.IdempotencyMismatch: IDEMPOTENCY_MISMATCH,
@@ -183,6 +218,9 @@ def problem_headers(error: BaseException) -> dict[str, str]:
 def _detail(error: BaseException, problem: ProblemType) -> str:
     if isinstance(error, errors.QueryRefused) and not isinstance(error, errors.BadInput) and problem is INVALID_INPUT:
         return f"Postgres cannot keep this value (SQLSTATE {error.sqlstate})."
+    if isinstance(error, errors.PayloadMissing):
+        # Where the store is, readers need not know.
+        return f"{error.location} is not in the payload store." if error.location else f"{problem.title}."
     if isinstance(error, Refusal) or (isinstance(error, errors.LeaseholdError) and problem.status < 500):
         return str(error)
     if problem is INTERNAL:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Awaitable
 from typing import TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ from leasehold.gateway.http.problems import (
     MALFORMED_JSON,
     SLOW_BODY,
     TOO_DEEP,
+    UNEXPECTED_BODY,
     UNSUPPORTED_MEDIA_TYPE,
     Offence,
     Refusal,
@@ -65,9 +67,22 @@ async def read_body(request: web.Request, limits: RequestLimits) -> bytes:
         raise Refusal(BODY_TOO_LARGE, f"The body has {request.content_length} bytes, at most {limits.body_bytes} fit.")
     if request.content.is_eof():  # it came with the head; a timeout costs more than reading it
         return await request.read()
+    return await _in_time(request.read(), limits)
+
+
+async def refuse_body(request: web.Request, limits: RequestLimits) -> None:
+    """Refuses a body that the route would not read: what it asks for would be ignored. An empty one is none."""
+    if not request.body_exists or request.content_length == 0:
+        return
+    # A chunked body tells its length at its end only.
+    if request.content_length or await _in_time(request.content.read(1), limits):
+        raise Refusal(UNEXPECTED_BODY, f"{request.method} {request.path} takes no body and would ignore it; send none.")
+
+
+async def _in_time(reading: Awaitable[bytes], limits: RequestLimits) -> bytes:
     try:
         async with asyncio.timeout(limits.read_seconds):
-            return await request.read()
+            return await reading
     except TimeoutError:
         raise Refusal(SLOW_BODY, f"The body was not complete after {limits.read_seconds:g} s.") from None
 

@@ -24,6 +24,7 @@ class NoParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 NOTHING = NoParameters()
+ANY = "*/*"
 
 
 def read_parameters(
@@ -32,7 +33,7 @@ def read_parameters(
     """Path and query as the route's Struct. An invalid value in the path is not found, one in the query is refused."""
     if parameters is NoParameters and not request.query_string:
         return NOTHING
-    given = {**_read_query(request, lists_of(parameters)), **request.match_info}
+    given = {**_read_query(request, parameters), **request.match_info}
     try:
         asked = msgspec.convert(given, parameters, strict=False)
     except msgspec.ValidationError as error:
@@ -40,8 +41,9 @@ def read_parameters(
         if offence.path.removeprefix("query.") in request.match_info:
             raise not_found(errors) from None
         raise refuse_field(offence.path, offence.message) from None
+    attributes = dict(zip(parameters.__struct_encode_fields__, parameters.__struct_fields__, strict=True))
     for name, text in given.items():
-        value = getattr(asked, name)
+        value = getattr(asked, attributes[name])
         # What msgspec reads leniently: `state=null`, `1e0` as 1, and seconds since 1970 where a time is wanted.
         if value is None:
             raise refuse_field(f"query.{name}", "It may be left out, but it cannot be null")
@@ -59,12 +61,14 @@ def not_found(errors: Sequence[ProblemType]) -> Refusal:
     return Refusal(next((each for each in errors if each.status == 404), NOT_FOUND))
 
 
-def _read_query(request: web.Request, lists: frozenset[str]) -> dict[str, Any]:
+def _read_query(request: web.Request, parameters: type[msgspec.Struct]) -> dict[str, Any]:
     """The query by name. Only lists may repeat a name: `state=failed&state=cancelled` or `state=failed,cancelled`."""
-    query = request.query
+    query, lists = request.query, lists_of(parameters)
     given: dict[str, Any] = {}
     for name in query:
         values = query.getall(name)
+        if name not in parameters.__struct_encode_fields__:
+            raise refuse_field(f"query.{name}", _describe_known(request, parameters))
         if name in lists:
             given[name] = [part for value in values for part in value.split(",")]
         elif len(values) > 1:
@@ -74,6 +78,12 @@ def _read_query(request: web.Request, lists: frozenset[str]) -> dict[str, Any]:
         else:
             given[name] = values[0]
     return given
+
+
+def _describe_known(request: web.Request, parameters: type[msgspec.Struct]) -> str:
+    known = [name for name in parameters.__struct_encode_fields__ if name not in request.match_info]
+    there_are = f"there are {', '.join(known)}" if known else "this address takes none"
+    return f"There is no query parameter of this name; {there_are}"
 
 
 @cache
@@ -95,7 +105,7 @@ def _is_list(hint: Any) -> bool:
 def check_accept(request: web.Request, media_type: str) -> None:
     """Refuses a request whose Accept header excludes the media type of the answer."""
     accept = request.headers.get("Accept")
-    if accept is None or accept in ("*/*", media_type) or accepts(accept, media_type):
+    if accept is None or media_type == ANY or accept in (ANY, media_type) or accepts(accept, media_type):
         return
     raise Refusal(NOT_ACCEPTABLE, f"This address answers {media_type.partition(';')[0]} only.")
 

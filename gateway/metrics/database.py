@@ -11,6 +11,7 @@ from typing import Protocol
 
 from leasehold.errors import LeaseholdError
 from leasehold.observability.metrics import HistogramValue, Labels, Values, single
+from leasehold.records.identities import IdentityCount
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
 from leasehold.records.queues import QueueCounts
 
@@ -26,6 +27,7 @@ Found = dict[str, Values]
 class MeasuringClient(Protocol):
     """What is asked of `leasehold.Client.metrics`."""
 
+    async def identities(self) -> list[IdentityCount]: ...
     async def fleet(self) -> FleetMeasures: ...
     async def counts(self) -> list[QueueCounts]: ...
     async def oldest_ready(self) -> list[OldestReady]: ...
@@ -56,6 +58,7 @@ class DatabaseMetrics:
         found: Found = {"leasehold_up": single(1)}
         try:
             found |= fleet_values(await self._client.fleet())
+            found |= identity_values(await self._client.identities())
             found |= depth_values(await self._client.counts())
             found |= age_values(await self._client.oldest_ready())
             found |= total_values(await self._client.totals(), await self._client.time_bounds())
@@ -79,6 +82,11 @@ def fleet_values(fleet: FleetMeasures) -> Found:
         "leasehold_jobs_held": single(fleet.held_jobs),
         "leasehold_jobs_overdue": single(fleet.overdue_jobs),
     }
+
+
+def identity_values(counts: Sequence[IdentityCount]) -> Found:
+    """Gauges of the egress identities; nothing where there are none."""
+    return {"leasehold_egress_identities": {(each.state,): each.identities for each in counts}} if counts else {}
 
 
 def depth_values(depths: Sequence[QueueCounts]) -> Found:

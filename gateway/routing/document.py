@@ -29,10 +29,12 @@ TAGS: Mapping[str, str] = {
     "chains": "Jobs that continue one another, and jobs that wait for others.",
     "queues": "Pause, resume, limit.",
     "schedules": "Jobs by the clock.",
+    "payloads": "What is too large for a row, and what has changed.",
     "workers": "The fleet, and what it is told to do.",
     "capacity": "What queues have, do and can do.",
     "events": "What happens, as it happens.",
     "health": "Probes and metrics.",
+    "egress": "Identities under which jobs call servers of others.",
     "access": "Tokens, and what was done with them.",
     "documents": "This document.",
     "aliases": "Paths of other systems' documents: the same handlers, kept so that their clients go on working.",
@@ -61,8 +63,25 @@ ANSWER_HEADERS: Mapping[str, str] = {
 }
 
 
+ABOUT_ALIASES = """\
+Paths and words that clients of task workers know: a job is a task, a queue a role, a key a dispensary or store. They are kept so
+that these clients go on working; new ones take those of `/openapi.json`, where conventions and all else are described.
+"""
+
+
 def document_of(routes: Sequence[Route]) -> dict[str, Any]:
-    """The document that describes `routes`, those that are listed."""
+    """The document that describes `routes`, those that are listed and no aliases."""
+    return _document([route for route in routes if route.alias_of is None], "leasehold", ABOUT)
+
+
+def alias_document_of(routes: Sequence[Route]) -> dict[str, Any]:
+    """The document that describes the aliases among `routes`."""
+    worded = [route.worded for route in routes if route.worded is not None]
+    aliases = [*(route for route in routes if route.alias_of is not None), *worded]
+    return _document(aliases, "leasehold for clients of task workers", ABOUT_ALIASES)
+
+
+def _document(routes: Sequence[Route], title: str, about: str) -> dict[str, Any]:
     routes = [route for route in routes if route.is_listed]
     describer = _Describer(routes)
     paths: defaultdict[str, dict[str, Any]] = defaultdict(dict)
@@ -72,9 +91,9 @@ def document_of(routes: Sequence[Route]) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {
-            "title": "leasehold",
+            "title": title,
             "version": version("leasehold"),
-            "description": ABOUT,
+            "description": about,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -117,7 +136,11 @@ class _Describer:
     def operation(self, route: Route) -> dict[str, Any]:
         text, _ = summary_of(route.handler.__doc__)
         if route.alias_of is not None:
-            text = f"Another path of `{route.method} {route.alias_of}`, kept for clients of other systems.\n\n{text}"
+            is_other = route.alias_of != route.path
+            what = (
+                f"Another path of `{route.method} {route.alias_of}`" if is_other else "Other words at one of our paths"
+            )
+            text = f"{what}, kept for clients of other systems.\n\n{text}"
         operation: dict[str, Any] = {
             "operationId": self._id_of(route),
             "summary": route.summary,
@@ -133,7 +156,7 @@ class _Describer:
             content: dict[str, Any] = {"schema": self._schema(route.request)}
             if route.example is not None:
                 content["example"] = route.example
-            operation["requestBody"] = {"required": True, "content": {JSON: content}}
+            operation["requestBody"] = {"required": not route.is_body_optional, "content": {JSON: content}}
         operation["responses"] = {**self._successes(route), **self._problems(route)}
         return operation
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from leasehold.gateway.http.replies import ENCODER, Reply
-from leasehold.gateway.routing.document import document_of
+from leasehold.gateway.routing.document import alias_document_of, document_of
 from leasehold.gateway.routing.routes import Call, NoParameters, Route
 
 VIEWER = Path(__file__).parents[1] / "viewer"
@@ -37,38 +37,49 @@ Handler = Callable[[Call[NoParameters, None]], Awaitable[object]]
 
 
 def with_documents(routes: Sequence[Route]) -> tuple[Route, ...]:
-    """`routes`, and the routes that show the document about all of them."""
+    """`routes`, and the routes that show the documents about all of them."""
 
     @cache
     def encoded() -> bytes:
-        return ENCODER.encode(document_of((*routes, *page)))
+        return ENCODER.encode(document_of((*routes, *pages)))
+
+    @cache
+    def encoded_aliases() -> bytes:
+        return ENCODER.encode(alias_document_of(routes))
 
     async def show_document(_call: Call[NoParameters, None]) -> bytes:
         """This document, in OpenAPI 3.1."""
         return encoded()
 
-    page = (
-        Route(
-            method="GET",
-            path="/openapi.json",
-            handler=show_document,
-            summary="Show this document",
-            response=dict[str, Any],
-            has_etag=True,
-            tags=TAGS,
-        ),
-        Route(
-            method="GET",
-            path="/docs",
-            handler=_file("index.html", {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}),
-            summary="Show a page on which this document can be read and tried",
-            response=str,
-            media_type=HTML,
-            has_etag=True,
-            tags=TAGS,
-        ),
+    async def show_alias_document(_call: Call[NoParameters, None]) -> bytes:
+        """The document of the paths and words that clients of task workers know, in OpenAPI 3.1."""
+        return encoded_aliases()
+
+    pages = (
+        _document_route("/openapi.json", show_document, "Show this document"),
+        _document_route("/openapi-compat.json", show_alias_document, "Show the document of the aliases"),
+        _page_route(),
     )
-    return (*routes, *page, *(_file_route(name, media_type) for name, media_type in FILES.items()))
+    return (*routes, *pages, *(_file_route(name, media_type) for name, media_type in FILES.items()))
+
+
+def _document_route(path: str, handler: Handler, summary: str) -> Route:
+    return Route(
+        method="GET", path=path, handler=handler, summary=summary, response=dict[str, Any], has_etag=True, tags=TAGS
+    )
+
+
+def _page_route() -> Route:
+    return Route(
+        method="GET",
+        path="/docs",
+        handler=_file("index.html", {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}),
+        summary="Show a page on which this document can be read and tried",
+        response=str,
+        media_type=HTML,
+        has_etag=True,
+        tags=TAGS,
+    )
 
 
 def _file_route(name: str, media_type: str) -> Route:

@@ -11,10 +11,10 @@ from aiohttp import web
 
 from leasehold.gateway.access.audit_log import Act, audited, describe, is_audited
 from leasehold.gateway.access.guard import Guard, lacks_scope
-from leasehold.gateway.access.identities import ANONYMOUS
+from leasehold.gateway.access.identities import ANONYMOUS, Scope
 from leasehold.gateway.http.problems import MALFORMED_REQUEST, Refusal, refuse_field
-from leasehold.gateway.http.reading import RequestLimits, decode_body, read_body
-from leasehold.gateway.http.replies import JSON, PLAIN, etag_of, is_known, response_of
+from leasehold.gateway.http.reading import RequestLimits, decode_body, read_body, refuse_body
+from leasehold.gateway.http.replies import ENCODER, JSON, PLAIN, etag_of, is_known, response_of
 from leasehold.gateway.http.request_ids import request_id_of
 from leasehold.gateway.http.targets import check_accept, read_parameters
 from leasehold.gateway.routing.routes import Call, Route, always
@@ -64,8 +64,31 @@ class _RouteHandler:
     async def _result_of(self, request: web.Request) -> object:
         route = self._route
         call = await self._call_of(request)
+        if route.shared_seconds:
+            is_partly = self._services.hiding.concerns(call.identity)
+            key = route.path, is_partly
+            return await self._services.shared.get(key, route.shared_seconds, lambda: self._encoded(call))
+        if route.method == "GET":
+            return await self._shown(call)
+        try:
+            return await self._changed(request, call)
+        finally:
+            self._services.shared.changed()
+
+    async def _encoded(self, call: Call[Any, Any]) -> bytes:
+        return ENCODER.encode(await self._shown(call))
+
+    async def _shown(self, call: Call[Any, Any]) -> object:
+        """The result of the handler, without what this caller is not shown."""
+        result = await self._route.handler(call)
+        hiding = self._services.hiding
+        return hiding.answer(result) if self._route.scope is Scope.READ and hiding.concerns(call.identity) else result
+
+    async def _changed(self, request: web.Request, call: Call[Any, Any]) -> object:
+        """The result of a handler that may change something, in the audit log where that belongs there."""
+        route = self._route
         if self._audit_log is None:
-            return await route.handler(call)
+            return await self._shown(call)
         act = Act(
             identity=call.identity,
             action=self._action,
@@ -85,9 +108,13 @@ class _RouteHandler:
             is_admitted = partial(self._guard.still_admits, request, route.scope)
         check_accept(request, route.media_type)
         parameters = read_parameters(request, route.parameters, route.errors)
-        raw = b"" if decoder is None else await read_body(request, self._limits)
-        body = None if decoder is None else decode_body(decoder, raw, self._limits)
         headers = _read_headers(request, route)
+        if decoder is None:
+            await refuse_body(request, self._limits)
+            return Call(self._services, parameters, None, headers, identity, is_admitted)
+        is_left_out = route.is_body_optional and (not request.body_exists or request.content_length == 0)
+        raw = b"{}" if is_left_out else await read_body(request, self._limits)
+        body = decode_body(decoder, raw, self._limits)
         return Call(self._services, parameters, body, headers, identity, is_admitted, raw)
 
 

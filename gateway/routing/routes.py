@@ -28,6 +28,7 @@ from leasehold.gateway.http.problems import (
     TOO_DEEP,
     TOO_MANY_FAILURES,
     UNAUTHORIZED,
+    UNEXPECTED_BODY,
     UNKNOWN_HOST,
     UNSUPPORTED_MEDIA_TYPE,
     ProblemType,
@@ -54,6 +55,7 @@ ACCESS_ERRORS = (
     SCHEMA_MISMATCH,
 )
 BODY_ERRORS = (MALFORMED_JSON, SLOW_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT, TOO_DEEP)
+BODILESS_ERRORS = (UNEXPECTED_BODY, SLOW_BODY)
 
 
 async def always() -> bool:
@@ -89,7 +91,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         handler: gets the decoded `Call` and returns what `response` says, or a `Reply` with another documented status or
             headers of its own. Its docstring is the description.
         response: the type of the answer; None where there is no body.
-        request: the type of the body; None where none is read.
+        request: the type of the body; None where there is none, and one is refused.
+        is_body_optional: without a body the request counts as `{}`.
         parameters: a Struct: fields named in the path come from it, the others from the query.
         headers: the request headers that the handler reads, as in `documents.HEADERS`; `refused_headers`: those that would
             promise what it does not keep, and why.
@@ -100,9 +103,13 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         media_type: of the answer. Where it is not JSON, the handler returns bytes.
         is_raw: the handler gets `(call, request)` and answers by itself, as streams do.
         alias_of: the path that this one stands for; kept for clients of other systems.
+        worded: this address as it answers, where clients of other systems have words of their own at it: it takes theirs and
+            ours, and stands in the document of the aliases as this row stands in the main one.
         example: a body, for the document.
         is_listed: it stands in the document.
         outlasts_database: it is also served while the database is away, then to tokens that were good some minutes ago.
+        shared_seconds: how old an answer may be that is given to several callers; 0: each gets its own. For routes without
+            parameters.
         makes_a_job: the answer has the id of a job, and the document links to what can be done with it.
     """
 
@@ -112,6 +119,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     summary: str
     response: object | None
     request: object | None = None
+    is_body_optional: bool = False
     parameters: type[msgspec.Struct] = NoParameters
     headers: tuple[str, ...] = ()
     refused_headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
@@ -125,10 +133,12 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     media_type: str = JSON
     is_raw: bool = False
     alias_of: str | None = None
+    worded: Route | None = None
     example: object | None = None
     is_listed: bool = True
     outlasts_database: bool = False
     makes_a_job: bool = False
+    shared_seconds: float = 0.0
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -139,7 +149,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def all_errors(self) -> tuple[ProblemType, ...]:
         """Every problem that this route can answer."""
         access = ACCESS_ERRORS if self.scope else ()
-        body = BODY_ERRORS if self.request is not None else ()
+        body = BODILESS_ERRORS if self.request is None else BODY_ERRORS
         # What a path cannot mean is not found.
         unknown = (NOT_FOUND,) if "{" in self.path and all(each.status != 404 for each in self.errors) else ()
         return tuple(dict.fromkeys((*access, *body, *self.errors, *unknown, *ALWAYS_POSSIBLE)))

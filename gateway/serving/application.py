@@ -20,6 +20,7 @@ from leasehold.gateway.routing.handling import Handler, make_handler
 from leasehold.gateway.routing.routes import Route
 from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.answer_headers import add_headers
+from leasehold.gateway.serving.dashboard import dashboard_routes, is_for_a_page, page_answer
 from leasehold.gateway.serving.drain import Drain
 from leasehold.gateway.serving.outage import GatewayOutage
 from leasehold.observability.request_context import answering
@@ -28,39 +29,56 @@ log = logging.getLogger(__name__)
 
 OUTAGE = web.AppKey("outage", GatewayOutage)
 DRAIN = web.AppKey("drain", Drain)
+PREFIX = web.AppKey("prefix", str)
 PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
 
 
 def build_application(
-    services: GatewayServices, guard: Guard, routes: Iterable[Route] = ROUTES, *, cors: Cors | None = None
+    services: GatewayServices,
+    guard: Guard,
+    routes: Iterable[Route] = ROUTES,
+    *,
+    cors: Cors | None = None,
+    prefix: str = "",
 ) -> web.Application:
-    """The application that serves `routes`: their methods, HEAD where there is GET, and OPTIONS."""
+    """The application that serves `routes`: their methods, HEAD where there is GET, and OPTIONS; and the dashboard.
+    All of it also below `prefix`, for proxies that do not take that away."""
     application = web.Application(
         middlewares=[count_requests, answer_problems], client_max_size=services.limits.body_bytes
     )
     application[DRAIN] = Drain()
+    application[PREFIX] = prefix
     application[REQUESTS] = services.requests
     outage = application[OUTAGE] = GatewayOutage(services.client.ping)
     application.on_cleanup.append(lambda _application: outage.close())
     application.on_response_prepare.append(add_headers(cors or Cors()))
     routes = tuple(routes)
     methods: dict[str, list[str]] = {}
-    for route in routes:
-        handler = make_handler(route, services, guard, services.limits)
-        for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
-            methods.setdefault(route.path, []).append(method)
+    heads = ("", prefix) if prefix else ("",)
+
+    def add(method: str, path: str, handler: Handler) -> None:
+        methods.setdefault(path, []).append(method)
+        for head in heads:
             application.router.add_route(
-                method, pattern_of(route.path, routes), handler, expect_handler=meet_expectation
+                method, head + pattern_of(path, routes), handler, expect_handler=meet_expectation
             )
-    for path, allowed in methods.items():
-        tell = _tell_methods([*allowed, "OPTIONS"])
-        application.router.add_route("OPTIONS", pattern_of(path, routes), tell, expect_handler=meet_expectation)
+
+    for route in routes:
+        handler = make_handler(route.worded or route, services, guard, services.limits)
+        for method in (route.method, "HEAD") if route.method == "GET" else (route.method,):
+            add(method, route.path, handler)
+    for path, allowed in list(methods.items()):
+        add("OPTIONS", path, _tell_methods([*allowed, "OPTIONS"]))
+    for path, handler in dashboard_routes(prefix):
+        for head in heads:
+            application.router.add_get(head + path, handler, expect_handler=meet_expectation)
     return application
 
 
 def pattern_of(path: str, routes: Iterable[Route]) -> str:
-    """The path as aiohttp takes it: `/jobs/{id}` does not match `/jobs/counts` where that is a path of its own, so that
-    a method which only the former takes is refused there."""
+    """The path as aiohttp takes it: a parameter is anything but a slash, with braces, too, which aiohttp leaves out by itself.
+    `/jobs/{id}` does not match `/jobs/counts` where that is a path of its own, so that a method which only the former takes
+    is refused there."""
     head, found, tail = path.partition("/{")
     if not found:
         return path
@@ -69,7 +87,9 @@ def pattern_of(path: str, routes: Iterable[Route]) -> str:
         each.path.removeprefix(f"{head}/").partition("/")[0] for each in routes if each.path.startswith(f"{head}/")
     }
     words = "|".join(sorted(re.escape(each) for each in siblings if not each.startswith("{")))
-    return f"{head}/{{{name}:(?!(?:{words})(?:/|$))[^{{}}/]+}}{rest}" if words else path
+    others = f"(?!(?:{words})(?:/|$))" if words else ""
+    further = re.sub(r"{(\w+)}", r"{\1:[^/]+}", rest)
+    return f"{head}/{{{name}:{others}[^/]+}}{further}"
 
 
 async def meet_expectation(request: web.Request) -> None:
@@ -98,6 +118,11 @@ async def answer_problems(request: web.Request, handler: Handler) -> web.StreamR
             response = await handler(request)
         except (asyncio.CancelledError, ConnectionError):
             raise
+        except web.HTTPNotFound as error:
+            is_page = is_for_a_page(request)
+            response = (
+                page_answer(request, request.app[PREFIX], 404) if is_page else problem_response(error, request_id)
+            )
         except Exception as error:
             response = problem_response(error, request_id)
             if response.status == 503:

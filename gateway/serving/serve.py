@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -12,19 +13,24 @@ from functools import partial
 
 from leasehold.app import App
 from leasehold.client import Client
+from leasehold.concurrency.stop_signals import stop_signals
 from leasehold.database import open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
+from leasehold.database.migrations.version_check import check_version
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens
+from leasehold.gateway.access.sessions import DatabaseSessions
 from leasehold.gateway.access.token_cache import open_tokens
+from leasehold.gateway.cluster.pod import Pod, pod_of
+from leasehold.gateway.metrics.checkup import checkup_of
 from leasehold.gateway.metrics.database import DatabaseMetrics
 from leasehold.gateway.serving.listening import check_address, open_gateway
-from leasehold.gateway.serving.schema_check import check_schema
 from leasehold.gateway.stream.hub import Hub
 from leasehold.gateway.stream.source import DatabaseSource
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.observability.outage import OutageReminder
+from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -33,7 +39,8 @@ POOL_SIZE = 5
 DATABASE_SECONDS = 20.0  # of a statement, with the wait for a connection: so each request is answered within 30
 AGAIN_SECONDS = 2.0
 NAME = "leasehold gateway"
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+MOST_LOADED = 4 << 20
+"""Bytes: of larger args and outputs in the payload store, answers have the claim check."""
 NOT_BEGUN = 1  # whoever was told knows the signal
 
 
@@ -45,7 +52,7 @@ def run_gateway(
     is_told: Callable[[], bool] = bool,
     waits: bool = False,
 ) -> int:
-    """Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Arguments and errors as in `serve`."""
+    """Runs the gateway until SIGTERM, SIGINT or SIGHUP. Returns the exit code. Arguments and errors as in `serve`."""
     # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
         return runner.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told, waits=waits))
@@ -60,7 +67,7 @@ async def serve(
     is_told: Callable[[], bool] = bool,
     waits: bool = False,
 ) -> int:
-    """Serves until SIGTERM or SIGINT: then takes no more connections, finishes what is in flight (at most
+    """Serves until SIGTERM, SIGHUP or SIGINT: then takes no more connections, finishes what is in flight (at most
     `settings.drain_seconds`), and returns 0, or 130 after SIGINT. A signal that comes before it serves ends it with 143 or
     130. A second signal ends the process at once.
 
@@ -107,7 +114,7 @@ async def serve(
 async def _refuse_misfit(settings: Settings, *, waits: bool) -> None:
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
         try:
-            await check_schema(database, expected_version(), oldest_version())
+            await check_version(database, expected_version(), oldest_version())
         except DatabaseUnavailable as error:
             if not waits:
                 raise
@@ -133,8 +140,9 @@ async def _open_when_there(settings: Settings, app: App | None, *, waits: bool) 
 
 
 @asynccontextmanager
-async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGenerator[str]:
-    """A gateway and its database; yields the URL. The caller decides when it stops."""
+async def open_service(settings: Settings, *, app: App | None = None, pod: Pod | None = None) -> AsyncGenerator[str]:
+    """A gateway and its database; yields the URL. The caller decides when it stops. `pod`: where it runs in Kubernetes, if
+    its environment does not say so."""
     async with (
         open_asyncio_database(
             settings.database_url or "",
@@ -147,10 +155,11 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
         open_tokens(database, time.monotonic, listens=settings.notify) as tokens,
     ):
         await check_tokens(settings, tokens)
-        client = Client(database, app=app, doorbell=doorbell, listens=settings.notify)
+        payloads = payload_options(settings, most_loaded=MOST_LOADED)
+        client = Client(database, app=app, doorbell=doorbell, listens=settings.notify, payloads=payloads)
         checks = {
             "database": client.ping,
-            "schema": partial(check_schema, database, expected_version(), oldest_version()),
+            "schema": partial(check_version, database, expected_version(), oldest_version()),
         }
         stream = Hub(DatabaseSource(database, client.changes, listens=settings.notify))
         async with open_gateway(
@@ -162,6 +171,9 @@ async def open_service(settings: Settings, *, app: App | None = None) -> AsyncGe
             database_metrics=DatabaseMetrics(client.metrics),
             tokens=tokens,
             audit_log=DatabaseAuditLog(database),
+            sessions=DatabaseSessions(database, settings.gateway_session_seconds, settings.gateway_token),
+            pod=pod or pod_of(os.environ),
+            checkup=checkup_of(database, settings),
         ) as url:
             yield url
 
@@ -179,8 +191,8 @@ class StopSignal:
         self._task = asyncio.current_task()
         self._came = asyncio.Event()
         self._is_waiting = False
-        self._handlers = {each: signal.getsignal(each) for each in STOP_SIGNALS}
-        for each in STOP_SIGNALS:
+        self._handlers = {each: signal.getsignal(each) for each in stop_signals()}
+        for each in self._handlers:
             self._loop.add_signal_handler(each, self._hear, each)
 
     async def wait(self) -> None:
@@ -195,7 +207,7 @@ class StopSignal:
             signal.signal(number, handler)
 
     def _let_go(self) -> None:
-        for each in STOP_SIGNALS:
+        for each in self._handlers:
             self._loop.remove_signal_handler(each)
 
     def _hear(self, number: signal.Signals) -> None:

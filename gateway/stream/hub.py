@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
 from time import monotonic
@@ -16,8 +16,9 @@ from typing import Protocol
 import msgspec
 
 from leasehold.client.feed.changes import Change, Wanted
+from leasehold.client.feed.news import Found
 from leasehold.errors import LeaseholdError
-from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage
+from leasehold.gateway.stream.wire import Batch, Hide, Letterbox, StreamMessage, encode_all, news_messages
 from leasehold.notify.channel import Wake, parse_notice
 
 log = logging.getLogger(__name__)
@@ -44,15 +45,21 @@ class Feeder(Protocol):
     async def skip(self) -> None: ...
 
 
+class NewsReader(Protocol):
+    """What `leasehold.client.feed.news.News` is."""
+
+    async def read(self, job_ids: Collection[int]) -> Found: ...
+
+
 class Source(Protocol):
     """Where changes come from, while somebody listens.
 
-    `open` yields a feed; hints come to `hear`, and `missed` says that some may have been lost.
+    `open` yields a feed and its news; hints come to `hear`, and `missed` says that some may have been lost.
     """
 
     def open(
         self, hear: Callable[[str], object], missed: Callable[[], object]
-    ) -> AbstractAsyncContextManager[Feeder]: ...
+    ) -> AbstractAsyncContextManager[tuple[Feeder, NewsReader]]: ...
     def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]: ...
 
 
@@ -86,9 +93,10 @@ class Hub:
         self._counts = {"reads": 0, "changes": 0, "overflows": 0}
 
     @contextmanager
-    def listen(self, wanted: Wanted) -> Generator[Letterbox]:
-        """A letterbox that is filled from now on."""
-        box = Letterbox(wanted, MOST_BYTES, self.cursor)
+    def listen(self, wanted: Wanted, hide: Hide | None = None) -> Generator[Letterbox]:
+        """A letterbox that is filled from now on. `hide` takes out what its owner is not shown; it is the same for all from whom
+        something is hidden."""
+        box = Letterbox(wanted, MOST_BYTES, self.cursor, hide)
         self._boxes.add(box)
         if self._is_closing:
             box.close()
@@ -123,14 +131,15 @@ class Hub:
         return HubStatistics(streams=len(self._boxes), **self._counts)
 
     async def _read(self) -> None:
-        async with self.source.open(self._hear, self._hint.set) as feed:
-            await self._follow(feed)
+        async with self.source.open(self._hear, self._hint.set) as (feed, news):
+            await self._follow(feed, news)
 
-    async def _follow(self, feed: Feeder) -> None:
+    async def _follow(self, feed: Feeder, news: NewsReader) -> None:
         pause, said_at = SHORTEST_PAUSE, float("-inf")
         while True:
             try:
                 changes = await feed.read()
+                found = await self._look(news)
                 self._counts["reads"] += 1
                 if feed.lag > MOST_LAG:
                     await self._skip(feed)
@@ -143,9 +152,33 @@ class Hub:
                 await asyncio.sleep(pause)
                 continue
             await self._tell_all(changes, str(feed.cursor))
-            pause = SHORTEST_PAUSE if changes else min(pause * 2, LONGEST_PAUSE)
+            self._tell_news(found)
+            pause = SHORTEST_PAUSE if changes or not found.is_empty else min(pause * 2, LONGEST_PAUSE)
             if not feed.is_behind:
                 await self._wait(pause)
+
+    async def _look(self, news: NewsReader) -> Found:
+        """What is no change. Without it the changes go on: a database of the release before has not all of these functions."""
+        wanted = {box.wanted for box in self._boxes}
+        try:
+            return await news.read({each.job_id for each in wanted if each.job_id is not None and each.has_news})
+        except LeaseholdError as error:
+            log.debug("logs, progress and schedules cannot be read: %s", error)
+            return Found()
+
+    def _tell_news(self, found: Found) -> None:
+        if found.is_empty:
+            return
+        self._put(lambda wanted: news_messages(found, wanted))
+
+    def _put(self, messages: Callable[[Wanted], Iterable[StreamMessage]]) -> None:
+        """Give each listener its messages, encoded once for all who get the same."""
+        encoded: dict[tuple[Wanted, bool], bytes] = {}
+        for box in self._boxes:
+            if box.sort not in encoded:
+                encoded[box.sort] = encode_all(messages(box.wanted), box.hide)
+            if encoded[box.sort]:
+                box.put(encoded[box.sort])
 
     async def _wait(self, pause: float) -> None:
         """Wait at least the shortest pause, then until a notification comes or `pause` is over."""
@@ -184,13 +217,9 @@ class Hub:
         queues = {change.queue for change in changes if change.queue is not None} | self._hinted
         self._hinted, self._hinted_bytes = set(), 0
         batch = Batch(changes, sorted(queues), cursor)
-        encoded: dict[Wanted, bytes] = {}
         for box in self._boxes:
-            if box.wanted not in encoded:
-                encoded[box.wanted] = b"".join(message.encode() for message in batch.messages(box.wanted))
             box.cursor = cursor
-            if encoded[box.wanted]:
-                box.put(encoded[box.wanted])
+        self._put(batch.messages)
         self.cursor = cursor
         self._has_begun.set()
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from leasehold.client.feed.changes import Change
 from leasehold.client.nouns.changes import Changes
 from leasehold.database import AsyncioDatabase
-from leasehold.gateway.stream.hub import Feeder
+from leasehold.gateway.stream.hub import Feeder, NewsReader
 from leasehold.notify.asyncio_listener import AsyncioListener
 
 
@@ -28,14 +28,16 @@ class DatabaseSource:
         self._turn = asyncio.Semaphore(1)
 
     @asynccontextmanager
-    async def open(self, hear: Callable[[str], object], missed: Callable[[], object]) -> AsyncGenerator[Feeder]:
-        """A feed on a connection of its own, closed with the block."""
+    async def open(
+        self, hear: Callable[[str], object], missed: Callable[[], object]
+    ) -> AsyncGenerator[tuple[Feeder, NewsReader]]:
+        """A feed and its news on a connection of their own, closed with the block."""
         reserved = self._database.reserve("stream")
         ear = AsyncioListener(self._database, hear, missed)
         if self._listens:
             ear.open()
         try:
-            yield self._changes.follow(reserved)
+            yield self._changes.follow(reserved), self._changes.news(reserved)
         finally:
             await ear.close()
             await reserved.close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import msgspec
 
 from leasehold.client.feed.changes import Change, Wanted
+from leasehold.client.feed.news import Found
 
 ENCODER = msgspec.json.Encoder()
 
@@ -41,6 +42,17 @@ def heartbeat(cursor: str | None) -> bytes:
     return b": heartbeat\n" + (f"id: {cursor}\n".encode() if cursor else b"") + b"\n"
 
 
+Hide = Callable[[object], object]
+"""Takes out of a message what its listener is not shown."""
+
+
+def encode_all(messages: Iterable[StreamMessage], hide: Hide | None) -> bytes:
+    """Messages as they go over the wire to a listener from whom something is hidden, or (None) nothing."""
+    if hide is not None:
+        messages = [msgspec.structs.replace(each, data=hide(each.data)) for each in messages]
+    return b"".join(each.encode() for each in messages)
+
+
 class Batch(msgspec.Struct, frozen=True, eq=False):
     """The changes that one read has found.
 
@@ -70,20 +82,37 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
             yield StreamMessage("queues", queues)
 
 
+def news_messages(found: Found, wanted: Wanted) -> Iterator[StreamMessage]:
+    """The messages of what is no change, for a listener with this filter: log and progress of the job that it looks at, or
+    the schedules. They have no id: nobody can have them sent again."""
+    if not wanted.has_news:
+        return
+    if wanted.job_id is None:
+        if found.schedules:
+            yield StreamMessage("schedules", found.schedules)
+        return
+    if lines := [each for each in found.lines if each.job_id == wanted.job_id]:
+        yield StreamMessage("logs", lines)
+    if advances := [each for each in found.advances if each.job_id == wanted.job_id]:
+        yield StreamMessage("progress", advances)
+
+
 class Letterbox:
     """The messages that one client has not read yet. If one does not fit, all are dropped and the letterbox is closed.
 
     Args:
         wanted: what is put into it.
         most_bytes: of messages not taken.
+        hide: what takes out of messages what this client is not shown; None: it is shown all.
 
     Attributes:
         cursor: the id after what was told last, whether or not it was wanted.
         is_overfull, is_closing: nothing will come any more, because it was full, or because the gateway stops.
     """
 
-    def __init__(self, wanted: Wanted, most_bytes: int, cursor: str | None) -> None:
+    def __init__(self, wanted: Wanted, most_bytes: int, cursor: str | None, hide: Hide | None = None) -> None:
         self.wanted = wanted
+        self.hide = hide
         self.cursor = cursor
         self.is_overfull = False
         self.is_closing = False
@@ -91,6 +120,11 @@ class Letterbox:
         self._messages: list[bytes] = []
         self._size = 0
         self._filled = asyncio.Event()
+
+    @property
+    def sort(self) -> tuple[Wanted, bool]:
+        """The same for all that get the same messages."""
+        return self.wanted, self.hide is not None
 
     def put(self, message: bytes) -> None:
         """Keep a message until it is taken."""

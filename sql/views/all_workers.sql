@@ -14,10 +14,11 @@ with recursive open(queue, kind, number) as (
       from leasehold.workers w
 ), release as materialized (
     -- Workers of one deployment are alike, so that there are few of these however many workers there are. Those of another app
-    -- have no kind in common with it but the two that every worker has.
+    -- have no kind in common with it but the two that every worker has. One without a process id is no process of ours: another
+    -- system tells of it by heartbeats, and its version says nothing about theirs.
     select w.queues, a.own_kinds, w.kinds = '{}' as has_all, w.version, w.app_version, max(w.started_at) as started_at
       from leasehold.workers w join fleet a using (incarnation)
-     where a.is_alive
+     where a.is_alive and w.pid <> 0
      group by 1, 2, 3, 4, 5
 )
 select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name, w.host, w.pid, w.version, w.app_version, w.queues, w.kinds, w.slots,
@@ -26,7 +27,8 @@ select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name
        w.memory, w.memory_limit, w.cpu, w.cpu_limit,
        case when a.is_alive then w.backoff end as backoff, case when a.is_alive then w.backoff_until end as backoff_until,
        coalesce(m.kinds, '{}') as missing_kinds, coalesce(n.is_other, false) as outdated,
-       w.started_at, w.heartbeat_at, w.stopped_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision as silent_for, w.lost_wake_ups
+       w.started_at, w.heartbeat_at, w.stopped_at, w.incarnation, extract(epoch from t.now - w.heartbeat_at)::double precision as silent_for, w.lost_wake_ups,
+       w.rss, w.cpu_user, w.cpu_system
   from leasehold.workers w
  cross join (select leasehold.clock() as now) t
   join fleet a on a.incarnation = w.incarnation
@@ -37,6 +39,6 @@ select w.worker_id, coalesce(w.name, leasehold.name_worker(w.worker_id)) as name
                       where a.is_alive and w.kinds <> '{}' and o.kind <> all (w.kinds) and (w.queues = '{}' or o.queue = any (w.queues))) m on true
   left join lateral (select (l.version, l.app_version) is distinct from (w.version, w.app_version) as is_other
                        from release l
-                      where a.is_alive and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues)
+                      where a.is_alive and w.pid <> 0 and (l.queues = '{}' or w.queues = '{}' or l.queues && w.queues)
                         and (l.has_all or w.kinds = '{}' or l.own_kinds = a.own_kinds or l.own_kinds && a.own_kinds)
                       order by l.started_at desc limit 1) n on true;

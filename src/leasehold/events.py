@@ -165,9 +165,10 @@ class JobRetried(AttemptEvent, frozen=True, kw_only=True):
 
 
 class JobRescheduled(AttemptEvent, frozen=True, kw_only=True):
-    """Its handler asked to run `after` seconds later."""
+    """Its handler asked to run `after` seconds later, or at the time `at`; the other one is None."""
 
-    after: float
+    after: float | None
+    at: datetime | None = None
     reason: str
 
 

@@ -1,47 +1,58 @@
-"""Every name that `import leasehold` gives. `leasehold` fetches them from here when the first one is asked for."""
+"""Every name that `import leasehold` gives, and the module that it lives in.
 
-from leasehold.access.records import AuditEntry, NewToken, TokenRecord
-from leasehold.app import App
-from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
-from leasehold.client import Client, open_client
-from leasehold.database import OpenTransaction
-from leasehold.database.hooks import Hooks
-from leasehold.errors import LeaseholdError
-from leasehold.jobs.handling.cancel_reason import CancelReason
-from leasehold.jobs.handling.context import Context
-from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
-from leasehold.jobs.handling.token import Token
-from leasehold.jobs.handling.transactions import (
-    Completion,
-    CompletionValues,
-    JobTransaction,
-    SyncCompletion,
-    SyncJobTransaction,
-)
-from leasehold.jobs.kinds.attempt import Attempt
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import KindOptions
-from leasehold.jobs.kinds.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
-from leasehold.jobs.producing.new_job import Blocker, Ended, JobOptions, NewJob, ended
-from leasehold.jobs.producing.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
-from leasehold.records.chains import BlockerRecord, ChainRecord
-from leasehold.records.jobs import (
-    AttemptError,
-    ChangedJob,
-    EnqueuedJob,
-    Explanation,
-    Fault,
-    JobProgress,
-    JobRecord,
-    LogLine,
-    TimelineEntry,
-)
-from leasehold.records.queues import LimitRecord, QueueCounts
-from leasehold.records.workers import WorkerRecord
-from leasehold.schedules.definition import Blackout, ScheduleChanges, ScheduleDefinition, ScheduleOptions
-from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
+The module is imported when the name is first asked for: who imports `App` waits for no client, no trio and no asyncpg. Type
+checkers read the imports below; `HOMES` says the same while a program runs, and tests/leasehold/test_exports.py compares them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from leasehold.access.records import AuditEntry, NewToken, TokenRecord
+    from leasehold.actors.in_process import worker
+    from leasehold.app import App
+    from leasehold.asks.statement import Statement, enqueue_statement
+    from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
+    from leasehold.client import Client, open_client
+    from leasehold.database import OpenTransaction
+    from leasehold.database.hooks import Hooks
+    from leasehold.errors import LeaseholdError
+    from leasehold.jobs.handling.cancel_reason import CancelReason
+    from leasehold.jobs.handling.context import Context
+    from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
+    from leasehold.jobs.handling.job import Job
+    from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
+    from leasehold.jobs.handling.token import Token
+    from leasehold.jobs.handling.transactions import (
+        Completion,
+        CompletionValues,
+        JobTransaction,
+        SyncCompletion,
+        SyncJobTransaction,
+    )
+    from leasehold.jobs.kinds.attempt import Attempt
+    from leasehold.jobs.kinds.kind import Kind
+    from leasehold.jobs.kinds.kind_options import KindOptions
+    from leasehold.jobs.kinds.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
+    from leasehold.jobs.producing.new_job import Blocker, Ended, JobOptions, NewJob, ended
+    from leasehold.jobs.producing.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
+    from leasehold.records.chains import BlockerRecord, ChainRecord
+    from leasehold.records.jobs import (
+        AttemptError,
+        ChangedJob,
+        EnqueuedJob,
+        Explanation,
+        Fault,
+        JobProgress,
+        JobRecord,
+        LogLine,
+        TimelineEntry,
+    )
+    from leasehold.records.payloads import PayloadRecord
+    from leasehold.records.queues import LimitRecord, QueueCounts
+    from leasehold.records.workers import WorkerRecord
+    from leasehold.schedules.definition import Blackout, ScheduleChanges, ScheduleDefinition, ScheduleOptions
+    from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
 
 __all__ = [
     "ANY_STATE",
@@ -90,6 +101,7 @@ __all__ = [
     "NextTick",
     "OnConflict",
     "OpenTransaction",
+    "PayloadRecord",
     "QueueCounts",
     "QueueRates",
     "Reschedule",
@@ -100,6 +112,7 @@ __all__ = [
     "ScheduleDefinition",
     "ScheduleOptions",
     "ScheduleRecord",
+    "Statement",
     "SyncCompletion",
     "SyncJobTransaction",
     "TickRecord",
@@ -111,5 +124,65 @@ __all__ = [
     "WorkerRecord",
     "checkpoint",
     "ended",
+    "enqueue_statement",
     "open_client",
+    "worker",
 ]
+
+HOMES: Final[dict[str, tuple[str, ...]]] = {
+    "leasehold.access.records": ("AuditEntry", "NewToken", "TokenRecord"),
+    "leasehold.actors.in_process": ("worker",),
+    "leasehold.app": ("App",),
+    "leasehold.asks.statement": ("Statement", "enqueue_statement"),
+    "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
+    "leasehold.client": ("Client", "open_client"),
+    "leasehold.database": ("OpenTransaction",),
+    "leasehold.database.hooks": ("Hooks",),
+    "leasehold.errors": ("LeaseholdError",),
+    "leasehold.jobs.handling.cancel_reason": ("CancelReason",),
+    "leasehold.jobs.handling.context": ("Context",),
+    "leasehold.jobs.handling.continuation": ("ContinueWith", "WaitFor"),
+    "leasehold.jobs.handling.job": ("Job",),
+    "leasehold.jobs.handling.retry": ("Discard", "Reschedule", "Retry", "RetryPolicy", "checkpoint"),
+    "leasehold.jobs.handling.token": ("Token",),
+    "leasehold.jobs.handling.transactions": (
+        "Completion",
+        "CompletionValues",
+        "JobTransaction",
+        "SyncCompletion",
+        "SyncJobTransaction",
+    ),
+    "leasehold.jobs.kinds.attempt": ("Attempt",),
+    "leasehold.jobs.kinds.kind": ("Kind",),
+    "leasehold.jobs.kinds.kind_options": ("KindOptions",),
+    "leasehold.jobs.kinds.middleware": ("CallNext", "EnqueueMiddleware", "EnqueueNext", "Middleware"),
+    "leasehold.jobs.producing.new_job": ("Blocker", "Ended", "JobOptions", "NewJob", "ended"),
+    "leasehold.jobs.producing.unique": ("ANY_STATE", "QUEUED", "UNFINISHED", "OnConflict", "Unique"),
+    "leasehold.records.chains": ("BlockerRecord", "ChainRecord"),
+    "leasehold.records.jobs": (
+        "AttemptError",
+        "ChangedJob",
+        "EnqueuedJob",
+        "Explanation",
+        "Fault",
+        "JobProgress",
+        "JobRecord",
+        "LogLine",
+        "TimelineEntry",
+    ),
+    "leasehold.records.payloads": ("PayloadRecord",),
+    "leasehold.records.queues": ("LimitRecord", "QueueCounts"),
+    "leasehold.records.workers": ("WorkerRecord",),
+    "leasehold.schedules.definition": ("Blackout", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions"),
+    "leasehold.schedules.records": ("FiredTick", "NextTick", "ScheduleRecord", "TickRecord"),
+}
+
+_HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME_OF:
+            raise AttributeError(f"module {__name__} has no attribute {name}")
+        value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+        return value

@@ -31,6 +31,11 @@ EXPECTED = {
         "by HTTP, after the commit, p99",
         "a job in the future, after its time, p99",
     ),
+    "connections": (
+        "Django: savepoint",
+        "psycopg, async: statements added",
+        "SQLAlchemy Session: wake-up after the commit, p50",
+    ),
     "http": ("2 connections, p99 pick-up of these jobs",) if find_wrk() else (),
     "idle": ("idle: statements of all three", "idle, notifications off: CPU of the worker"),
     "fleet": (
@@ -41,8 +46,18 @@ EXPECTED = {
     ),
     "herd": ("50 jobs a second, 1 workers: CPU of Postgres", "50 jobs a second, 4 workers: until claimed, p99"),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
+    "horizon": ("share of the run without", "minute 1: p99 of claims"),
+    "growth": (
+        "get_job, a finished one: 1,000 finished jobs against 100",
+        "claim_jobs, 10: 1,000 finished jobs against 100",
+    ),
+    "kinds": ("a flat schema: 1,000 at once", "mixed, one of two to fill in: enqueue_job, at best"),
     "memory": ("idle worker", "peak over 2,000 jobs"),
     "table": ("all of it: insert", "columns of plain jobs alone: WAL"),
+    "tabs": (
+        "50 tabs, streams, idle: CPU of gateway and Postgres",
+        "50 tabs, overviews, 5 jobs/s: listening more",
+    ),
     "ticks": ("ticks fired", "ticks fired twice", "ticks missing", "after the tick, p99"),
 }
 

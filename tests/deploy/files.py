@@ -82,6 +82,23 @@ def from_kubernetes(objects: Sequence[Manifest]) -> list[Started]:
     ]
 
 
+def variables_of_services(objects: Sequence[Manifest]) -> dict[str, str]:
+    """What Kubernetes would put into each container for these Services, were it not told otherwise."""
+    found: dict[str, str] = {}
+    for service in objects:
+        if service["kind"] != "Service" or service["spec"].get("clusterIP") == "None":
+            continue
+        name = service["metadata"]["name"].upper().replace("-", "_")
+        port = service["spec"]["ports"][0]
+        number, address = str(port["port"]), f"tcp://10.0.0.1:{port['port']}"
+        found |= {f"{name}_SERVICE_HOST": "10.0.0.1", f"{name}_SERVICE_PORT": number, f"{name}_PORT": address}
+        found |= {f"{name}_PORT_{number}_TCP": address, f"{name}_PORT_{number}_TCP_PROTO": "tcp"}
+        found |= {f"{name}_PORT_{number}_TCP_PORT": number, f"{name}_PORT_{number}_TCP_ADDR": "10.0.0.1"}
+        if "name" in port:
+            found[f"{name}_SERVICE_PORT_{port['name'].upper().replace('-', '_')}"] = number
+    return found
+
+
 def _environment(container: Manifest) -> dict[str, str]:
     return {each["name"]: each.get("value") or _secret(each["name"]) for each in container.get("env", ())}
 
@@ -143,17 +160,21 @@ def from_procfile() -> list[Started]:
     return [Started("Procfile", each[1:], {"LEASEHOLD_DATABASE_URL": DSN}) for each in words]
 
 
-def from_page(path: Path) -> list[Started]:
-    """The leasehold commands in a page, in blocks and in the text. ID stands for a number, other capitals for themselves."""
+def from_page(path: Path, *, in_text: bool = True) -> list[Started]:
+    """The leasehold commands in a page, in blocks and, if wanted, in the text. ID stands for a number."""
     text = path.read_text()
     blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     commands = [line.strip() for block in blocks for line in re.sub(r"\\\n\s*", "", block).splitlines()]
     commands += [
-        span for span in re.findall(r"`(leasehold [^`\n]+)`", text) if "…" not in span and "COMMAND" not in span
+        span
+        for span in re.findall(r"`(leasehold [^`\n]+)`", text)
+        if in_text and "…" not in span and "COMMAND" not in span
     ]
     found: dict[tuple[str, ...], Started] = {}
-    for command in commands:
-        words = ["1" if word == "ID" else word for word in shlex.split(command, comments=True)]
+    for command in (each.removeprefix("$ ") for each in commands):
+        if not re.match(r"([A-Z_]+=\S* )*leasehold ", command):
+            continue
+        words = ["1" if word == "ID" else word for word in shlex.split(re.split(r" [|>] ", command)[0], comments=True)]
         while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
             words.pop(0)
         if words and words[0] == "leasehold":

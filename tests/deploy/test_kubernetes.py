@@ -11,12 +11,13 @@ import kubernetes_validate
 import pytest
 
 from leasehold.actors.shared.ending import FORCE_SECONDS
+from leasehold.cli.up.several import plan_workers
 from leasehold.database import Database
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.resources.capacity.bodies import DesiredBody, DesiredParameters
 from leasehold.gateway.resources.capacity.handlers import show_desired_workers
 from leasehold.gateway.resources.table import ROUTES
-from leasehold.settings import Settings
+from leasehold.settings import Settings, load_settings
 from tests.deploy.files import KUBERNETES, Manifest, containers, documents, from_kubernetes, manifests, pod_of, rendered
 
 # The oldest that is still looked after, and the newest that the validator knows.
@@ -47,6 +48,12 @@ def test_what_kustomize_makes_of_them_fits_the_schema_of_a_new_one(example: list
     for each in example:
         if each["kind"] not in WITHOUT_SCHEMA:
             kubernetes_validate.validate(each, NEWEST, strict=True)
+
+
+def test_no_pod_gets_the_variables_of_services() -> None:
+    for each in manifests():
+        if pod := pod_of(each):
+            assert pod["spec"]["enableServiceLinks"] is False, each["metadata"]["name"]
 
 
 def test_selectors_find_the_pods_they_are_for(example: list[Manifest]) -> None:
@@ -109,7 +116,6 @@ def test_there_is_time_to_drain(example: list[Manifest]) -> None:
 def test_no_pod_has_rights_that_it_does_not_need(example: list[Manifest]) -> None:
     for owner, pod, container in containers(example):
         assert pod["spec"]["securityContext"]["runAsNonRoot"] is True, owner
-        assert pod["spec"]["automountServiceAccountToken"] is (owner == "Deployment leasehold-gateway"), owner
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
@@ -118,12 +124,43 @@ def test_no_pod_has_rights_that_it_does_not_need(example: list[Manifest]) -> Non
         assert "memory" in container["resources"]["limits"], owner
 
 
-def test_the_right_to_scale_is_for_the_workers_alone(example: list[Manifest]) -> None:
-    rules = named(example, "Role")["leasehold-scale-workers"]["rules"]
-    writing = [rule for rule in rules if not set(rule["verbs"]) <= {"get", "list"}]
-    [scale] = writing
-    assert scale["resources"] == ["statefulsets/scale"]
-    assert set(scale["resourceNames"]) == set(named(example, "StatefulSet"))
+def test_the_gateway_alone_has_a_token_of_kubernetes() -> None:
+    has_token = {
+        each["metadata"]["name"]: pod["spec"]["automountServiceAccountToken"]
+        for each in manifests()
+        if (pod := pod_of(each))
+    }
+    assert {name for name, mounts in has_token.items() if mounts} == {"leasehold-gateway"}
+    accounts = named(manifests(), "ServiceAccount")
+    assert all(each["automountServiceAccountToken"] is False for each in accounts.values())
+
+
+def test_all_that_a_token_may_do_is_to_read_and_set_the_number_of_the_workers() -> None:
+    objects = manifests()
+    [role] = named(objects, "Role").values()
+    workers = set(named(objects, "StatefulSet"))
+    assert role["rules"] == [
+        {
+            "apiGroups": ["apps"],
+            "resources": ["statefulsets/scale"],
+            "resourceNames": [*workers],
+            "verbs": ["get", "patch"],
+        }
+    ]
+    [binding] = named(objects, "RoleBinding").values()
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    assert [each["name"] for each in binding["subjects"]] == ["leasehold-gateway"]
+    assert not {each["kind"] for each in objects} & {"ClusterRole", "ClusterRoleBinding"}
+
+
+def test_the_gateway_scales_the_workers_within_the_bounds_of_the_scaler() -> None:
+    objects = manifests()
+    [gateway] = [each for each in from_kubernetes(objects) if each.words[0] == "gateway"]
+    settings = load_settings({}, gateway.environ)
+    assert settings.k8s_worker_statefulset in named(objects, "StatefulSet")
+    for scaler in (each["spec"] for each in objects if each["kind"] == "ScaledObject"):
+        bounds = (scaler["minReplicaCount"], scaler["maxReplicaCount"])
+        assert (settings.k8s_min_replicas, settings.k8s_max_replicas) == bounds
 
 
 def test_the_scaler_scales_what_is_there_and_nobody_else_sets_the_number(example: list[Manifest]) -> None:
@@ -182,3 +219,42 @@ def test_the_scaler_over_http_asks_the_gateway_with_a_token_for_a_number_that_it
     ]
     assert reference["parameter"] == "token"
     assert route.scope is Scope.READ
+
+
+@pytest.fixture(scope="module")
+def fleet() -> list[Manifest]:
+    """Pods with several workers each: `deploy/kubernetes/fleet`."""
+    return rendered("fleet")
+
+
+def test_the_objects_of_a_fleet_fit_the_schemas_of_an_old_and_of_a_new_kubernetes(fleet: list[Manifest]) -> None:
+    for each in fleet:
+        for version in (OLDEST, NEWEST):
+            kubernetes_validate.validate(each, version, strict=True)
+
+
+def test_a_pod_of_a_fleet_has_five_workers_with_names_and_ports_of_their_own(fleet: list[Manifest]) -> None:
+    [started] = [each for each in from_kubernetes(fleet) if each.words[:2] == ["run", "worker"]]
+    flags = dict(zip(started.words[2::2], started.words[3::2], strict=True))
+    environ = {
+        **started.environ,
+        "LEASEHOLD_WORKERS": flags["--workers"],
+        "LEASEHOLD_PROBE_PORT": flags["--probe-port"],
+    }
+    children = plan_workers(load_settings({}, environ), {})
+    names = [child.environ["LEASEHOLD_WORKER_ID"] for child in children]
+    assert names == [f"leasehold-worker-0-{number}" for number in range(1, 6)]
+    [container] = [each for owner, _, each in containers(fleet) if owner == started.source]
+    open_ports = [port["containerPort"] for port in container["ports"]]
+    assert [int(child.environ["LEASEHOLD_PROBE_PORT"]) for child in children] == open_ports
+    [let_in] = named(fleet, "NetworkPolicy")["leasehold-probes"]["spec"]["ingress"][0]["ports"]
+    assert (let_in["port"], let_in["endPort"]) == (open_ports[0], open_ports[-1])
+    assert "livenessProbe" not in container
+    assert {container[name]["httpGet"]["port"] for name in ("startupProbe", "readinessProbe")} == {"probes"}
+
+
+def test_a_fleet_has_from_five_to_fifteen_pods(fleet: list[Manifest]) -> None:
+    [gateway] = [each for each in from_kubernetes(fleet) if each.words[0] == "gateway"]
+    settings = load_settings({}, gateway.environ)
+    assert (settings.k8s_min_replicas, settings.k8s_max_replicas) == (5, 15)
+    assert named(fleet, "StatefulSet")["leasehold-worker"]["spec"]["replicas"] == settings.k8s_min_replicas

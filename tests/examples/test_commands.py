@@ -55,6 +55,13 @@ def test_four_people_decide_and_a_deadline_does(database_url: str) -> None:
     assert "select leasehold.complete_chain(" in printed
 
 
+def test_a_crawl_loses_nothing_and_doubles_nothing_though_two_workers_die(database_url: str) -> None:
+    printed = run_example("shop_crawl", database_url, "8", "40")
+    for line in ("killed workers: 2", "lost: 0", "doubled: 0", "products that a replay changed: 0"):
+        assert f"✓ {line}\n" in printed
+    assert printed.count("gets SIGKILL") == 2
+
+
 def test_a_package_that_is_not_installed_is_refused_at_once(database_url: str) -> None:
     with pytest.raises(AssertionError, match="there is no package unheard_of"):
         run_example("fan_report", database_url, "unheard_of")

@@ -40,6 +40,16 @@ async def test_draining_ends_in_time_although_the_event_loop_is_blocked(fleet: F
     assert await worker.until_exit() == 1
 
 
+async def test_what_does_not_end_before_the_kill_of_a_launcher_is_handed_back_and_charged_nothing(fleet: Fleet) -> None:
+    worker = await fleet.worker("dyno", LEASEHOLD_STOP_SECONDS="12")
+    job = await fleet.client.enqueue("hold", {"seconds": 600})
+    await fleet.job(job, "running")
+    worker.signal(signal.SIGTERM)
+    assert await worker.until_exit() == 0
+    record = await fleet.client.get(job)
+    assert (record.state, record.attempt - record.spared_attempts) == ("pending", 0)
+
+
 async def test_ctrl_c_drains_and_ends_with_the_code_of_the_shell(fleet: Fleet) -> None:
     worker = await fleet.worker("typed")
     job = await fleet.client.enqueue("hold", {"seconds": 2})

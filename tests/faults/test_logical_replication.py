@@ -78,7 +78,7 @@ async def use_everything(fleet: Fleet) -> None:
     client, database = fleet.client, fleet.database
     for turn in range(4):
         done = [await client.enqueue("quick", key=f"k{n % 5}") for n in range(30)]
-        failing = [await client.enqueue("hold", {"seconds": "no number"}, max_attempts=1) for _ in range(5)]
+        failing = [await client.enqueue("hold", {"seconds": -1}, max_attempts=1) for _ in range(5)]
         later = await client.enqueue("quick", delay=1000)
         for job in [*done, *failing]:
             await fleet.job(job, "completed", "failed")

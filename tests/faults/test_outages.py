@@ -17,6 +17,8 @@ pytestmark = pytest.mark.acceptance
 
 JOBS = 12
 OUTAGES = 3
+# A worker that a busy machine keeps from renewing stands still, and that is judged otherwise.
+UNHURRIED = {"LEASEHOLD_LEASE_SECONDS": "6", "LEASEHOLD_RENEW_SECONDS": "1"}
 BLAME = "select attempt - spared_attempts as counted, crashes from leasehold.jobs order by id"
 
 
@@ -43,15 +45,16 @@ async def test_innocents_are_never_charged_for_the_absence_of_postgres(
     durable_fleet: Fleet, durable_server: OwnServer
 ) -> None:
     fleet = durable_fleet
-    workers = [await fleet.worker(name, LEASEHOLD_SLOTS="4") for name in "abc"]
+    workers = [await fleet.worker(name, LEASEHOLD_SLOTS="4", **UNHURRIED) for name in "abc"]
     for _ in range(2):
-        await fleet.run("reaper").until_line("running reaper")
+        await fleet.run("reaper", **UNHURRIED).until_line("running reaper")
     for _ in range(JOBS):
         await fleet.client.enqueue("hold", {"seconds": 600}, max_attempts=2)
     for outage in range(OUTAGES):
         await all_running(fleet, JOBS, outage + 1)
+        before = given_up(workers)
         await trio.to_thread.run_sync(durable_server.stop)
-        await until(lambda outage=outage: given_up(workers) == JOBS * (outage + 1), 60)
+        await until(lambda before=before: given_up(workers) >= before + JOBS, 60)
         await trio.to_thread.run_sync(durable_server.start)
     await all_running(fleet, JOBS, OUTAGES + 1)
     assert [tuple(row) for row in await fleet.database.fetch(BLAME)] == [(1, None)] * JOBS

@@ -31,7 +31,7 @@ async def test_a_second_sigterm_ends_at_once_and_hands_the_jobs_back(fleet: Flee
     worker.signal(signal.SIGTERM)
     await worker.until_line("draining")
     worker.signal(signal.SIGTERM)
-    assert await worker.until_exit() == 1
+    assert await worker.until_exit() == 0
     record = await fleet.client.get(job)
     assert (record.state, record.attempt) == ("pending", 1)
     assert await fleet.value("select spared_attempts from leasehold.jobs where id = $1", job) == 1
@@ -43,3 +43,13 @@ async def test_scheduler_and_reaper_end_at_once(fleet: Fleet, actor: str) -> Non
     await process.until_line(f"running {actor}")
     process.signal(signal.SIGTERM)
     assert await process.until_exit() == 0
+
+
+async def test_a_closed_terminal_drains_a_worker_as_sigterm_does(fleet: Fleet) -> None:
+    worker = await fleet.worker("hung up", LEASEHOLD_SLOTS="1")
+    running = await fleet.client.enqueue("hold", {"seconds": 1})
+    await fleet.job(running, "running")
+    worker.signal(signal.SIGHUP)
+    await worker.until_line("draining")
+    assert await worker.until_exit() == 0
+    assert (await fleet.client.get(running)).state == "completed"

@@ -1,4 +1,4 @@
-"""The snippets of docs/recipes.md, put together into one module and run."""
+"""The snippets of docs/recipes/README.md, put together into one module and run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leasehold.jobs.producing.new_job import NewJob
 from tests.support.waiting import eventually
 from tests.support.working import Working, a_scheduler, working
 
-RECIPES = Path(__file__).parents[2] / "docs" / "recipes.md"
+RECIPES = Path(__file__).parents[2] / "docs" / "recipes" / "README.md"
 SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SERVED = ("default", "github", "mail")
 

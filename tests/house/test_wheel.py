@@ -17,10 +17,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 LEFT_BEHIND = shutil.ignore_patterns(
-    ".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".leasehold"
+    ".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".leasehold", "node_modules"
 )
 IMPORT_ALL = """
 import importlib, pkgutil, leasehold
+import django
+from django.conf import settings
+names = ["auth", "contenttypes", "admin"]
+settings.configure(INSTALLED_APPS=[*(f"django.contrib.{name}" for name in names), "leasehold.django"])
+django.setup()  # what is for Django is imported by Django
 for module in pkgutil.walk_packages(leasehold.__path__, "leasehold."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
@@ -63,7 +68,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "install",
         "--quiet",
         "--disable-pip-version-check",
-        f"{wheel}[cli,otel,process]",
+        f"{wheel}[blobs,cli,django,egress,mcp,otel,process,testing]",
         cwd=folder,
     )
     return folder / "bin"
@@ -84,6 +89,12 @@ def test_the_wheel_holds_one_package_and_everything_in_it(wheel: Path) -> None:
     expected = {str(path.relative_to(ROOT)).removeprefix("src/leasehold/") for path in files}
     assert {f"leasehold/{name}" for name in expected} <= names
     assert sum(name.endswith(".sql") for name in names) == sum(path.suffix == ".sql" for path in files) > 0
+
+
+def test_the_wheel_holds_the_dashboard(wheel: Path) -> None:
+    folder = ROOT / "gateway" / "dashboard"
+    files = {f"leasehold/gateway/dashboard/{file.relative_to(folder)}" for file in folder.rglob("*") if file.is_file()}
+    assert {name for name in files if not name.endswith(".d.ts")} <= set(contents(wheel))
 
 
 def test_the_source_archive_holds_the_sql_and_makes_the_same_wheel(built: Path, wheel: Path) -> None:

@@ -114,3 +114,20 @@ async def test_a_client_wakes_idle_workers_after_its_commit_and_not_inside_it(
             job = await running.finished(await client.enqueue("echo"))
             assert job.state == "completed"
             assert running.worker.parts.dispatcher.statistics().wake_ups > before
+
+
+async def test_where_it_is_quiet_a_statement_may_ring_itself_and_only_one_in_ten_milliseconds(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("leasehold.notify.doorbell.monotonic", lambda: now[0])
+    async with open_doorbell(Bell()) as doorbell:
+        turns = [doorbell.take_turn(), doorbell.take_turn()]
+        now[0] += PAUSE_SECONDS
+        doorbell.ring({"mail"})
+        turns.append(doorbell.take_turn())
+        await wait_all_tasks_blocked()  # it has rung
+        turns.append(doorbell.take_turn())
+        now[0] += PAUSE_SECONDS
+        turns.append(doorbell.take_turn())
+    assert turns == [True, False, False, False, True]

@@ -108,3 +108,19 @@ async def test_a_connection_that_dies_in_silence_is_found_out_by_its_check(
     monkeypatch.setattr(Listening, "check", no_answer)
     with trio.fail_after(PATIENCE), pytest.RaisesGroup(DatabaseUnavailable):
         await Hearing(database).listener.run()
+
+
+async def test_a_poll_that_found_what_should_have_been_heard_has_it_check_at_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_answer(self: Listening, channel: str, timeout: float) -> None:
+        raise DatabaseUnavailable
+
+    monkeypatch.setattr(listener_module, "CHECK_SECONDS", 3600.0)
+    monkeypatch.setattr(Listening, "check", no_answer)
+    bundle = Hearing(database)
+    with trio.fail_after(PATIENCE), pytest.RaisesGroup(DatabaseUnavailable, flatten_subgroups=True):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(bundle.listener.run)
+            await until(lambda: bundle.switchboard.listening)
+            bundle.switchboard.doubted.set()

@@ -20,22 +20,26 @@ BODIES = {name: re.sub(r"--[^\n]*", "", text) for name, text in FUNCTIONS.items(
 HEADER = ["Purpose", "Parameters", "Returns", "Errors", "Tables"]
 # Plain SQL without names to look up; a SET clause would keep Postgres from inlining them into their callers.
 INLINED = {
-    "bucket_level", "bucket_of", "clock", "epoch_mark", "is_blocker", "is_epoch_over", "key_lock", "longest_time",
-    "most_crashes", "name_job", "open_lock", "queue_lock", "refuse_continuation", "refuse_job", "retry_delay",
+    "bucket_level", "bucket_of", "clock", "count_dead_entries", "epoch_mark",
+    "is_blocker", "is_epoch_over", "key_lock", "longest_time",
+    "derive_key", "is_easy",
+    "most_crashes", "name_job", "open_lock", "queue_lock", "read_simple_jobs", "refuse_continuation", "refuse_job", "retry_delay",
     "send_notice",
 }  # fmt: skip
 QUESTIONS = {
     "bucket_bounds", "bucket_level", "bucket_of", "chain_jobs", "chain_tail", "clock", "desired_slots",
-    "desired_workers", "epoch_mark", "has_room", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over", "is_over",
+    "desired_workers", "epoch_mark", "has_room", "held_jobs", "is_alive", "is_blocker", "is_bound", "is_epoch_over",
+    "is_easy", "is_leased", "is_over",
     "is_schedule_busy", "is_small", "is_stranger", "key_lock", "longest_time", "most_crashes", "next_claim_in",
-    "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "open_lock", "queue_lock", "workers_needed",
+    "next_due_in", "next_expiry_in", "next_look_in", "next_tick_in", "open_lock", "payload_patience", "queue_lock",
+    "workers_needed",
 }  # fmt: skip
 VERBS = (
     "acknowledge|adopt|command|add|age|apply|assert|audit|blame|block|cancel|change|claim|clear|close|complete|continue|count|demote|describe|delete|drop|edit|"
     "enqueue|ensure|excuse|expire|explain|fail|find|finish|get|heartbeat|isolate|hold|limit|list|lock|make|measure|name|"
     "pause|promote|reap|reclaim|recover|refuse|register|release|renew|reopen|repair|report|reschedule|reserve|"
-    "create|declare|disable|enable|fire|generate|orphan|plan|read|reset|run|update|"
-    "resume|retry|return|revoke|send|set|settle|share|spend|start|stop|take|trigger|unblock|wait|wake|watch|write"
+    "create|declare|define|derive|fill|guard|move|refill|seal|disable|enable|fire|generate|look|orphan|plan|raise|read|reset|run|update|"
+    "resume|retire|retry|return|revoke|send|set|settle|share|spend|start|stop|take|trigger|unblock|wait|wake|watch|write"
 )
 TYPES = "bigint|integer|text|jsonb|uuid|interval|double|numeric|boolean|timestamptz"
 MOST_IN_A_FOLDER = 20

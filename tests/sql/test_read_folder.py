@@ -11,10 +11,10 @@ from leasehold import sql
 def functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder `functions`, with files in two folders of it."""
 
-    def here(package: str) -> Path:
+    def here() -> Path:
         return tmp_path
 
-    monkeypatch.setattr(sql, "files", here)
+    monkeypatch.setattr(sql, "_here", here)
     folder = tmp_path / "functions"
     for name in ("jobs/keys/lock.sql", "claim/take.sql", "README.md"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -11,10 +11,13 @@ delete from leasehold.job_blockers; delete from leasehold.chain_waiters; delete 
 delete from leasehold.unique_claims; delete from leasehold.limits; delete from leasehold.rate_buckets;
 delete from leasehold.schedule_ticks; delete from leasehold.schedules; delete from leasehold.limit_turns;
 delete from leasehold.job_progress; delete from leasehold.job_logs; delete from leasehold.worker_commands;
-delete from leasehold.api_tokens; delete from leasehold.audit_log; delete from leasehold.epochs;
+delete from leasehold.api_sessions; delete from leasehold.api_tokens; delete from leasehold.audit_log; delete from leasehold.epochs;
 delete from leasehold.rollups; delete from leasehold.rollup_totals; delete from leasehold.rollup_progress;
 delete from leasehold.rollup_marks; delete from leasehold.queue_depths; delete from leasehold.depth_counts;
-delete from leasehold.reap_turns; delete from leasehold.id_marks;
+delete from leasehold.finished_depths; delete from leasehold.finished_counts;
+delete from leasehold.reap_turns; delete from leasehold.id_marks; delete from leasehold.lane_marks; delete from leasehold.payloads;
+delete from leasehold.egress_identities; delete from leasehold.sources; delete from leasehold.moved_rows;
+delete from leasehold.kinds; delete from leasehold.kind_versions;
 do $$
 declare
     each regclass;

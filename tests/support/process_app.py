@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,7 @@ def fail(how: str) -> None:
         "plain": ValueError("no picture \x00 here"),
         "retry": Retry(7.5, "the disk is full"),
         "reschedule": Reschedule(timedelta(minutes=1), "not yet"),
+        "reschedule at": Reschedule(at=datetime(2999, 1, 1, tzinfo=UTC), reason="not before then"),
         "discard": NoSuchPicture("gone"),
         "memory": MemoryError("by hand"),
         "exit": SystemExit(4),

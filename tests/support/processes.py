@@ -13,7 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal, Protocol, TypeVar
 
+import psutil
 import trio
+
+from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
 
 T = TypeVar("T")
 Stream = Literal["stdout", "stderr"]
@@ -183,10 +186,18 @@ def processes() -> Generator[StartProcess]:
 
 def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment without settings of leasehold or Postgres, then `env`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    kept = {name: value for name, value in os.environ.items() if name == BORDER or not name.startswith(FOREIGN)}
     # Tests keep a machine busy, which is no reason for their workers to hold back.
     unhindered = {"LEASEHOLD_MEMORY_BACKOFF": "1", "LEASEHOLD_CPU_BACKOFF": "1"}
     return {**kept, **unhindered, "PYTHONUNBUFFERED": "1", **(env or {})}
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, although nobody may have asked how."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

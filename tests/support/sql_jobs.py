@@ -24,18 +24,27 @@ async def enqueue_many(caller: Caller, jobs: Sequence[object]) -> list[int]:
 
 
 async def pile_up(
-    caller: Caller, count: int, kind: str = "echo", *, key: str | None = None, queue: str = "default", priority: int = 0
+    caller: Caller,
+    count: int,
+    kind: str = "echo",
+    *,
+    key: str | None = None,
+    queue: str = "default",
+    priority: int = 0,
+    minutes: int = 0,
 ) -> None:
-    """Many jobs at once, made on the server. `key` may hold %s for the number of the job."""
+    """Many jobs at once, made on the server, due since so many minutes. `key` may hold %s for the number of the job."""
     await caller.fetch(
         "select count(*) from leasehold.enqueue_jobs((select jsonb_agg(jsonb_build_object("
-        "'kind', $2::text, 'key', format($3::text, n), 'queue', $4::text, 'priority', $5::int) order by format($3::text, n), n) "
+        "'kind', $2::text, 'key', format($3::text, n), 'queue', $4::text, 'priority', $5::int, "
+        "'run_at', now() - make_interval(mins => nullif($6::int, 0))) order by format($3::text, n), n) "
         "from generate_series(1, $1::int) n), false)",
         count,
         kind,
         key,
         queue,
         priority,
+        minutes,
     )
 
 

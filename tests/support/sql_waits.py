@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+
+import trio
 
 from leasehold.database import Caller, Database, ReservedConnection, Transaction
 from tests.support.sql_jobs import Scripted
@@ -60,3 +62,15 @@ async def rolled_back(database: Database) -> AsyncGenerator[Transaction]:
         async with database.transaction() as transaction:
             yield transaction
             raise _UndoneError
+
+
+async def heard(database: Database, act: Callable[[], Awaitable[object]]) -> list[str]:
+    """The notifications that `act` sends, sorted."""
+    payloads: list[str] = []
+    async with database.listen("leasehold") as listening:
+        await act()
+        await listening.notify("leasehold", "end", 5)
+        with trio.fail_after(5):
+            while (payload := await listening.payloads.receive()) != "end":
+                payloads.append(payload)
+    return sorted(payloads)

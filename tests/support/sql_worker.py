@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from leasehold.database import Caller, Row
@@ -36,10 +36,11 @@ class SqlWorker:
         slots: int = 3,
         listening: bool = True,
         heartbeat_seconds: float | None = None,
+        app_version: str | None = None,
     ) -> None:
         await self.caller.call(
             "register_worker", self.incarnation, self.name, "host", 1, "0", list(queues), list(kinds), slots, listening,
-            heartbeat_seconds=heartbeat_seconds,
+            heartbeat_seconds=heartbeat_seconds, app_version=app_version,
         )  # fmt: skip
 
     async def beat(self) -> None:
@@ -120,10 +121,16 @@ class SqlWorker:
         return refusals(await self.caller.call("release_jobs", self.incarnation, *identities(jobs)))
 
     async def reschedule(
-        self, jobs: Sequence[Row], delays: Sequence[float], reasons: Sequence[str | None] | None = None
+        self,
+        jobs: Sequence[Row],
+        delays: Sequence[float | None],
+        reasons: Sequence[str | None] | None = None,
+        run_ats: Sequence[datetime | None] | None = None,
     ) -> Refusals:
         ids, attempts = identities(jobs)
-        rows = await self.caller.call("reschedule_jobs", self.incarnation, ids, attempts, list(delays), reasons)
+        rows = await self.caller.call(
+            "reschedule_jobs", self.incarnation, ids, attempts, list(delays), reasons, run_ats=run_ats
+        )
         return refusals(rows)
 
     async def held(self) -> set[tuple[int, int]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import trio
 
+from faults.fleet.standby import NAME, copy_to
 from leasehold.database.embedded.cluster import Cluster
 from leasehold.database.migrations import migrate
 from tests.support.folders import short_folder
@@ -15,7 +15,6 @@ from tests.support.proxy import Proxy
 from tests.support.servers import programs_of, psql_on
 
 CONF = {"wal_level": "replica", "hot_standby": "on", "max_wal_senders": "4", "fsync": "off", "full_page_writes": "off"}
-NAME = "standby"
 
 
 class Pair:
@@ -71,26 +70,12 @@ def replicated(choice: str) -> Generator[Pair]:
         standby = Cluster(second, programs, conf=CONF, sync=False)
         try:
             trio.run(migrate, primary.dsn())
-            _copy(primary, standby)
+            copy_to(primary, standby)
             standby.start()
             yield Pair(primary, standby)
         finally:
             for each in (primary, standby):
                 each.stop("immediate")
-
-
-def _copy(primary: Cluster, standby: Cluster) -> None:
-    source = f"host={primary.socket_folder} user=postgres application_name={NAME}"
-    user = primary._user  # pyright: ignore[reportPrivateUsage]  Postgres does not run as root
-    subprocess.run(
-        [str(primary.programs / "pg_basebackup"), "-d", source, "-D", str(standby.data), "-R", "-c", "fast", "-X", "stream"],
-        check=True,
-        capture_output=True,
-        cwd=standby.folder,
-        user=user and user.uid,
-        group=user and user.gid,
-        extra_groups=user and [],
-    )  # fmt: skip
 
 
 class Switch(Proxy):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
+from leasehold.capacity.records import CapacityRecord, QueueRates
 from leasehold.gateway.http.fields import Key, Name
+from leasehold.records.measures import FailureGroup, FleetMeasures, OldestReady, SlowQueue, StuckKey, UnclaimedKind
 from leasehold.validation import LONGEST_TIME
 
 TargetWait = Annotated[
@@ -31,6 +34,25 @@ class CapacityParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     more: Annotated[
         float, Meta(gt=-1, le=1000, description="By which share arrivals might grow: 0.5 is half as many again.")
     ] = 0.5
+
+
+class WhatIfParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which queue, and what to suppose."""
+
+    queue: Name
+    workers: Annotated[Count, Meta(description="How many workers; as many as there are if not given.")] | None = None
+    more: Annotated[
+        float,
+        Meta(ge=-1, le=1000, description="By which share arrivals grow: 0.5 is half as many again, -0.5 half of them."),
+    ] = 0.0
+    target_wait: TargetWait = 30.0
+
+
+class HindsightParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which queue, and how far back."""
+
+    queue: Name
+    hours: Annotated[float, Meta(gt=0, le=24)] = 1.0
 
 
 class DesiredParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,3 +102,44 @@ class LastCompletionBody(msgspec.Struct, frozen=True):
 
     queue: str
     last_completed_at: datetime | None
+
+
+class QueueHour(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened in a queue in the last hour by the minute, oldest first: jobs that came, and that ended."""
+
+    queue: str
+    arrivals: list[int]
+    ended: list[int]
+
+
+class OverviewBody(msgspec.Struct, frozen=True, kw_only=True):
+    """How everything stands.
+
+    Attributes:
+        at: until when the rates count. fleet: the workers and what they hold.
+        oldest_ready, unclaimed_kinds: what waits, and what nobody will claim; of these the 50 that wait longest.
+        queues, rates: of each queue what it has and can do, and what happened in the last ten minutes.
+        hours: minute by minute, of the 50 queues that have most to do.
+    """
+
+    at: datetime
+    fleet: FleetMeasures
+    oldest_ready: Sequence[OldestReady]
+    unclaimed_kinds: Sequence[UnclaimedKind]
+    queues: Sequence[CapacityRecord]
+    rates: Sequence[QueueRates]
+    hours: Sequence[QueueHour]
+
+
+class TroublesBody(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes wrong although workers work.
+
+    Attributes:
+        failing: what failed most in the last hour, by kind, error and place; five groups at most.
+        stuck_keys: keys that one job has held for more than five minutes while others wait; twenty at most.
+        slow_queues: queues whose attempts take three times as long as in the two hours before.
+    """
+
+    failing: Sequence[FailureGroup]
+    stuck_keys: Sequence[StuckKey]
+    slow_queues: Sequence[SlowQueue]

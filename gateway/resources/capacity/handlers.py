@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from leasehold.capacity.hindsight import Hindsight
 from leasehold.capacity.records import CapacityPlan, CapacityRecord
+from leasehold.capacity.what_if import WhatIf
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import UNKNOWN_QUEUE, Refusal, refuse_field
 from leasehold.gateway.resources.capacity.bodies import (
     CapacityParameters,
     DesiredBody,
     DesiredParameters,
+    HindsightParameters,
     KeyParameters,
     LastCompletionBody,
     LastCompletionParameters,
     RecentParameters,
+    WhatIfParameters,
 )
 from leasehold.gateway.routing.routes import Call, NoParameters
 from leasehold.records.jobs import JobRecord
+
+T = TypeVar("T")
 
 
 async def list_capacity(call: Call[NoParameters, None]) -> Page[CapacityRecord]:
@@ -31,8 +39,28 @@ async def show_capacity(call: Call[CapacityParameters, None]) -> CapacityPlan:
     found = await call.services.client.capacity.get(
         asked.queue, hours=asked.hours, target_wait=asked.target_wait, what_if=[asked.more]
     )
+    return known(found, asked.queue)
+
+
+async def show_what_if(call: Call[WhatIfParameters, None]) -> WhatIf:
+    """What becomes of a queue with another number of workers and another load, beside what becomes of it as it is."""
+    asked = call.parameters
+    found = await call.services.client.capacity.what_if(
+        asked.queue, workers=asked.workers, more=asked.more, target_wait=asked.target_wait
+    )
+    return known(found, asked.queue)
+
+
+async def show_hindsight(call: Call[HindsightParameters, None]) -> Hindsight:
+    """What the forecast would have said at each step of the last hours, what happened then, and the hour to come."""
+    asked = call.parameters
+    return known(await call.services.client.capacity.hindsight(asked.queue, asked.hours), asked.queue)
+
+
+def known(found: T | None, queue: str) -> T:
+    """What was found of a queue."""
     if found is None:
-        raise Refusal(UNKNOWN_QUEUE, f"Nothing is known of a queue {asked.queue!r}.")
+        raise Refusal(UNKNOWN_QUEUE, f"Nothing is known of a queue {queue!r}.")
     return found
 
 

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from leasehold.capacity.hindsight import Hindsight
 from leasehold.capacity.records import CapacityPlan, CapacityRecord
+from leasehold.capacity.what_if import WhatIf
 from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import DATABASE_ERRORS, INVALID_INPUT, UNKNOWN_QUEUE
-from leasehold.gateway.resources.capacity import bodies, handlers
+from leasehold.gateway.resources.capacity import bodies, handlers, overview
 from leasehold.gateway.routing.routes import Route
 from leasehold.records.jobs import JobRecord
 
 ERRORS = (INVALID_INPUT, *DATABASE_ERRORS)
 
 CAPACITY_ROUTES: tuple[Route, ...] = (
+    Route(
+        method="GET",
+        path="/api/overview",
+        handler=overview.show_overview,
+        summary="Show how everything stands",
+        response=bodies.OverviewBody,
+        errors=DATABASE_ERRORS,
+        shared_seconds=2.0,
+        scope=Scope.READ,
+        tags=("capacity",),
+    ),
+    Route(
+        method="GET",
+        path="/api/troubles",
+        handler=overview.show_troubles,
+        summary="Show what fails, what is stuck and what has become slow",
+        response=bodies.TroublesBody,
+        errors=DATABASE_ERRORS,
+        scope=Scope.READ,
+        tags=("capacity",),
+    ),
     Route(
         method="GET",
         path="/api/jobs/capacity",
@@ -30,6 +53,28 @@ CAPACITY_ROUTES: tuple[Route, ...] = (
         summary="Show what a queue needs and is heading for",
         parameters=bodies.CapacityParameters,
         response=CapacityPlan,
+        errors=(UNKNOWN_QUEUE, *ERRORS),
+        scope=Scope.READ,
+        tags=("capacity",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/capacity/{queue}/what-if",
+        handler=handlers.show_what_if,
+        summary="Show what becomes of a queue with other workers and another load",
+        parameters=bodies.WhatIfParameters,
+        response=WhatIf,
+        errors=(UNKNOWN_QUEUE, *ERRORS),
+        scope=Scope.READ,
+        tags=("capacity",),
+    ),
+    Route(
+        method="GET",
+        path="/api/jobs/capacity/{queue}/hindsight",
+        handler=handlers.show_hindsight,
+        summary="Show the forecast against what happened",
+        parameters=bodies.HindsightParameters,
+        response=Hindsight,
         errors=(UNKNOWN_QUEUE, *ERRORS),
         scope=Scope.READ,
         tags=("capacity",),

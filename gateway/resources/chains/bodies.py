@@ -77,6 +77,13 @@ class ChainJobsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     limit: Limit = 50
 
 
+class GraphParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which chain, and how much of what it has to do with."""
+
+    id: Id
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="How many chains at the most.")] = 2000
+
+
 class CancelParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which chain, and why."""
 

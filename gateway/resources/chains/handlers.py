@@ -16,17 +16,18 @@ from leasehold.gateway.resources.chains.bodies import (
     CompletionBody,
     DeletedBody,
     DeleteParameters,
+    GraphParameters,
     WaitParameters,
 )
 from leasehold.gateway.resources.jobs.bodies import JobParameters
 from leasehold.gateway.resources.jobs.enqueue_bodies import JobBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
-from leasehold.gateway.resources.waiting import chain_within
 from leasehold.gateway.routing.routes import Call
 from leasehold.gateway.routing.services import GatewayServices
+from leasehold.gateway.routing.waiting import chain_within
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.producing.new_job import NewJob
-from leasehold.records.chains import BlockerRecord, ChainRecord
+from leasehold.records.chains import BlockerRecord, ChainGraph, ChainRecord
 from leasehold.records.jobs import JobRecord
 
 LARGEST_POSITION = 2**31 - 1
@@ -53,6 +54,12 @@ async def list_chain_jobs(call: Call[ChainJobsParameters, None]) -> Page[JobReco
     after = -1 if place is None else min(place, LARGEST_POSITION)
     found = await call.services.client.chains.jobs(asked.id, after_position=after, page_size=asked.limit)
     return Page(found, cursor_at(found[-1].chain_position) if len(found) == asked.limit else None)
+
+
+async def show_graph(call: Call[GraphParameters, None]) -> ChainGraph:
+    """The chain with all that waits for it and all that those wait for. Who waited for a chain that has ended is not found
+    from there: ask for the graph of the one that waited."""
+    return await call.services.client.chains.graph(call.parameters.id, most=call.parameters.limit)
 
 
 async def list_blockers(call: Call[JobParameters, None]) -> Page[BlockerRecord]:

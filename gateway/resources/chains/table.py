@@ -23,7 +23,7 @@ from leasehold.gateway.resources.jobs import enqueue_bodies, enqueueing
 from leasehold.gateway.resources.jobs.bodies import JobParameters
 from leasehold.gateway.resources.jobs.table import WAITED
 from leasehold.gateway.routing.routes import Route
-from leasehold.records.chains import BlockerRecord, ChainRecord
+from leasehold.records.chains import BlockerRecord, ChainGraph, ChainRecord
 from leasehold.records.jobs import JobRecord
 
 TAGS = ("chains",)
@@ -73,6 +73,17 @@ CHAIN_ROUTES: tuple[Route, ...] = (
         summary="List the jobs of a chain in their order",
         parameters=bodies.ChainJobsParameters,
         response=Page[JobRecord],
+        errors=(UNKNOWN_JOB, INVALID_INPUT, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/chains/{id}/graph",
+        handler=handlers.show_graph,
+        summary="Show a chain with all that it has to do with",
+        parameters=bodies.GraphParameters,
+        response=ChainGraph,
         errors=(UNKNOWN_JOB, INVALID_INPUT, *DATABASE_ERRORS),
         scope=Scope.READ,
         tags=TAGS,

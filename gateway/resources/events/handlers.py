@@ -1,6 +1,7 @@
 """`GET /api/events`: what happens, as server-sent events.
 
 A stream sends `ready` first; then `changes` (a list of what happened) and `queues` (names of queues whose jobs changed);
+`schedules`, or `logs` and `progress` of the job that it is about;
 `reset` when it cannot go on where the client was, `overflow` before it ends because the client is too slow, and
 `closing` before it ends because the gateway stops or the token was revoked. Comments keep it alive.
 """
@@ -21,7 +22,7 @@ from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, NOT_READY, TOO
 from leasehold.gateway.resources.events.bodies import LAST_EVENT_ID, ReadyBody, StreamEndBody, StreamParameters
 from leasehold.gateway.routing.routes import Call
 from leasehold.gateway.stream.hub import Hub
-from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage, first_words, heartbeat
+from leasehold.gateway.stream.wire import Batch, Letterbox, StreamMessage, encode_all, first_words, heartbeat
 
 HEARTBEAT_SECONDS = 15.0
 LOOK_SECONDS = 1.0  # for whether the client is still there
@@ -54,7 +55,8 @@ async def stream_events(call: Call[StreamParameters, None], request: web.Request
     if request.method == "HEAD":
         return response
     parameters = call.parameters
-    with hub.listen(parameters.wanted()) as box:
+    hiding = call.services.hiding
+    with hub.listen(parameters.wanted(), hiding.answer if hiding.concerns(call.identity) else None) as box:
         if not await hub.begun(BEGIN_SECONDS):
             raise Refusal(DATABASE_UNAVAILABLE)
         box.cursor = box.cursor or hub.cursor
@@ -96,7 +98,7 @@ async def _beginning(hub: Hub, box: Letterbox, last_id: str | None) -> AsyncGene
     if last_id is not None:
         try:
             async for batch in _missed(hub, box, last_id):
-                yield b"".join(message.encode() for message in batch.messages(box.wanted))
+                yield encode_all(batch.messages(box.wanted), box.hide)
         except _Unreachable as error:
             reason = error.reason
     if reason is not None:

@@ -14,6 +14,9 @@ from leasehold.gateway.http.pages import Cursor, Limit
 from leasehold.records.jobs import JobRecord
 
 State = Literal["pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled"]
+ListedState = Literal[
+    "pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled", "stale"
+]  # fmt: skip
 Id = Annotated[int, Meta(ge=1, le=LARGEST_BIGINT)]
 Time = Annotated[datetime, Meta(tz=True)]
 Reason = Annotated[str, Meta(max_length=1000, description="For people.")]
@@ -46,7 +49,9 @@ JobView = msgspec.defstruct(
 class JobsParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs, and how much of them."""
 
-    state: State | None = None
+    state: (
+        Annotated[ListedState, Meta(description="`stale`: claimed or running, and the lease has run out.")] | None
+    ) = None
     queue: Name | None = None
     kind: Name | None = None
     key: Key | None = None
@@ -55,6 +60,10 @@ class JobsParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     created_before: Annotated[Time, Meta(description="Enqueued earlier.")] | None = None
     args: (
         Annotated[str, Meta(description="A JSON object that is part of the args.", extra_json_schema=JSON_TEXT)] | None
+    ) = None
+    metadata: (
+        Annotated[str, Meta(description="A JSON object that is part of the metadata.", extra_json_schema=JSON_TEXT)]
+        | None
     ) = None
     fields: Annotated[list[Field], Meta(description="Only these, and the id.")] | None = None
     cursor: Cursor | None = None

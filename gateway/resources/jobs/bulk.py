@@ -30,6 +30,9 @@ async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
         kind=body.kind,
         key=body.key,
         error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
         created_after=body.created_after,
         created_before=body.created_before,
         job_ids=body.ids,
@@ -37,7 +40,7 @@ async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
         limit=body.limit,
         dry_run=body.dry_run,
     )
-    return _report(changes, body.limit, body.dry_run)
+    return report(changes, body.limit, body.dry_run)
 
 
 async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
@@ -52,13 +55,18 @@ async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
         kind=body.kind,
         key=body.key,
         error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
+        created_after=body.created_after,
+        created_before=body.created_before,
         finished_after=body.finished_after,
         finished_before=body.finished_before,
         job_ids=body.ids,
         limit=body.limit,
         dry_run=body.dry_run,
     )
-    return _report(changes, body.limit, body.dry_run)
+    return report(changes, body.limit, body.dry_run)
 
 
 async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
@@ -71,13 +79,18 @@ async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
         kind=body.kind,
         key=body.key,
         error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
+        created_after=body.created_after,
+        created_before=body.created_before,
         run_after=body.run_after,
         run_before=body.run_before,
         job_ids=body.ids,
         limit=body.limit,
         dry_run=body.dry_run,
     )
-    return _report(changes, body.limit, body.dry_run)
+    return report(changes, body.limit, body.dry_run)
 
 
 async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
@@ -90,13 +103,17 @@ async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
         kind=body.kind,
         key=body.key,
         error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
+        created_after=body.created_after,
         created_before=body.created_before,
         finished_before=body.finished_before,
         job_ids=body.ids,
         limit=body.limit,
         dry_run=body.dry_run,
     )
-    return _report(changes, body.limit, body.dry_run)
+    return report(changes, body.limit, body.dry_run)
 
 
 def check_meant(body: BulkCancelBody | BulkRetryBody | BulkTriggerBody | BulkDeleteBody) -> None:
@@ -108,7 +125,8 @@ def check_meant(body: BulkCancelBody | BulkRetryBody | BulkTriggerBody | BulkDel
         raise refuse_field("$.all", f'Give {", ".join(given)}, or "all": true where you mean all jobs')
 
 
-def _report(changes: Sequence[ChangedJob], limit: int, dry_run: bool) -> BulkBody:
+def report(changes: Sequence[ChangedJob], limit: int, dry_run: bool) -> BulkBody:
+    """What became of each, with the sums."""
     changed = sum(change.changed for change in changes)
     return BulkBody(
         dry_run=dry_run,

@@ -18,6 +18,9 @@ RetriedState = Literal["failed", "cancelled", "any"]
 Ids = Annotated[list[Id], Meta(min_length=1, max_length=10_000, description="Only these; each of them is answered.")]
 BulkLimit = Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the oldest first.")]
 ErrorType = Annotated[Name, Meta(description="Only those whose last attempt failed with such an error.")]
+Worker = Annotated[Name, Meta(description="Only those that this worker has, or had last.")]
+Args = Annotated[dict[str, Any], Meta(min_length=1, description="Only those whose args contain this.")]
+About = Annotated[dict[str, Any], Meta(min_length=1, description="Only those whose metadata contain this.")]
 All = Annotated[bool, Meta(description="Needed where neither ids nor any filter is given.")]
 
 
@@ -36,7 +39,19 @@ class BulkCancelBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     __schema__: ClassVar[Mapping[str, Any]] = {
         "anyOf": [
-            *given_any("ids", "state", "queue", "kind", "key", "error_type", "created_after", "created_before"),
+            *given_any(
+                "ids",
+                "state",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
+            ),
             ALL,
         ]
     }
@@ -47,6 +62,9 @@ class BulkCancelBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     kind: Name | None = None
     key: Key | None = None
     error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
     created_after: Time | None = None
     created_before: Time | None = None
     reason: Reason | None = None
@@ -66,6 +84,11 @@ class BulkRetryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
                 "kind",
                 "key",
                 "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
                 "finished_after",
                 "finished_before",
                 state=("failed", "cancelled"),
@@ -80,6 +103,11 @@ class BulkRetryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     kind: Name | None = None
     key: Key | None = None
     error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
     finished_after: Time | None = None
     finished_before: Time | None = None
     limit: BulkLimit = 1000
@@ -91,7 +119,23 @@ class BulkTriggerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Which scheduled jobs to run now: all that match what is given."""
 
     __schema__: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [*given_any("ids", "queue", "kind", "key", "error_type", "run_after", "run_before"), ALL]
+        "anyOf": [
+            *given_any(
+                "ids",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
+                "run_after",
+                "run_before",
+            ),
+            ALL,
+        ]
     }
 
     ids: Ids | None = None
@@ -99,6 +143,11 @@ class BulkTriggerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     kind: Name | None = None
     key: Key | None = None
     error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
     run_after: Annotated[Time, Meta(description="Scheduled for then or later.")] | None = None
     run_before: Annotated[Time, Meta(description="Scheduled for earlier.")] | None = None
     limit: BulkLimit = 1000
@@ -111,7 +160,20 @@ class BulkDeleteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     __schema__: ClassVar[Mapping[str, Any]] = {
         "anyOf": [
-            *given_any("ids", "state", "queue", "kind", "key", "error_type", "created_before", "finished_before"),
+            *given_any(
+                "ids",
+                "state",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
+                "finished_before",
+            ),
             ALL,
         ]
     }
@@ -122,6 +184,10 @@ class BulkDeleteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     kind: Name | None = None
     key: Key | None = None
     error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
     created_before: Time | None = None
     finished_before: Time | None = None
     limit: BulkLimit = 1000

@@ -28,7 +28,7 @@ Blockers = Annotated[list[ChainId | BlockerBody], Meta(max_length=10_000)]
 
 
 class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A job to enqueue. What is left out takes its default."""
+    """A job to enqueue. What is left out or null is as its kind says, else the default."""
 
     __schema__: ClassVar[Mapping[str, Any]] = {
         "not": {
@@ -42,7 +42,9 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         msgspec.Raw, Meta(description="Any JSON object.", extra_json_schema={"type": "object", "default": {}})
     ] = msgspec.field(default_factory=lambda: NO_ARGS)
     queue: Name | None = None
-    priority: Annotated[Integer, Meta(description="Higher goes first; 0 if not given.")] | None = None
+    priority: (
+        Annotated[Integer, Meta(description="Higher goes first; that of its kind if not given, else 0.")] | None
+    ) = None
     run_at: Annotated[datetime, Meta(tz=True, description="Not before this time.")] | None = None
     delay: Annotated[Delay, Meta(description="Not before this many seconds from now.")] | None = None
     key: Annotated[Key, Meta(description="What the job is about; one active job per key.")] | None = None
@@ -65,6 +67,10 @@ class JobBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Annotated[Key, Meta(description="A second job with this key is not written, whatever it says.")] | None
     ) = None
     metadata: dict[str, Any] | None = None
+    check_args: (
+        Annotated[bool, Meta(description="False: take args that do not fit the schema of the kind; true if not given.")]
+        | None
+    ) = None
 
 
 class EnqueuedBody(msgspec.Struct, frozen=True):

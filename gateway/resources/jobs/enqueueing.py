@@ -12,9 +12,9 @@ from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import refuse_field
 from leasehold.gateway.resources.jobs.enqueue_bodies import EnqueuedBody, JobBody, KeysBody, ResultBody
 from leasehold.gateway.resources.jobs.new_jobs import new_job
-from leasehold.gateway.resources.waiting import chain_within, preferred_wait
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply
 from leasehold.gateway.routing.services import GatewayServices
+from leasehold.gateway.routing.waiting import chain_within, preferred_wait
 from leasehold.jobs.handling.job import NewJob
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
@@ -71,6 +71,7 @@ async def enqueue_for_keys(call: Call[NoParameters, KeysBody]) -> Page[KeyedJob]
     call finds other subjects than the first, so `Idempotency-Key` is refused: give the job a unique key.
     """
     body = call.body
+    call.services.hiding.refuse_search(call.identity, body.filter.metadata, "$.filter.metadata")
     job = new_job(body.job, call.services, "$.job")
     for name in ("key", "idempotency_key"):
         if getattr(job, name) is not None:

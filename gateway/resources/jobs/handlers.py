@@ -43,6 +43,10 @@ async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
     columns = [name for name in LARGE_FIELDS if name in names]
     if columns and asked.limit > LARGE_LIMIT:
         raise refuse_field("query.limit", f"Above {LARGE_LIMIT} name `fields` without {', '.join(columns)}")
+    args = None if asked.args is None else read_part(asked.args, call.services.limits, "query.args")
+    metadata = None if asked.metadata is None else read_part(asked.metadata, call.services.limits, "query.metadata")
+    for path, wanted in (("query.args", args), ("query.metadata", metadata)):
+        call.services.hiding.refuse_search(call.identity, wanted, path)
     found = await call.services.client.jobs.search(
         state=asked.state,
         queue=asked.queue,
@@ -51,7 +55,8 @@ async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
         worker_id=asked.worker,
         created_after=asked.created_after,
         created_before=asked.created_before,
-        args=None if asked.args is None else read_part(asked.args, call.services.limits, "query.args"),
+        args=args,
+        metadata=metadata,
         before_id=place_of(asked.cursor),
         page_size=asked.limit,
         columns=columns,
@@ -155,7 +160,7 @@ async def unchanged(call: Call[JobParameters, Any]) -> AsyncGenerator[OpenTransa
     client = call.services.client
     async with client.transaction() as transaction:
         job = await client.jobs.lock(call.parameters.id, connection=transaction)
-        if not is_meant(etag_of(job), given):
+        if not is_meant(etag_of(await client.payloads.fill(job)), given):
             raise Refusal(PRECONDITION_FAILED, f"Job {job.id} is not what If-Match names any more; look at it again.")
         yield transaction
 

@@ -26,6 +26,7 @@ def new_job(body: JobBody, services: GatewayServices, path: str = "$") -> NewJob
     if body.delay is not None and body.run_at is not None:
         raise refuse_field(f"{path}.delay", "Give delay or run_at, not both")
     fields = msgspec.structs.asdict(body)  # which are named as those of NewJob
+    fields["check_args"] = body.check_args is not False
     if services.has_app:
         fields["args"] = args
     if body.blockers is not None:

@@ -39,6 +39,21 @@ class GroupParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key_group: KeyGroup = ""
 
 
+class GroupsParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of which queue, and how many."""
+
+    queue: Name
+    limit: Limit = 50
+
+
+class QueueHistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of which queue, how far back, and in how many steps."""
+
+    queue: Name
+    hours: Annotated[float, Meta(gt=0, le=720)] = 1.0
+    points: Annotated[int, Meta(ge=1, le=500, description="None is shorter than a minute.")] = 60
+
+
 class RollupParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of which queue, and of when."""
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from leasehold.capacity.records import HistoryStep
 from leasehold.gateway.http.pages import Page, cursor_at, place_of
 from leasehold.gateway.resources.queues.bodies import (
     AgedBody,
     AgeingBody,
     GroupParameters,
+    GroupsParameters,
     LimitBody,
     LimitedBody,
     PausedBody,
     PauseParameters,
+    QueueHistoryParameters,
     QueueParameters,
     RollupParameters,
     RollupsBody,
 )
 from leasehold.gateway.routing.routes import Call, NoParameters
-from leasehold.records.queues import LimitRecord, QueueRecord
+from leasehold.records.queues import KeyGroupRecord, LimitRecord, QueueReason, QueueRecord
 
 LAST_SECOND = int(datetime.max.replace(tzinfo=UTC).timestamp()) - 1  # that a datetime can be
 
@@ -49,6 +52,12 @@ async def set_ageing(call: Call[QueueParameters, AgeingBody]) -> AgedBody:
     return AgedBody(queue, every, await call.services.client.queues.set_ageing(queue, span))
 
 
+async def show_history(call: Call[QueueHistoryParameters, None]) -> Page[HistoryStep]:
+    """What happened in a queue over the last hours, in steps of equal length, the oldest first, with waits and run times."""
+    asked = call.parameters
+    return Page(await call.services.client.capacity.history(asked.queue, asked.hours, points=asked.points))
+
+
 async def list_rollups(call: Call[RollupParameters, None]) -> RollupsBody:
     """What happened in a queue, minute by minute, oldest first, for charts; hour by hour for what is older than two days.
     Minutes without events and the current minute are left out. The last hour, unless the query says otherwise."""
@@ -60,6 +69,16 @@ async def list_rollups(call: Call[RollupParameters, None]) -> RollupsBody:
     next_second = None if len(found) < asked.limit else int(found[-1].starts_at.timestamp()) + 1
     cursor = None if next_second is None else cursor_at(next_second)
     return RollupsBody(found, cursor, bounds=await client.metrics.time_bounds())
+
+
+async def explain_queue(call: Call[QueueParameters, None]) -> Page[QueueReason]:
+    """What the pending jobs of a queue wait for, the weightiest reason first; nothing where nothing holds them up."""
+    return Page(await call.services.client.queues.explain(call.parameters.queue))
+
+
+async def list_groups(call: Call[GroupsParameters, None]) -> Page[KeyGroupRecord]:
+    """The key groups of a queue that have jobs to do, those first that hold most; pending jobs are counted up to 1000."""
+    return Page(await call.services.client.queues.groups(call.parameters.queue, most=call.parameters.limit))
 
 
 async def list_limits(call: Call[QueueParameters, None]) -> Page[LimitRecord]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from leasehold.capacity.records import HistoryStep
 from leasehold.gateway.access.guard import Scope
 from leasehold.gateway.http.pages import Page
 from leasehold.gateway.http.problems import DATABASE_ERRORS, WRONG_STATE
 from leasehold.gateway.resources.queues import bodies, handlers
 from leasehold.gateway.routing.routes import Route
-from leasehold.records.queues import LimitRecord, QueueRecord
+from leasehold.records.queues import KeyGroupRecord, LimitRecord, QueueReason, QueueRecord
 
 TAGS = ("queues",)
 
@@ -59,11 +60,44 @@ QUEUE_ROUTES: tuple[Route, ...] = (
     ),
     Route(
         method="GET",
+        path="/api/queues/{queue}/history",
+        handler=handlers.show_history,
+        summary="Show what happened in a queue in steps of equal length",
+        parameters=bodies.QueueHistoryParameters,
+        response=Page[HistoryStep],
+        errors=DATABASE_ERRORS,
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
         path="/api/queues/{queue}/rollups",
         handler=handlers.list_rollups,
         summary="Show what happened in a queue minute by minute",
         parameters=bodies.RollupParameters,
         response=bodies.RollupsBody,
+        errors=DATABASE_ERRORS,
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/queues/{queue}/why",
+        handler=handlers.explain_queue,
+        summary="Explain what the jobs of a queue wait for",
+        parameters=bodies.QueueParameters,
+        response=Page[QueueReason],
+        errors=DATABASE_ERRORS,
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/queues/{queue}/groups",
+        handler=handlers.list_groups,
+        summary="List the key groups of a queue that have jobs to do",
+        parameters=bodies.GroupsParameters,
+        response=Page[KeyGroupRecord],
         errors=DATABASE_ERRORS,
         scope=Scope.READ,
         tags=TAGS,

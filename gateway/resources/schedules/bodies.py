@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from leasehold.gateway.http.fields import Name
+from leasehold.gateway.http.fields import Integer, Key, Name
 from leasehold.gateway.http.pages import Cursor, Limit
+from leasehold.gateway.resources.jobs.bodies import DryRun
+from leasehold.jobs.producing.unique import Unique
 from leasehold.schedules.records import NextTick, TickOutcome
 
 ScheduleName = Annotated[str, Meta(min_length=1, max_length=200, description="Name of a schedule, or its id.")]
@@ -65,6 +67,12 @@ class AllHistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     limit: Limit = 50
 
 
+class LatestTicksParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many ticks of each schedule."""
+
+    count: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
 class HistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which ticks of which schedule."""
 
@@ -82,6 +90,20 @@ class GenerateParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         None
     )
     batches: Annotated[int, Meta(ge=1, le=100_000, description="Spread the jobs in this many batches.")] | None = None
+
+
+class RowsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """For which rows of a schedule's query jobs are enqueued, and what is different about them."""
+
+    metadata: (
+        Annotated[dict[str, Any], Meta(description="A JSON object that is part of a row's `metadata`.")] | None
+    ) = None
+    keys: Annotated[list[Key], Meta(max_length=10_000, description="Only these.")] | None = None
+    after_key: Annotated[Key, Meta(description="Only later keys: `next` of the answer before.")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="At most so many keys.")] = 1000
+    priority: Annotated[Integer, Meta(description="Instead of that of the row or the schedule.")] | None = None
+    unique: Annotated[Unique, Meta(description="Which other jobs count as these.")] | None = None
+    dry_run: DryRun = False
 
 
 class EnabledBody(msgspec.Struct, frozen=True):

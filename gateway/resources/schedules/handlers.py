@@ -21,13 +21,16 @@ from leasehold.gateway.resources.schedules.bodies import (
     EnabledBody,
     GenerateParameters,
     HistoryParameters,
+    LatestTicksParameters,
     PreviewParameters,
+    RowsBody,
     ScheduleParameters,
     SchedulesParameters,
     TicksBody,
     TicksParameters,
 )
 from leasehold.gateway.routing.routes import Call
+from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.definition import ScheduleDefinition
 from leasehold.schedules.records import FiredTick, ScheduleRecord, TickRecord
 
@@ -59,7 +62,8 @@ async def create_schedule(call: Call[NoParameters, ScheduleDefinition]) -> Reply
 
 async def put_schedule(call: Call[ChangeParameters, ScheduleDefinition]) -> ScheduleRecord:
     """Makes the schedule, or gives it the whole definition: what is left out takes its default. A `query` needs a token with
-    the scope admin."""
+    the scope admin. To change a part, there is PATCH; clients of task workers may send a part here, too, and a body without
+    `name` or `kind` counts as one."""
     asked, schedules = call.parameters, call.services.client.schedules
     if asked.name != call.body.name and (await schedules.get(asked.name)).name != call.body.name:
         raise refuse_field("$.name", "A schedule cannot be given another name")
@@ -106,6 +110,30 @@ async def trigger_schedule(call: Call[ScheduleParameters, None]) -> FiredTick:
     return await call.services.client.schedules.trigger(call.parameters.name, by=call.identity.name)
 
 
+async def enqueue_rows(call: Call[ScheduleParameters, RowsBody]) -> Page[KeyedJob]:
+    """Makes the jobs of a schedule now for some rows of its query: for each shop of a state, as the table of shops has them.
+
+    Whoever made the schedule wrote the query; the caller only narrows it. The query gives each row a `key`, and a column
+    `metadata` to choose by. Keys come in byte order; `next` is a key: give it as `after_key` to go on where `limit` was
+    reached. The schedule's ticks and history stay as they are, and it may be disabled. The answer reveals keys, so the scope
+    `read` is needed.
+    """
+    body = call.body
+    call.services.hiding.refuse_search(call.identity, body.metadata, "$.metadata")
+    made = await call.services.client.schedules.enqueue_rows(
+        call.parameters.name,
+        metadata=body.metadata,
+        keys=body.keys,
+        after_key=body.after_key,
+        limit=body.limit,
+        priority=body.priority,
+        unique=body.unique,
+        dry_run=body.dry_run,
+    )
+    keys = {each.key for each in made}
+    return Page(made, made[-1].key if len(keys) == body.limit else None)
+
+
 async def generate_jobs(call: Call[GenerateParameters, None]) -> FiredTick:
     """Makes the jobs of one day, once: a second call for the same day answers with the same jobs."""
     asked = call.parameters
@@ -138,6 +166,11 @@ async def show_history(call: Call[HistoryParameters, None]) -> Page[TickRecord]:
 async def show_all_history(call: Call[AllHistoryParameters, None]) -> Page[TickRecord]:
     """What became of the ticks of all schedules, newest first."""
     return await _history(call, None)
+
+
+async def show_latest(call: Call[LatestTicksParameters, None]) -> Page[TickRecord]:
+    """What became of the last few ticks of each schedule, by schedule, the newest first, as one page."""
+    return Page(await call.services.client.schedules.latest(call.parameters.count))
 
 
 async def _history(

@@ -8,12 +8,15 @@ from leasehold.gateway.http.problems import (
     DATABASE_ERRORS,
     INVALID_ARGS,
     INVALID_INPUT,
+    UNIQUE_CONFLICT,
     UNKNOWN_KIND,
     UNKNOWN_SCHEDULE,
     WRONG_STATE,
 )
+from leasehold.gateway.resources.jobs import enqueueing
 from leasehold.gateway.resources.schedules import bodies, handlers
 from leasehold.gateway.routing.routes import Route
+from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.definition import ScheduleChange, ScheduleDefinition
 from leasehold.schedules.records import FiredTick, ScheduleRecord, TickRecord
 
@@ -155,6 +158,21 @@ SCHEDULE_ROUTES: tuple[Route, ...] = (
         tags=TAGS,
     ),
     Route(
+        method="POST",
+        path="/api/schedules/{name}/enqueue",
+        handler=handlers.enqueue_rows,
+        summary="Enqueue the jobs of a schedule for some rows of its query",
+        parameters=bodies.ScheduleParameters,
+        request=bodies.RowsBody,
+        response=Page[KeyedJob],
+        refused_headers={enqueueing.IDEMPOTENCY_KEY: enqueueing.NO_KEY},
+        errors=(UNKNOWN_SCHEDULE, UNIQUE_CONFLICT, *MAKING),
+        scope=Scope.ENQUEUE,
+        also=Scope.READ,
+        tags=TAGS,
+        example={"metadata": {"state_code": "AZ"}, "unique": {"by": ["kind", "key"]}},
+    ),
+    Route(
         method="GET",
         path="/api/schedules/{name}/preview",
         handler=handlers.preview_schedule,
@@ -182,6 +200,17 @@ SCHEDULE_ROUTES: tuple[Route, ...] = (
         handler=handlers.show_all_history,
         summary="List what became of the ticks of all schedules",
         parameters=bodies.AllHistoryParameters,
+        response=Page[TickRecord],
+        errors=DATABASE_ERRORS,
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/schedule-history/latest",
+        handler=handlers.show_latest,
+        summary="List the last few ticks of each schedule",
+        parameters=bodies.LatestTicksParameters,
         response=Page[TickRecord],
         errors=DATABASE_ERRORS,
         scope=Scope.READ,

@@ -1,1 +1,1 @@
-"""`/api/tokens…` and `/api/audit`."""
+"""`/api/tokens…` and `/api/audit`, and `/api/session`, which makes sessions of tokens."""

@@ -25,6 +25,7 @@ CommandName = Literal["decommission", "pause", "resume", "set_concurrency", "can
 Names = Annotated[list[Name], Meta(max_length=10_000)]
 Slots = Annotated[int, Meta(ge=0, le=10_000)]
 Share = Annotated[float, Meta(ge=0, le=1000)]
+CpuSeconds = Annotated[float, Meta(ge=0, le=1e12)]
 Words = Annotated[str, Meta(max_length=1000)]
 Integer = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
@@ -33,6 +34,13 @@ class WorkersParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """Which workers."""
 
     stopped: Annotated[bool, Meta(description="Also those that have ended.")] = False
+
+
+class LeasesParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Leases of which worker, and how many."""
+
+    worker: WorkerName | None = None
+    limit: Limit = 1000
 
 
 class WorkerParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,6 +116,11 @@ class HeartbeatBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     cpu_limit: Annotated[float, Meta(gt=0, le=1e6, description="CPUs.")] | None = None
     memory: Annotated[Share, Meta(description="Share of the limit in use.")] | None = None
     cpu: Annotated[Share, Meta(description="Share of the limit in use.")] | None = None
+    rss: Annotated[int, Meta(ge=0, le=LARGEST_BIGINT, description="Bytes of memory that the process holds.")] | None = (
+        None
+    )
+    cpu_user: Annotated[CpuSeconds, Meta(description="Seconds of CPU that the process has used.")] | None = None
+    cpu_system: Annotated[CpuSeconds, Meta(description="Those that the kernel has used for it.")] | None = None
     backoff: Annotated[Words, Meta(description="Why it claims nothing for now; null: it does.")] | None = None
     backoff_for: Annotated[float, Meta(ge=0, le=86_400, description="Seconds until it looks again.")] | None = None
     acknowledged: Annotated[

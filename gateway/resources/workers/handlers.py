@@ -11,7 +11,6 @@ from leasehold.errors import WaitTimeout
 from leasehold.gateway.http.pages import Page, cursor_at, place_of
 from leasehold.gateway.http.problems import UNKNOWN_COMMAND, Refusal
 from leasehold.gateway.http.replies import Reply
-from leasehold.gateway.resources.waiting import preferred_wait
 from leasehold.gateway.resources.workers.bodies import (
     CommandBody,
     CommandParameters,
@@ -19,13 +18,15 @@ from leasehold.gateway.resources.workers.bodies import (
     GivenCommand,
     HeartbeatAnswer,
     HeartbeatBody,
+    LeasesParameters,
     WorkerIdParameters,
     WorkerParameters,
     WorkersParameters,
 )
 from leasehold.gateway.routing.routes import Call
 from leasehold.gateway.routing.services import GatewayServices
-from leasehold.records.workers import CommandRecord, WorkerRecord
+from leasehold.gateway.routing.waiting import preferred_wait
+from leasehold.records.workers import CommandRecord, LeaseRecord, WorkerRecord
 
 PREFER = "Prefer"
 
@@ -38,6 +39,12 @@ async def list_workers(call: Call[WorkersParameters, None]) -> Page[WorkerRecord
 async def show_worker(call: Call[WorkerParameters, None]) -> WorkerRecord:
     """One worker, alive or not."""
     return await call.services.client.workers.get(call.parameters.id)
+
+
+async def list_leases(call: Call[LeasesParameters, None]) -> Page[LeaseRecord]:
+    """The leases that workers hold, those first that run out next, as one page."""
+    asked = call.parameters
+    return Page(await call.services.client.workers.leases(asked.worker, most=asked.limit))
 
 
 async def heartbeat(call: Call[WorkerIdParameters, HeartbeatBody]) -> HeartbeatAnswer:
@@ -113,6 +120,9 @@ async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCom
         cpu=body.cpu,
         backoff=body.backoff,
         backoff_for=body.backoff_for,
+        rss=body.rss,
+        cpu_user=body.cpu_user,
+        cpu_system=body.cpu_system,
     )
     return None if heard is None else msgspec.convert(heard, list[GivenCommand])
 

@@ -13,7 +13,7 @@ from leasehold.gateway.http.problems import (
 )
 from leasehold.gateway.resources.workers import bodies, handlers
 from leasehold.gateway.routing.routes import Route, Success
-from leasehold.records.workers import CommandRecord, WorkerRecord
+from leasehold.records.workers import CommandRecord, LeaseRecord, WorkerRecord
 
 TAGS = ("workers",)
 # Invalid: the beginning of a name may be that of several workers.
@@ -28,6 +28,17 @@ WORKER_ROUTES: tuple[Route, ...] = (
         parameters=bodies.WorkersParameters,
         response=Page[WorkerRecord],
         errors=(INVALID_INPUT, *DATABASE_ERRORS),
+        scope=Scope.READ,
+        tags=TAGS,
+    ),
+    Route(
+        method="GET",
+        path="/api/leases",
+        handler=handlers.list_leases,
+        summary="List the leases that workers hold",
+        parameters=bodies.LeasesParameters,
+        response=Page[LeaseRecord],
+        errors=ONE,
         scope=Scope.READ,
         tags=TAGS,
     ),

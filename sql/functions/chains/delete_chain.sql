@@ -6,7 +6,7 @@
 -- Parameters  chain_id: id of the first job · cascade
 -- Returns     ids of the chains that were removed, ascending
 -- Errors      LH002 no such chain · LH004 a job outside waits for it (the message names the first)
--- Tables      as lock_chains, jobs, finished_jobs, job_blockers, job_events, job_logs, job_progress (deleted), job_events
+-- Tables      as lock_chains, payloads (hidden where they are args or outputs), jobs, finished_jobs, job_blockers, job_events, job_logs, job_progress (deleted), job_events
 --             (insert), chain_waiters as close_chains, then keys as promote_waiting_jobs
 create or replace function leasehold.delete_chain(chain_id bigint, cascade boolean default false) returns bigint[] language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
@@ -74,6 +74,7 @@ begin
     delete from leasehold.job_events e where e.job_id = any (v_jobs) and e.event <> 'deleted';
     delete from leasehold.job_logs l where l.job_id = any (v_jobs);
     delete from leasehold.job_progress p where p.job_id = any (v_jobs);
+    update leasehold.payloads p set expired_at = coalesce(p.expired_at, v_now) where p.job_id = any (v_jobs) and p.is_claim;
     v_keys := v_keys || leasehold.close_chains(v_chains, false);
     if v_keys <> '{}' then
         perform leasehold.promote_waiting_jobs(v_keys);

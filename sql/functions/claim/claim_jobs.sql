@@ -1,11 +1,9 @@
 -- Purpose     Give this worker up to `batch` claimable jobs, best first, each under a lease. Two claimers never get the same
 --             job, and no claim waits for another one. A claim works in lanes: a lane is the pending jobs of one queue and
---             kind, which is how the claim index begins, so jobs of other queues and kinds cost nothing. It goes through
---             named stages, in rounds, until it has its batch or nothing is left: find_lanes; reserve suspects, with
---             reserve_suspects; ask limit_lanes what queues with limits may give; divide the batch among the lanes with
---             share_batch; lock the best jobs of each lane and pass over what others have locked; demote jobs whose key is
---             taken, with demote_keyed_jobs; claim what remains. One claim at a time takes from a queue with limits; a
---             claim that would come back with nothing waits for its turn there, 50 ms at the most.
+--             kind. In rounds, until it has its batch or nothing is left, it goes through find_lanes, reserve_suspects,
+--             limit_lanes, share_batch, which divides the batch; locks the best jobs of each lane and passes over what others have
+--             locked; demote_keyed_jobs; raise_marks; and claims what remains. One claim at a time takes from a queue with
+--             limits; one that would come back with nothing waits for its turn there, 50 ms at the most.
 -- Parameters  incarnation, worker_id: who claims · queues, kinds: served ones, null or empty for all · batch: how many at the
 --             most · lease: how long the claim holds · kind_leases: JSON object from kind to seconds, for those with their own
 --             epoch: as find_epoch; null: any
@@ -13,7 +11,7 @@
 --             with what there is of chain_id, chain_position, timeout (seconds), deadline_in (seconds), traceparent, crashes
 -- Errors      LH001 batch or lease out of range · LH004 as limit_lanes · LH009 the epoch is over: take a new incarnation
 -- Tables      advisory locks of queues, as limit_lanes, jobs (rows locked, locked ones skipped), advisory locks of keys
---             (only tried), rate_buckets as spend_tokens, workers (own row, unless it is locked)
+--             (only tried), rate_buckets as spend_tokens, as raise_marks, workers (own row, unless it is locked)
 create or replace function leasehold.claim_jobs(
     incarnation uuid, worker_id text, queues text[] default null, kinds text[] default null, batch integer default 1,
     lease interval default '60 seconds', kind_leases jsonb default null, epoch bigint default null
@@ -28,6 +26,8 @@ declare
     v_queues  text[] := nullif(claim_jobs.queues, '{}');
     v_kinds   text[] := nullif(claim_jobs.kinds, '{}');
     v_left    integer := claim_jobs.batch;  -- jobs that are still wanted
+    v_index   oid := to_regclass('leasehold.jobs_pending');
+    v_dead    bigint := leasehold.count_dead_entries(v_index);
     v_claimed integer := 0;
     -- The lanes of a round, an array for each column (a record of arrays is slower), and the lanes that gave less than was asked.
     v_lane_queues  text[];
@@ -38,21 +38,16 @@ declare
     v_lane_shared  boolean[];
     v_dry_queues   text[] := '{}';
     v_dry_kinds    text[] := '{}';
-    v_are_many     boolean;
-    v_are_more     boolean;
-    v_are_limited  boolean;
+    v_are_many boolean; v_are_more boolean; v_are_limited boolean; v_are_marked boolean;
     v_busy_queue   text;
-    -- The jobs of a round, by their places in the table: v_places and v_suspects are claimed; v_passed are left out from then
-    -- on. v_from has the position of the lane of each.
-    v_asked   integer;
-    v_places  tid[];
-    v_keyed   tid[];
-    v_keys    text[];
+    -- The jobs of a round, by place: v_places and v_suspects are claimed, v_passed left out from then on; v_from: the lane of each.
+   v_asked   integer; v_places tid[];
+    v_keyed   tid[]; v_keys text[];
     v_from    bigint[];
     v_judged  record;
     v_suspects tid[];
     v_passed  tid[];
-    v_got     integer;
+    v_got      integer;
     v_again    boolean;  -- whether another round may find something
     v_is_swept boolean := false;
     v_is_pressed boolean;  -- null: there are no suspects; true: it takes them although there seemed to be better jobs
@@ -71,7 +66,8 @@ begin
     end if;
     for round in 1 .. 50 loop
         -- Find the lanes. Suspects are lanes of their own, and jobs with a key group, because where groups have limits each group is one.
-        select f.lane_queues, f.lane_kinds, f.lane_classes, f.lane_opened, f.are_more into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared, v_are_more
+        select f.lane_queues, f.lane_kinds, f.lane_classes, f.lane_opened, f.are_more, f.are_marked
+          into v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_shared, v_are_more, v_are_marked
           from leasehold.find_lanes(v_queues, v_kinds, v_dry_queues, v_dry_kinds) f;
         v_busy_queue := null;
         if v_lane_queues is null then
@@ -124,10 +120,12 @@ begin
           into v_places, v_keyed, v_keys, v_from
           from unnest(v_lane_queues, v_lane_kinds, v_lane_classes, v_lane_counts) with ordinality l(queue, kind, class, jobs, position)
          cross join lateral (
-               select j.ctid as place, j.key from leasehold.jobs j
-                where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
-                  and (v_passed is null or j.ctid <> all (v_passed))
-                order by j.priority desc, j.run_at, j.id limit l.jobs for update skip locked) c;
+               (select * from (select j.ctid as place, j.key from leasehold.jobs j
+                where not v_are_marked and j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
+                  and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class and (v_passed is null or j.ctid <> all (v_passed))
+                order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit l.jobs for update skip locked) p)
+               union all
+               (select m.place, m.key from leasehold.list_marked_jobs(l.queue, l.kind, l.class, l.jobs, v_passed, true) m where v_are_marked and l.class is not null)) c;
         if v_are_limited then
             select v_places || coalesce(array_agg(c.place) filter (where c.key is null), '{}'),
                    v_keyed || array_agg(c.place) filter (where c.key is not null), v_keys || array_agg(c.key) filter (where c.key is not null),
@@ -138,7 +136,7 @@ begin
                    select j.ctid as place, j.key from leasehold.jobs j
                     where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind and j.key_group is not null and j.key_group = l.key_group and j.crashes is null
                       and (v_passed is null or j.ctid <> all (v_passed))
-                    order by j.priority desc, j.run_at, j.id limit l.jobs for update skip locked) c;
+                    order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit l.jobs for update skip locked) c;
         end if;
         v_again := v_are_many and coalesce(v_asked, 0) = v_left and coalesce(cardinality(v_from), 0) < v_left;
         if v_again then
@@ -155,11 +153,13 @@ begin
             v_again := v_again or v_judged.demoted > 0 or v_judged.passed is not null;
         end if;
 
-        -- Claim what remains.
-        -- Later than the end of whatever let these jobs through while this claim waited.
+        -- Claim what remains, later than the end of whatever let these jobs through while this claim waited.
         v_now := leasehold.clock();
         if v_are_limited or v_suspects <> '{}' then
             perform leasehold.spend_tokens(v_places || v_suspects, v_now);
+        end if;
+        if leasehold.count_dead_entries(v_index) - v_dead > (case when v_are_marked then 1000 else 5000 end) and v_places <> '{}' then
+            perform leasehold.raise_marks(v_places);
         end if;
         return query
         with claimed as (

@@ -5,7 +5,7 @@
 -- Returns     one row. free: places of the jobs that may be claimed · passed: places of those that are to be left out, null
 --             for none · demoted: how many were
 -- Errors      none
--- Tables      advisory locks of keys (only tried), then jobs
+-- Tables      advisory locks of keys (only tried), then jobs, job_events (insert)
 create or replace function leasehold.demote_keyed_jobs(places tid[], keys text[])
 returns table (free tid[], passed tid[], demoted integer) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
@@ -31,7 +31,9 @@ begin
     ), demoted as (
         update leasehold.jobs j set state = 'waiting'
          where j.ctid = any (array(select g.place from judged g where not g.is_free))
-        returning 1
+        returning j.id, j.attempt
+    ), noted as (
+        insert into leasehold.job_events (job_id, at, event, attempt) select d.id, leasehold.clock(), 'demoted', d.attempt from demoted d
     )
     select coalesce((select array_agg(g.place) from judged g where g.is_free), '{}'), (select count(*) from demoted)
       into free, demoted;

@@ -5,12 +5,13 @@
 --             their queues, which are shared where a queue has no limits.
 -- Parameters  queues, kinds: served ones, null for all · dry_queues, dry_kinds: lanes to leave out
 -- Returns     one row of arrays, null where there are no lanes. queues, kinds, classes: the lanes ·
---             opened: for each whether its queue has no limits and its lock is ours. are_more: not all lanes are among them
+--             opened: for each whether its queue has no limits and its lock is ours. are_more: not all lanes are among them ·
+--             are_marked: there are marks, and list_marked_jobs finds the jobs of a lane
 -- Errors      none
--- Tables      jobs, queues, limits (read), advisory locks of queues (only tried)
+-- Tables      jobs, queues, limits, lane_marks (read), advisory locks of queues (only tried)
 create or replace function leasehold.find_lanes(
     queues text[], kinds text[], dry_queues text[], dry_kinds text[],
-    out lane_queues text[], out lane_kinds text[], out lane_classes integer[], out lane_opened boolean[], out are_more boolean
+    out lane_queues text[], out lane_kinds text[], out lane_classes integer[], out lane_opened boolean[], out are_more boolean, out are_marked boolean
 ) returns record language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -19,6 +20,29 @@ declare
     c_most     constant integer := 128;
     v_first    record;
 begin
+    are_marked := exists (select from leasehold.lane_marks);
+    if are_marked then
+        with lane as materialized (
+            select l.queue_name as queue, l.kind, l.class from leasehold.list_marked_lanes(null, c_most + 1) l
+        ), served as (
+            select l.queue, l.kind, l.class, not exists (select from leasehold.limits m where m.queue = l.queue) as is_free
+              from lane l
+             where (find_lanes.queues is null or l.queue = any (find_lanes.queues)) and (find_lanes.kinds is null or l.kind = any (find_lanes.kinds))
+               and not exists (select from leasehold.queues q where q.queue = l.queue and q.paused_at is not null)
+               and not exists (select from unnest(find_lanes.dry_queues, find_lanes.dry_kinds) d(queue, kind) where d.queue = l.queue and d.kind = l.kind)
+               and l.queue is not null and not (select coalesce(count(*) > c_most or bool_or(e.queue is null), false) from lane e)
+        )
+        select array_agg(s.queue), array_agg(s.kind), array_agg(s.class),
+               array_agg(case when s.is_free then pg_try_advisory_xact_lock_shared(leasehold.open_lock(s.queue)) else false end),
+               (select coalesce(count(*) > c_most or bool_or(e.queue is null), false) from lane e)
+          into lane_queues, lane_kinds, lane_classes, lane_opened, are_more
+          from served s;
+        if are_more then
+            select f.* into lane_queues, lane_kinds, lane_classes, lane_opened, are_more
+              from leasehold.find_some_lanes(find_lanes.queues, find_lanes.kinds, find_lanes.dry_queues, find_lanes.dry_kinds) f;
+        end if;
+        return;
+    end if;
     -- The usual case first, which needs no recursion: one lane, or none.
     select f.queue, f.kind, f.class,
            (select (j.queue, j.kind, coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer)) = (f.queue, f.kind, f.class)

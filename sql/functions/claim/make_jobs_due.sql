@@ -5,7 +5,7 @@
 -- Parameters  batch: how many at the most, 1000 different keys among them · notify: wake idle workers
 -- Returns     how many became due
 -- Errors      none
--- Tables      jobs (rows locked, locked ones skipped), advisory locks of keys (only tried), as promote_waiting_jobs
+-- Tables      jobs (rows locked, locked ones skipped), advisory locks of keys (only tried), job_events (insert), as promote_waiting_jobs
 create or replace function leasehold.make_jobs_due(batch integer default 1000, notify boolean default true)
 returns integer language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -37,12 +37,15 @@ begin
           from (select k.key, pg_try_advisory_xact_lock(leasehold.key_lock(k.key)) as is_mine
                   from (select distinct u.key from unnest(v_place_keys) u(key) where u.key is not null limit 1000) k) t;
         with made as (
-            update leasehold.jobs j set state = case when j.key is null then 'pending' else 'waiting' end
+            update leasehold.jobs j set state = case when j.key is null then 'pending' else 'waiting' end,
+                   pending_at = case when exists (select from leasehold.lane_marks) then v_now end
              where j.ctid = any (array(select p.place
                                          from (select u.place, u.key, lead(u.key) over (partition by u.key order by u.position) is null as is_last
                                                  from unnest(v_places, v_place_keys) with ordinality u(place, key, position)) p
                                         where p.key is null or p.key = any (v_keys) or p.key = any (v_open) and not p.is_last))
-            returning j.queue, j.key
+            returning j.id, j.attempt, j.queue, j.key
+        ), noted as (
+            insert into leasehold.job_events (job_id, at, event, attempt) select m.id, v_now, 'due', m.attempt from made m
         )
         select count(*), array_agg(distinct m.queue) filter (where m.key is null) into v_made, v_queues from made m;
         if v_keys is not null then

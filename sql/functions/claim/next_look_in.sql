@@ -5,7 +5,7 @@
 -- Parameters  queues: those it serves, null or empty for all
 -- Returns     seconds, below 0 when a scheduled job is overdue, null when there is nothing to expect
 -- Errors      none
--- Tables      as next_due_in, workers, limits, rate_buckets, queues, jobs (read, an index entry for each empty bucket)
+-- Tables      jobs (read, one index entry), workers, limits, rate_buckets, queues, jobs (read, an index entry for each empty bucket)
 create or replace function leasehold.next_look_in(queues text[] default null) returns double precision language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off
 set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -14,7 +14,8 @@ declare
     c_heedful constant integer := 32;
     v_now    timestamptz := leasehold.clock();
     v_queues text[] := nullif(next_look_in.queues, '{}');
-    v_due    double precision := leasehold.next_due_in();
+    -- As next_due_in, whose plan Postgres would make anew at each call.
+    v_due    double precision := (select extract(epoch from j.run_at - v_now) from leasehold.jobs j where j.state = 'scheduled' order by j.run_at limit 1);
 begin
     if v_due > 0 and v_due < 3600 and random() * (select count(*) from leasehold.workers w where w.stopped_at is null and w.idle) > c_heedful then
         v_due := null;

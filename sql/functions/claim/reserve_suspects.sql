@@ -45,28 +45,28 @@ begin
         return v_places;
     end if;
     if not reserve_suspects.is_pressed then
-        select b.priority, b.run_at, b.id into v_worst.priority, v_worst.run_at, v_worst.id
+        select b.priority, b.since, b.id into v_worst.priority, v_worst.run_at, v_worst.id
           from unnest(reserve_suspects.queues, reserve_suspects.kinds, reserve_suspects.classes) l(queue, kind, class)
-         cross join lateral (select j.priority, j.run_at, j.id from leasehold.jobs j
+         cross join lateral (select j.priority, coalesce(j.pending_at, j.run_at) as since, j.id from leasehold.jobs j
                               where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
                                 and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
-                              order by j.priority desc, j.run_at, j.id limit reserve_suspects.batch) b
+                              order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit reserve_suspects.batch) b
          where l.class < 2
-         order by b.priority desc, b.run_at, b.id offset reserve_suspects.batch - 1 limit 1;
+         order by b.priority desc, b.since, b.id offset reserve_suspects.batch - 1 limit 1;
     end if;
 
     -- A few more than there is room for, because some may be locked, or kept back by a limit or a key.
     for v_job in
         select c.*
           from unnest(reserve_suspects.queues, reserve_suspects.kinds, reserve_suspects.classes) l(queue, kind, class)
-         cross join lateral (select j.ctid as place, j.priority, j.run_at, j.id, j.queue, j.key, j.key_group, j.crashes from leasehold.jobs j
+         cross join lateral (select j.ctid as place, j.priority, coalesce(j.pending_at, j.run_at) as since, j.id, j.queue, j.key, j.key_group, j.crashes from leasehold.jobs j
                               where j.state = 'pending' and j.queue = l.queue and j.kind = l.kind
                                 and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
-                              order by j.priority desc, j.run_at, j.id limit v_room + 20) c
+                              order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit v_room + 20) c
          where l.class > 1
            and (v_worst.id is null or c.priority > v_worst.priority
-                or c.priority = v_worst.priority and (c.run_at, c.id) < (v_worst.run_at, v_worst.id))
-         order by c.priority desc, c.run_at, c.id limit v_room + 20
+                or c.priority = v_worst.priority and (c.since, c.id) < (v_worst.run_at, v_worst.id))
+         order by c.priority desc, c.since, c.id limit v_room + 20
     loop
         continue when v_job.crashes > 1 and v_held.jobs + cardinality(v_places) > 0;
         select j.ctid into v_place from leasehold.jobs j where j.ctid = v_job.place and j.state = 'pending' for update skip locked;

@@ -6,7 +6,8 @@
 -- Tables      jobs
 create or replace function leasehold.start_jobs(incarnation uuid, job_ids bigint[], attempts integer[])
 returns table (job_id bigint, reason text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := leasehold.clock();
@@ -20,6 +21,9 @@ begin
         returning j.id
     )
     select array_agg(s.id) into v_ids from started s;
+    if cardinality(v_ids) = cardinality(start_jobs.job_ids) then
+        return;
+    end if;
     return query
     select r.job_id, r.reason
       from (select array_agg(c.id) as ids, array_agg(c.attempt) as attempts

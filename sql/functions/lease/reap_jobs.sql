@@ -10,7 +10,7 @@
 --             of its key, failed)
 -- Errors      none
 -- Tables      jobs (rows locked, locked ones skipped; expiry is judged under the lock), as blame_jobs, job_events (insert), as finish_jobs
---             and close_chains, then keys as promote_waiting_jobs; first as take_reap_turn
+--             and close_chains, then keys as promote_waiting_jobs; first as take_reap_turn and look_behind_marks
 create or replace function leasehold.reap_jobs(
     batch integer default 1000, stale_after interval default null, present_for interval default null
 ) returns table (job_id bigint, attempt integer, worker_id text, queue text, state text) language plpgsql
@@ -23,6 +23,9 @@ declare
     v_keys  text[];
 begin
     perform leasehold.take_reap_turn('1 second');
+    if exists (select from leasehold.lane_marks) then
+        perform leasehold.look_behind_marks();
+    end if;
     v_ids := array(select j.id from leasehold.jobs j
                     where j.state in ('claimed', 'running')
                       and (j.lease_expires_at <= v_now or coalesce(j.heartbeat_at, j.claimed_at) < v_now - reap_jobs.stale_after)
@@ -55,6 +58,7 @@ begin
     ), again as (
         update leasehold.jobs j
            set state = case when j.key is null then 'pending' else 'waiting' end, error = e.error, crashes = e.crashes,
+               pending_at = case when exists (select from leasehold.lane_marks) then v_now end,
                spared_attempts = j.spared_attempts + case when e.is_charged then 0 else 1 end, claimed_at = null, started_at = null,
                heartbeat_at = null, lease_expires_at = null, incarnation = null, worker_id = null
           from expired e where j.id = e.id and not e.is_last and j.id = any (v_ids)

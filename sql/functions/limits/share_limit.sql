@@ -13,6 +13,7 @@ set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_gen
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
+    v_is_marked boolean := exists (select from leasehold.lane_marks);
     v_room   integer := share_limit.batch;
     v_limit  leasehold.limits;
     v_bucket leasehold.rate_buckets;
@@ -52,25 +53,29 @@ begin
     v_depth := 2 + 5 * v_room / (4 * greatest(1, cardinality(v_kinds)));
     loop
         with candidate as materialized (
-            select l.position, l.held, l.key_group, least(coalesce(l.room, v_room), v_room) as room, c.priority, c.run_at, c.id
+            select l.position, l.held, l.key_group, least(coalesce(l.room, v_room), v_room) as room, c.priority, c.since, c.id
               from unnest(v_kinds, v_classes, v_groups, v_held, v_rooms) with ordinality l(kind, class, key_group, held, room, position)
              cross join lateral (
-                   (select j.priority, j.run_at, j.id from leasehold.jobs j
-                     where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind
+                   (select j.priority, coalesce(j.pending_at, j.run_at) as since, j.id from leasehold.jobs j
+                     where not v_is_marked and j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind
                        and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = l.class
                        and (share_limit.passed is null or j.ctid <> all (share_limit.passed))
-                     order by j.priority desc, j.run_at, j.id limit least(coalesce(l.room, v_room), v_depth))
+                     order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit least(coalesce(l.room, v_room), v_depth))
                    union all
-                   (select j.priority, j.run_at, j.id from leasehold.jobs j
+                   (select j.priority, coalesce(j.pending_at, j.run_at) as since, j.id from leasehold.jobs j
                      where j.state = 'pending' and j.queue = share_limit.queue and j.kind = l.kind and j.key_group is not null and j.key_group = l.key_group and j.crashes is null
                        and (share_limit.passed is null or j.ctid <> all (share_limit.passed))
-                     order by j.priority desc, j.run_at, j.id limit least(coalesce(l.room, v_room), v_depth))) c
+                     order by j.priority desc, coalesce(j.pending_at, j.run_at), j.id limit least(coalesce(l.room, v_room), v_depth))
+                   union all
+                   (select m.priority, m.since, m.id
+                      from leasehold.list_marked_jobs(share_limit.queue, l.kind, l.class, least(coalesce(l.room, v_room), v_depth), share_limit.passed, false) m
+                     where v_is_marked and l.class is not null)) c
         ), ranked as (
-            select c.*, case when v_fair then row_number() over (partition by c.key_group order by c.priority desc, c.run_at, c.id) end as nth
+            select c.*, case when v_fair then row_number() over (partition by c.key_group order by c.priority desc, c.since, c.id) end as nth
               from candidate c
         ), chosen as (
             select r.position, r.room,
-                   row_number() over (order by r.priority desc, r.held + r.nth, case when v_fair then r.position end, r.run_at, r.id) as rank
+                   row_number() over (order by r.priority desc, r.held + r.nth, case when v_fair then r.position end, r.since, r.id) as rank
               from ranked r
              where r.nth <= r.room or not v_fair
              order by rank limit v_room

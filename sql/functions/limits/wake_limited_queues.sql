@@ -12,7 +12,8 @@ declare
 begin
     v_queues := array(select q.queue from (select distinct u.queue from unnest(wake_limited_queues.queues) u(queue)) q
                        where exists (select from leasehold.limits l where l.queue = q.queue and l.max_running is not null)
-                         and (select j.id from leasehold.jobs j where j.state = 'pending' and j.queue = q.queue limit 1) is not null);
+                         and (exists (select from leasehold.lane_marks)
+                              or (select j.id from leasehold.jobs j where j.state = 'pending' and j.queue = q.queue limit 1) is not null));
     return case when v_queues = '{}' then 0 else leasehold.wake_idle_workers(v_queues) end;
 end
 $$;

@@ -50,8 +50,8 @@ begin
              cross join lateral (select j.ctid as place, j.run_at, j.id from leasehold.jobs j
                                   where j.state = 'pending' and j.queue = v_queue.queue and j.kind = s.kind
                                     and coalesce((j.crashes > 1)::integer + 2, (j.key_group is not null)::integer) = s.class
-                                    and j.priority = s.priority and j.run_at <= v_now - v_queue.ageing
-                                  order by j.run_at, j.id limit age_jobs.batch) c
+                                    and j.priority = s.priority and coalesce(j.pending_at, j.run_at) <= v_now - v_queue.ageing
+                                  order by coalesce(j.pending_at, j.run_at), j.id limit age_jobs.batch) c
              where s.priority < t.priority
              order by c.run_at, c.id limit age_jobs.batch
         ), locked as materialized (
@@ -59,7 +59,8 @@ begin
         )
         update leasehold.jobs j
            set priority = least(t.priority::bigint, j.priority + least(v_queue.spans,
-                                  floor(extract(epoch from v_now - j.run_at) / extract(epoch from v_queue.ageing))::bigint))::integer
+                                  floor(extract(epoch from v_now - j.run_at) / extract(epoch from v_queue.ageing))::bigint))::integer,
+               pending_at = case when exists (select from leasehold.lane_marks) then v_now end
           from top t where j.ctid = any (array(select l.place from locked l));
         get diagnostics v_count = row_count;
         v_raised := v_raised + v_count;

@@ -57,7 +57,7 @@ begin
     ), again as (
         update leasehold.jobs j
            set state = case when v.run_at > v_now then 'scheduled' when j.key is null then 'pending' else 'waiting' end,
-               run_at = v.run_at, error = v.error,
+               run_at = v.run_at, pending_at = null, error = v.error,
                crashes = v.crashes, claimed_at = null, started_at = null, heartbeat_at = null,
                lease_expires_at = null, incarnation = null, worker_id = null
           from verdict v where j.id = v.id and not v.is_last and j.id = any (fail_jobs.job_ids)

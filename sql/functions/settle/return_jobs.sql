@@ -1,13 +1,14 @@
 -- Purpose     Put held jobs back without counting the attempt: at once (release: it never started) or later
 --             (reschedule).
 -- Parameters  incarnation, job_ids, attempts: the identities · delays: seconds from now, for each · event: released or
---             rescheduled · reasons: one for each, or null
+--             rescheduled · reasons: one for each, or null · run_ats: times instead of delays, for those that have one; or null
 -- Returns     only the refused ones, with the reason; busy is one whose row another session holds, to be sent again; so is one that
 --             was taken away and is blamed still because of that
 -- Errors      55P03 another session holds something else that one of them needs for half a second: send them apart
 -- Tables      jobs (in id order), job_events (insert), keys as promote_waiting_jobs, then as return_tokens, clear_suspects
 create or replace function leasehold.return_jobs(
-    incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[]
+    incarnation uuid, job_ids bigint[], attempts integer[], delays double precision[], event text, reasons text[],
+    run_ats timestamptz[] default null
 ) returns table (job_id bigint, reason text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
@@ -20,17 +21,20 @@ declare
     v_blamed bigint[];
 begin
     with chosen as materialized (
-        select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason, v_now + make_interval(secs => least(greatest(0, r.delay), leasehold.longest_time())) as run_at,
-               coalesce(r.delay, 0) > 0 as is_later
-          from (select * from unnest(return_jobs.job_ids, return_jobs.attempts, return_jobs.delays, return_jobs.reasons)
-                       r(id, attempt, delay, reason) order by r.id) r
+        select j.id, j.worker_id, j.claimed_at, j.started_at, r.reason,
+               least(coalesce(r.run_at, v_now + make_interval(secs => least(greatest(0, r.delay), leasehold.longest_time()))),
+                     v_now + make_interval(secs => leasehold.longest_time())) as run_at,
+               coalesce(r.run_at > v_now, r.delay > 0, false) as is_later
+          from (select * from unnest(return_jobs.job_ids, return_jobs.attempts, return_jobs.delays, return_jobs.reasons, return_jobs.run_ats)
+                       r(id, attempt, delay, reason, run_at) order by r.id) r
           join leasehold.jobs j on j.id = r.id
          where j.attempt = r.attempt and j.incarnation = return_jobs.incarnation and j.id = any (return_jobs.job_ids)
            for update of j skip locked
     ), put_back as (
         update leasehold.jobs j
            set state = case when c.is_later then 'scheduled' when j.key is null then 'pending' else 'waiting' end,
-               run_at = case when c.is_later then c.run_at else j.run_at end, spared_attempts = j.spared_attempts + 1,
+               run_at = case when c.is_later then c.run_at else j.run_at end, pending_at = case when exists (select from leasehold.lane_marks) then v_now end,
+               spared_attempts = j.spared_attempts + 1,
                claimed_at = null, started_at = null, heartbeat_at = null, lease_expires_at = null, incarnation = null, worker_id = null
           from chosen c where j.id = c.id and j.id = any (return_jobs.job_ids)
         returning j.id, j.attempt, j.key, j.queue, j.key_group, c.reason, c.worker_id, c.claimed_at, c.started_at

@@ -9,7 +9,7 @@
 -- Errors      none
 -- Tables      workers, jobs (read: an index entry for each pending kind and each held job)
 create or replace function leasehold.list_workers(stopped boolean default false) returns setof leasehold.all_workers language sql volatile
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 select * from leasehold.all_workers w
  where list_workers.stopped or (w.stopped_at is null and w.silent_for < 86400)
  order by w.stopped_at nulls first, w.worker_id, w.started_at

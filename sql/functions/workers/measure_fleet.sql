@@ -1,7 +1,8 @@
 -- Purpose     Show how the fleet fares, in one row: for metrics, and for views that refresh every second.
 -- Parameters  none
 -- Returns     ready, paused, draining, stale: workers by state (as list_workers); backing_off: those that claim nothing for now
---             deaf: alive without listening, so they poll · slots: of ready workers · held_jobs: claimed and running
+--             deaf: alive without listening, so they poll; workers that did not say how often they beat have no listener, as those
+--             over HTTP, and are none of them · slots: of ready workers · held_jobs: claimed and running
 --             overdue_jobs: whose lease has run out and nobody has taken them back · lost_jobs, lost_wake_ups: taken back from
 --             the workers that are still known, and what those found by themselves
 -- Errors      none
@@ -13,7 +14,7 @@ set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqsca
 with moment as (
     select leasehold.clock() as now
 ), fleet as materialized (
-    select w.state, leasehold.is_alive(w, m.now) as is_alive, w.backoff, w.listening, w.slots
+    select w.state, leasehold.is_alive(w, m.now) as is_alive, w.backoff, w.listening or w.heartbeat_seconds is null as hears, w.slots
       from leasehold.workers w cross join moment m where w.stopped_at is null
 ), held as (
     select count(*) as jobs, count(*) filter (where j.lease_expires_at < m.now) as overdue
@@ -21,7 +22,7 @@ with moment as (
 )
 select count(*) filter (where f.is_alive and f.state = 'ready'), count(*) filter (where f.is_alive and f.state = 'paused'),
        count(*) filter (where f.is_alive and f.state = 'draining'), count(*) filter (where not f.is_alive),
-       count(*) filter (where f.is_alive and f.backoff is not null), count(*) filter (where f.is_alive and not f.listening),
+       count(*) filter (where f.is_alive and f.backoff is not null), count(*) filter (where f.is_alive and not f.hears),
        coalesce(sum(f.slots) filter (where f.is_alive and f.state = 'ready'), 0),
        (select h.jobs from held h), (select h.overdue from held h),
        (select coalesce(sum(w.lost_jobs), 0)::bigint from leasehold.workers w), (select coalesce(sum(w.lost_wake_ups), 0)::bigint from leasehold.workers w)

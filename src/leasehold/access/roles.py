@@ -47,65 +47,93 @@ QUERY_FUNCTIONS = frozenset({"read_schedule_rows"})
 """What the role `query` owns, so that it runs with that role's rights for every caller."""
 
 FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
+    "owner": names("""
+        define_source guard_source make_plain_job wake_plain_jobs
+    """),
     "producer": names("""
-        enqueue_job enqueue_jobs wake_idle_workers
+        enqueue_job enqueue_jobs enqueue_with_times wake_idle_workers
     """),
     "waiter": names("""
         watch_chains
     """),
     "worker": names("""
-        acknowledge_command adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs
-        continue_jobs fail_jobs find_epoch get_job_blockers get_job_timeline heartbeat_worker held_jobs list_row_holders
-        list_unblocked_jobs next_claim_in next_look_in reap_jobs register_worker release_jobs renew_leases report_losses
-        report_progress reschedule_jobs start_jobs stop_worker take_reap_turn write_job_logs
+        acknowledge_command add_payload adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job
+        declare_kinds
+        complete_jobs continue_jobs fail_jobs find_epoch get_job_blockers get_job_timeline get_payload
+        heartbeat_worker held_jobs list_payloads list_row_holders list_unblocked_jobs look_for_work name_payload next_claim_in
+        next_look_in reap_jobs register_worker release_jobs renew_leases report_losses report_progress reschedule_jobs
+        start_jobs stop_worker take_reap_turn write_job_logs
+        count_identities return_identity take_identity
     """),
     "maintainer": names("""
-        age_jobs close_minutes declare_schedule drop_full_buckets drop_old_partitions drop_old_rollups drop_old_rows
-        drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs find_epoch fire_schedules list_due_schedules
-        list_stuck_leases lock_schedule_query make_jobs_due measure_depths next_due_in next_expiry_in next_tick_in
-        orphan_schedules plan_schedules promote_stranded_jobs read_schedule_rows reap_jobs stop_lost_sessions
-        unblock_stranded_jobs
+        age_jobs close_minutes declare_schedule delete_payloads drop_full_buckets drop_old_partitions drop_old_rollups
+        drop_old_rows drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs expire_old_payloads
+        find_epoch fire_schedules list_due_schedules list_stuck_leases lock_schedule_query make_jobs_due
+        measure_depths measure_finished
+        next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules promote_stranded_jobs
+        read_schedule_rows reap_jobs stop_lost_sessions unblock_stranded_jobs
     """),
     "reader": names("""
         audit_jobs bucket_bounds count_changes count_jobs describe_schedule desired_workers explain_job find_page_end
         get_capacity get_chain get_chains get_command get_horizon get_job get_job_blockers get_job_errors get_job_logs
-        get_job_progress get_job_timeline get_last_completion get_rates get_schedule get_totals get_worker is_alive
-        list_arrivals list_blocked_jobs list_capacity list_chain_jobs list_chains list_changes list_commands list_epochs
-        list_failures list_jobs list_key_jobs list_limits list_oldest_ready list_queue_depths list_queues list_recent_jobs
-        list_rollups list_schedule_ticks list_schedules list_stuck_leases list_unclaimed_kinds list_wait_circles
-        list_waiting_chains list_workers measure_capacity measure_fleet measure_flow measure_hour name_worker workers_needed
+        get_job_progress get_job_timeline get_last_completion get_payload get_rates get_schedule get_totals get_worker
+        is_alive list_arrivals list_blocked_jobs list_capacity list_chain_graph list_chain_jobs list_chains list_changes
+        list_commands list_epochs list_failure_groups list_failures list_group_failures list_jobs list_key_jobs list_limits
+        list_kinds list_oldest_ready list_payloads
+        list_queue_depths list_queues list_recent_jobs list_rollups list_schedule_ticks list_schedules
+        list_stuck_leases list_unclaimed_kinds list_wait_circles list_waiting_chains list_workers measure_capacity
+        measure_fleet measure_flow measure_hour name_worker workers_needed
+        count_identities list_identities
+        explain_queue list_key_groups list_latest_ticks list_leases list_slow_queues list_stuck_keys measure_history
+        list_sources
+        is_small list_minutes list_new_logs list_progress list_schedule_marks
     """),
     "operator": names("""
-        acknowledge_command cancel_chain cancel_job cancel_jobs close_audit command_worker complete_chain complete_schedule
-        create_schedule create_token declare_schedule delete_chain delete_job delete_jobs delete_schedule disable_schedule
-        drop_limit edit_job enable_schedule enqueue_for_keys find_token generate_jobs heartbeat_worker list_audit
-        list_tokens lock_job pause_queue read_schedule_rows recover_stale_jobs refuse_schedule register_worker repair_fault
-        repair_jobs reset_schedule resume_queue retry_job retry_jobs revoke_token set_ageing set_limit stop_worker
-        trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs update_schedule wake write_audit
+        acknowledge_command add_payload cancel_chain cancel_job cancel_jobs close_audit close_session command_worker
+        complete_chain complete_schedule create_schedule create_session create_token declare_kinds declare_schedule delete_chain
+        delete_job delete_jobs delete_payloads delete_schedule disable_schedule drop_kind drop_limit edit_job enable_schedule
+        enqueue_for_keys enqueue_for_rows expire_payloads find_token generate_jobs heartbeat_worker list_audit list_orphan_files
+        list_tokens lock_job name_payload pause_queue payload_patience read_schedule_rows recover_stale_jobs
+        refuse_schedule register_worker repair_fault repair_jobs reset_schedule resume_queue retry_job retry_jobs
+        revoke_token set_ageing set_limit stop_worker trigger_job trigger_jobs trigger_schedule trigger_scheduled_jobs
+        update_schedule wake write_audit
+        add_identity retire_identity return_identity take_identity
+        move_jobs move_schedules plan_move refill_jobs seal_source
     """),
     "scaler": names("""
-        desired_workers get_capacity is_alive list_capacity list_queue_depths measure_capacity measure_hour workers_needed
+        desired_workers get_capacity is_alive list_capacity list_queue_depths measure_capacity measure_hour
+        workers_needed
     """),
 }
 
 INTERNAL = names("""
     add_blockers add_histograms add_jobs add_rollups apply_continuations apply_unique_jobs blame_jobs bucket_level
     bucket_of chain_jobs chain_tail change_jobs claim_unique_jobs claim_unique_keys clear_suspects close_chains
-    count_jobs_ahead demote_keyed_jobs describe_error describe_links describe_row_holders describe_waiters
-    desired_slots epoch_mark excuse_jobs explain_blocked_job explain_finished_job explain_held_job explain_key
-    explain_limits explain_pending_job explain_waiting_job find_faults find_lanes find_schedule find_servers
-    find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker is_bound is_epoch_over is_over
-    is_schedule_busy is_small is_stranger key_lock limit_lanes list_open_groups list_partitions list_ready_kinds
-    lock_chains lock_queue longest_time make_histogram make_summaries make_tick_jobs measure_percentile measure_rate
-    most_crashes name_idle_workers name_job name_refusals name_unique_key open_lock promote_waiting_jobs queue_lock
-    read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain refuse_continuation refuse_epoch
-    refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs reserve_suspects retry_delay
-    return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets share_batch share_limit
-    spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch write_minutes
+    count_dead_entries count_jobs_ahead demote_keyed_jobs derive_key describe_error describe_links describe_row_holders
+    describe_waiters desired_slots enqueue_once epoch_mark excuse_jobs explain_blocked_job explain_finished_job
+    explain_held_job explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_lanes
+    find_failures name_failure
+    find_schedule find_servers find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker is_bound
+    is_epoch_over is_over is_schedule_busy is_stranger key_lock limit_lanes list_marked_jobs
+    list_marked_lanes list_open_groups list_partitions list_ready_kinds lock_chains lock_queue longest_time
+    look_behind_marks make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes
+    name_idle_workers name_job name_refusals name_unique_key open_lock promote_waiting_jobs queue_lock raise_marks
+    read_simple_jobs read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain
+    refuse_continuation refuse_epoch refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs
+    reserve_suspects retry_delay return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets
+    share_batch share_limit spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch
+    write_minutes
+    is_leased
+    fill_jobs is_easy make_easy_args refuse_args refuse_kind refuse_value
+    find_source read_payload read_source_rows refuse_mapping
 """)
 
 SCALER_VIEWS = ("v_worker_capacity",)
-SECRET_COLUMNS: Mapping[str, tuple[str, ...]] = {"api_tokens": ("hash",)}
+SECRET_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "api_tokens": ("hash",),
+    "api_sessions": ("hash",),
+    "egress_identities": ("proxy_password",),
+}
 """What not even a reader may see."""
 
 

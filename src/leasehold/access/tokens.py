@@ -13,6 +13,8 @@ import zlib
 from typing import Final
 
 HEAD: Final = "lh_"
+SESSION_HEAD: Final = "ls_"
+SETTINGS_SESSION_HEAD: Final = "lt_"
 SECRET_LENGTH: Final = 43
 CHECKSUM_LENGTH: Final = 6
 LENGTH: Final = len(HEAD) + SECRET_LENGTH + CHECKSUM_LENGTH
@@ -29,8 +31,20 @@ def make_token() -> str:
 
 def is_token(text: str) -> bool:
     """Whether `text` could be a token of ours; says nothing about whether it is a good one."""
-    body, checksum = text[:-CHECKSUM_LENGTH], text[-CHECKSUM_LENGTH:]
-    return len(text) == LENGTH and text.startswith(HEAD) and text.isascii() and checksum == _checksum(body)
+    return len(text) == LENGTH and text.startswith(HEAD) and _is_whole(text)
+
+
+def make_session(*, of_settings: bool = False) -> str:
+    """The secret of a new session of a browser: as a token, with another head. `of_settings`: it showed the token of the
+    settings."""
+    body = (SETTINGS_SESSION_HEAD if of_settings else SESSION_HEAD) + _base62(secrets.randbits(256), SECRET_LENGTH)
+    return body + _checksum(body)
+
+
+def is_session(text: str, *, of_settings: bool | None = None) -> bool:
+    """Whether `text` could be the secret of a session; `of_settings`: of this sort."""
+    heads = {True: (SETTINGS_SESSION_HEAD,), False: (SESSION_HEAD,), None: (SESSION_HEAD, SETTINGS_SESSION_HEAD)}
+    return len(text) == LENGTH and any(text.startswith(head) for head in heads[of_settings]) and _is_whole(text)
 
 
 def hash_token(token: str) -> bytes:
@@ -41,6 +55,10 @@ def hash_token(token: str) -> bytes:
 def prefix_of(token: str) -> str:
     """How it begins, so that people recognise it; the rest stays 220 bits of chance."""
     return token[:SHOWN]
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text[-CHECKSUM_LENGTH:] == _checksum(text[:-CHECKSUM_LENGTH])
 
 
 def _base62(number: int, length: int) -> str:

@@ -14,7 +14,8 @@ from leasehold.events import Event
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.kinds.kind import RUNS, Kind, Runs
+from leasehold.jobs.kinds.flavours import APP_RUNS, RUNS, AppRuns, Runs, chosen_runs
+from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.kind_options import CheckedKindOptions, KindOptions, checked_options
 from leasehold.jobs.kinds.middleware import EnqueueMiddleware, Middleware
 from leasehold.observability.observers import Observers
@@ -34,21 +35,34 @@ class KindDecorator(Protocol):
     """
 
     @overload
-    def __call__(self, function: Callable[Concatenate[Job, P], Awaitable[R | ContinueWith[R]]]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[Concatenate[Job, P], Awaitable[ContinueWith[R]]], /) -> Kind[P, R]: ...
     @overload
-    def __call__(self, function: Callable[P, Awaitable[R | ContinueWith[R]]]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[P, Awaitable[ContinueWith[R]]], /) -> Kind[P, R]: ...
     @overload
-    def __call__(self, function: Callable[Concatenate[Job, P], R | ContinueWith[R]]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[Concatenate[Job, P], Awaitable[R | ContinueWith[R]]], /) -> Kind[P, R]: ...
     @overload
-    def __call__(self, function: Callable[P, R | ContinueWith[R]]) -> Kind[P, R]: ...
+    def __call__(self, function: Callable[P, Awaitable[R | ContinueWith[R]]], /) -> Kind[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[Job, P], ContinueWith[R]], /) -> Kind[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, ContinueWith[R]], /) -> Kind[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[Job, P], R | ContinueWith[R]], /) -> Kind[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R | ContinueWith[R]], /) -> Kind[P, R]: ...
 
 
 class App(AppSchedules):
     """Handlers by kind. A worker runs an app; a client with an app checks what it enqueues.
 
     Args:
+        runs: how the handlers run that do not say it themselves. `trio` or `asyncio` for each `async def`, and a thread for
+            each `def`; with `thread`, an `async def` has to say which of the two it is written for.
         middlewares: functions around the attempts of all kinds, outermost first.
         version: the version of your code, shown for each worker.
+
+    Raises:
+        BadInput: there is no such `runs`, or what should be a middleware is none.
 
     Example:
         >>> app = App()
@@ -59,11 +73,15 @@ class App(AppSchedules):
         'greet'
     """
 
-    def __init__(self, *, middlewares: Sequence[Middleware] = (), version: str | None = None) -> None:
+    def __init__(
+        self, *, runs: AppRuns = "trio", middlewares: Sequence[Middleware] = (), version: str | None = None
+    ) -> None:
         super().__init__()
+        validation.check_choice("runs of an app", runs, APP_RUNS)
         if version is not None and not isinstance(cast("object", version), str):
             raise validation.refusal("version", "text", version)
         validation.check_middlewares(middlewares)
+        self.runs: AppRuns = runs
         self.version = version
         self._origins: dict[Kind[..., Any], App] = {}
         self._middlewares = list(middlewares)
@@ -72,9 +90,17 @@ class App(AppSchedules):
         self.observers = Observers()
 
     @overload
+    def kind(self, function: Callable[Concatenate[Job, P], Awaitable[ContinueWith[R]]], /) -> Kind[P, R]: ...
+    @overload
+    def kind(self, function: Callable[P, Awaitable[ContinueWith[R]]], /) -> Kind[P, R]: ...
+    @overload
     def kind(self, function: Callable[Concatenate[Job, P], Awaitable[R | ContinueWith[R]]], /) -> Kind[P, R]: ...
     @overload
     def kind(self, function: Callable[P, Awaitable[R | ContinueWith[R]]], /) -> Kind[P, R]: ...
+    @overload
+    def kind(self, function: Callable[Concatenate[Job, P], ContinueWith[R]], /) -> Kind[P, R]: ...
+    @overload
+    def kind(self, function: Callable[P, ContinueWith[R]], /) -> Kind[P, R]: ...
     @overload
     def kind(self, function: Callable[Concatenate[Job, P], R | ContinueWith[R]], /) -> Kind[P, R]: ...
     @overload
@@ -98,8 +124,8 @@ class App(AppSchedules):
     ) -> Any:
         """Register a handler. `@app.kind` is the same as `@app.kind()`.
 
-        An `async def` runs under trio, a `def` in a thread. Use `runs="asyncio"` for asyncio code and `runs="process"` for a
-        `def` that keeps a CPU busy.
+        An `async def` runs as the app says, under trio if it says nothing; a `def` runs in a thread. Use `runs="asyncio"` for
+        asyncio code and `runs="process"` for a `def` that keeps a CPU busy.
 
         Args:
             name: the name of the kind; the name of the function if not given.
@@ -127,7 +153,7 @@ class App(AppSchedules):
             own = name if isinstance(name, str) else getattr(function, "__name__", None)
             if own is None:
                 raise BadInput(f"{function!r:.100} has no name; give its kind one, as in app.kind('send')")
-            made: Kind[..., Any] = Kind(own, function, runs, checked)
+            made: Kind[..., Any] = Kind(own, function, runs or chosen_runs(self.runs, own, function), checked)
             self.add(made)
             return made
 
@@ -136,7 +162,7 @@ class App(AppSchedules):
     def default_handler(self, function: Callable[[Job, dict[str, Any]], Any]) -> Callable[[Job, dict[str, Any]], Any]:
         """Register the handler of all kinds without one of their own. It is called with the job and its args as a dict."""
 
-        self.default = FreeKind("*", function, None, CheckedKindOptions())
+        self.default = FreeKind("*", function, chosen_runs(self.runs, "*", function), CheckedKindOptions())
         return function
 
     def add(self, kind: Kind[..., Any]) -> None:
@@ -218,6 +244,8 @@ class App(AppSchedules):
 
 class FreeKind(Kind[..., Any]):
     """A handler that takes the job and any args as a dict: the default handler, `echo`."""
+
+    takes_any_args = True
 
     def decode(self, encoded: bytes | str) -> dict[str, Any]:
         """All args, under the name of the one parameter of the handler. Raises InvalidArgs."""

@@ -149,19 +149,20 @@ def _percentile_ahead(load: QueueLoad, slots: int, horizon: float, share: float)
     if load.run_seconds <= 0:
         return 0.0
     low, high = 0.0, 1.0
-    while _longer(load, slots, horizon, high) > (1 - share) * jobs:
+    waiting = erlang_c(slots, load.offered)
+    while _longer(load, slots, horizon, high, waiting) > (1 - share) * jobs:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        if _longer(load, slots, horizon, middle) > (1 - share) * jobs:
+        if _longer(load, slots, horizon, middle, waiting) > (1 - share) * jobs:
             low = middle
         else:
             high = middle
     return high
 
 
-def _longer(load: QueueLoad, slots: int, horizon: float, wait: float) -> float:
-    """How many of these jobs wait longer than that."""
+def _longer(load: QueueLoad, slots: int, horizon: float, wait: float, waiting: float) -> float:
+    """How many of these jobs wait longer than that. `waiting`: the share that waits at all, on the long run."""
     pace = slots / load.run_seconds
     ahead = _behind(load, slots)
     of_backlog = max(0.0, ahead - wait * pace)
@@ -171,5 +172,5 @@ def _longer(load: QueueLoad, slots: int, horizon: float, wait: float) -> float:
         return of_backlog + load.arrivals_per_second * max(0.0, horizon - max(0.0, reached))
     drained = min(horizon, ahead / -growth)
     behind_it = min(drained, max(0.0, (ahead - wait * pace) / -growth))
-    tail = erlang_c(slots, load.offered) * exp(-min(700.0, wait * _decay(load, slots)))
+    tail = waiting * exp(-min(700.0, wait * _decay(load, slots)))
     return of_backlog + load.arrivals_per_second * (behind_it + (horizon - drained) * tail)

@@ -96,6 +96,15 @@ class CapacityPlan(msgspec.Struct, frozen=True, kw_only=True):
     scenarios: list[Scenario]
 
 
+class QueueMinute(msgspec.Struct, frozen=True, kw_only=True):
+    """How many jobs of a queue came, and how many ended in any way, in a minute."""
+
+    queue: str
+    starts_at: datetime
+    arrivals: int
+    ended: int
+
+
 class Rollup(msgspec.Struct, frozen=True, kw_only=True):
     """What happened in a queue in one minute, or, of more than two days ago, in one hour.
 
@@ -141,6 +150,25 @@ class QueueRates(msgspec.Struct, frozen=True, kw_only=True):
     average_run: float | None
     p50_wait: float | None
     p95_wait: float | None
+    p50_run: float | None
+    p95_run: float | None
+
+
+class HistoryStep(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened in a queue in the `seconds` from `at` on. Waits and run times are seconds, None where nothing ended."""
+
+    at: datetime
+    seconds: float
+    arrivals: int
+    starts: int
+    completed: int
+    failed: int
+    cancelled: int
+    retries: int
+    average_wait: float | None
+    p50_wait: float | None
+    p95_wait: float | None
+    average_run: float | None
     p50_run: float | None
     p95_run: float | None
 

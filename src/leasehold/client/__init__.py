@@ -5,7 +5,7 @@
 by `Client` and `open_client`; actors do not come in. Start with `client.py`.
 """
 
-from leasehold.client.client import Client
+from leasehold.client.client import Client, sources_of
 from leasehold.client.opening import open_client
 
-__all__ = ["Client", "open_client"]
+__all__ = ["Client", "open_client", "sources_of"]

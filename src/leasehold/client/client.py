@@ -7,27 +7,31 @@ from functools import cached_property
 from typing import TypeVar
 
 from leasehold.app import App
+from leasehold.asks import jobs
+from leasehold.client.convoy import Convoy
 from leasehold.client.core import Core
 from leasehold.client.enqueues import Enqueues
-from leasehold.client.ids import checked_id
 from leasehold.client.nouns.capacity import Capacity
 from leasehold.client.nouns.chains import Chains
 from leasehold.client.nouns.changes import Changes
 from leasehold.client.nouns.commands import Commands
+from leasehold.client.nouns.egress import Identities
 from leasehold.client.nouns.jobs.jobs import Jobs
+from leasehold.client.nouns.jobs.kinds import Kinds
 from leasehold.client.nouns.metrics import Metrics
+from leasehold.client.nouns.payloads import Payloads
 from leasehold.client.nouns.queues import Queues
 from leasehold.client.nouns.schedules.schedules import Schedules
+from leasehold.client.nouns.sources import Sources
 from leasehold.client.nouns.tokens import Tokens
 from leasehold.client.nouns.workers import Workers
 from leasehold.client.transactions import Transactions
 from leasehold.client.waits import Waits
 from leasehold.database import Caller
-from leasehold.database.rows import from_row
-from leasehold.errors import UnknownJob
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.kinds.middleware import EnqueueMiddleware
 from leasehold.notify.doorbell import Doorbell
+from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import JobRecord
 
 E = TypeVar("E", bound=Event)
@@ -42,18 +46,28 @@ class Client(Enqueues, Waits, Transactions):
             (`echo`, `dummy`).
         doorbell: when given, workers are woken after the commit instead of by NOTIFY inside it.
         listens: whether `wait` may open a connection that listens; without, it polls.
+        convoy: when given, single jobs that are enqueued at the same time share a statement.
+        payloads: where payloads lie; `open_client` takes a folder or an address.
 
     Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
     `leasehold migrate` has not been run.
     """
 
     def __init__(
-        self, database: Caller, *, app: App | None = None, doorbell: Doorbell | None = None, listens: bool = True
+        self,
+        database: Caller,
+        *,
+        app: App | None = None,
+        doorbell: Doorbell | None = None,
+        listens: bool = True,
+        convoy: Convoy | None = None,
+        payloads: PayloadOptions | None = None,
     ) -> None:
-        super().__init__(Core(database, app=app, doorbell=doorbell, listens=listens))
+        super().__init__(Core(database, app=app, doorbell=doorbell, listens=listens, convoy=convoy, payloads=payloads))
 
     async def get(self, job_id: int) -> JobRecord:
-        """Return one job.
+        """Return one job. Args and an output that lie in the payload store are loaded, where this client has the store;
+        elsewhere a claim check stands in their place (docs/payloads.md).
 
         Example:
             job = await client.get(42)
@@ -61,11 +75,9 @@ class Client(Enqueues, Waits, Transactions):
 
         Raises:
             UnknownJob: no job has this id.
+            PayloadMissing, PayloadDamaged, StoreUnavailable: args or output cannot be loaded.
         """
-        rows = await self._database.call("get_job", checked_id(job_id))
-        if not rows:
-            raise UnknownJob(f"there is no job {job_id}")
-        return from_row(JobRecord, rows[0])
+        return await self._core.locker.filled(await self._ask(jobs.get_job(job_id)))
 
     async def cancel(self, job_id: int, reason: str | None = None) -> str:
         """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
@@ -78,7 +90,7 @@ class Client(Enqueues, Waits, Transactions):
             UnknownJob: no job has this id.
             WrongState: the job has finished.
         """
-        was = str(await self._database.call_value("cancel_job", checked_id(job_id), reason))
+        was = await self._ask(jobs.cancel_job(job_id, reason))
         if JobCancelled in self._core.observers.heard:
             self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
@@ -91,7 +103,7 @@ class Client(Enqueues, Waits, Transactions):
             WrongState: the job is ready, a worker holds it, or it has completed.
             UniqueConflict: another job has its unique key by now.
         """
-        state = str(await self._database.call_value("retry_job", checked_id(job_id)))
+        state = await self._ask(jobs.retry_job(job_id))
         if JobRequeued in self._core.observers.heard:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state
@@ -122,6 +134,11 @@ class Client(Enqueues, Waits, Transactions):
         return Jobs(self._core)
 
     @cached_property
+    def kinds(self) -> Kinds:
+        """Kinds of jobs, as the catalogue has them: `await client.kinds.get("charge")`."""
+        return Kinds(self._core)
+
+    @cached_property
     def chains(self) -> Chains:
         """Chains of jobs: `await client.chains.get(42)`."""
         return Chains(self._core)
@@ -130,6 +147,11 @@ class Client(Enqueues, Waits, Transactions):
     def schedules(self) -> Schedules:
         """Schedules, which make jobs by the clock: `await client.schedules.list()`."""
         return Schedules(self._core)
+
+    @cached_property
+    def egress(self) -> Identities:
+        """Identities under which jobs call servers of others: `await client.egress.list()`."""
+        return Identities(self._core)
 
     @cached_property
     def queues(self) -> Queues:
@@ -162,6 +184,16 @@ class Client(Enqueues, Waits, Transactions):
         return Changes(self._core)
 
     @cached_property
+    def payloads(self) -> Payloads:
+        """What is too large for a row: `await client.payloads.save(pages, kind="catalogue", key="shop 7")`."""
+        return Payloads(self._core)
+
+    @cached_property
     def tokens(self) -> Tokens:
         """Bearer tokens of the gateway: `await client.tokens.list()`."""
         return Tokens(self._core)
+
+
+def sources_of(client: Client) -> Sources:
+    """Other queues that move in: `await sources_of(client).plan()`. It is no noun of the client, for nobody needs it afterwards."""
+    return Sources(client._core)  # pyright: ignore[reportPrivateUsage]

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from leasehold.app import App
-from leasehold.app.builtin import find_kind
+from leasehold.app.builtin import find_kind, knows
+from leasehold.asks.ask import Ask
+from leasehold.asks.enqueueing import JobBatch, read_enqueued
+from leasehold.client.convoy import Convoy
+from leasehold.client.driver_transaction import DriverTransaction
 from leasehold.client.waiting.ends import ChainEnds
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction
 from leasehold.database.hooks import Hooks
-from leasehold.errors import BadInput, NoTransaction
-from leasehold.jobs.enqueueing.encoding import check_job
+from leasehold.drivers.finding import find_adapter, refused_connection
+from leasehold.errors import NoTransaction
+from leasehold.jobs.enqueueing.encoding import check_job, encode_document
 from leasehold.jobs.kinds.kind import Kind
 from leasehold.jobs.kinds.middleware import EnqueueMiddleware
 from leasehold.jobs.producing.new_job import NewJob
 from leasehold.notify.doorbell import Doorbell
 from leasehold.observability.observers import Observers
+from leasehold.observability.request_context import current_actor
+from leasehold.payloads.archive import Archive
+from leasehold.payloads.claims.locker import Locker
+from leasehold.payloads.options import PayloadOptions
+from leasehold.records.jobs import EnqueuedJob
+
+T = TypeVar("T")
 
 
 class Core:
@@ -26,21 +38,44 @@ class Core:
         database: makes the calls. app: checks jobs and brings its middlewares and events; None without one.
         doorbell: wakes workers after the commit; None: the database does it inside the transaction.
         middlewares: go around what this client enqueues, inside those of the app.
+        payloads: where payloads lie.
         observers: hear the events of this client; with an app they are the app's.
+        convoy: sends single jobs that are enqueued at the same time together; None: each goes alone.
     """
 
-    def __init__(self, database: Caller, *, app: App | None, doorbell: Doorbell | None, listens: bool) -> None:
+    def __init__(
+        self,
+        database: Caller,
+        *,
+        app: App | None,
+        doorbell: Doorbell | None,
+        listens: bool,
+        convoy: Convoy | None,
+        payloads: PayloadOptions | None = None,
+    ) -> None:
         self.database = database
         self.app = app
         self.doorbell = doorbell
         self.middlewares: list[EnqueueMiddleware] = []
         self.observers = Observers() if app is None else app.observers
+        self.convoy = convoy
         self._listens = listens
+        self.payloads = payloads or PayloadOptions()
 
     @cached_property
     def ends(self) -> ChainEnds:
         """Waits for the ends of chains; all waits of a client share it."""
         return ChainEnds(self.database, listens=self._listens)
+
+    @cached_property
+    def archive(self) -> Archive:
+        """The payloads of this database."""
+        return Archive(self.database, self.payloads.store, self.payloads.limit)
+
+    @cached_property
+    def locker(self) -> Locker:
+        """Large args and outputs."""
+        return self.payloads.locker(self.archive)
 
     def caller(self, connection: Any) -> Caller:
         """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else, and NoTransaction for
@@ -49,13 +84,11 @@ class Core:
             return self.database
         if isinstance(connection, Caller):
             return connection
+        adapter = find_adapter(connection)
+        if adapter is not None:
+            return DriverTransaction(connection, adapter)
         if not callable(getattr(connection, "fetch", None)):
-            made = connection.__class__
-            raise BadInput(
-                f"connection must be an asyncpg connection or a transaction of leasehold, not {made.__module__}.{made.__name__};"
-                " over another driver or an ORM call the SQL function itself: select leasehold.enqueue_job(...), see"
-                " docs/recipes.md"
-            )
+            raise refused_connection(connection)
         is_in_transaction = getattr(connection, "is_in_transaction", None)
         if callable(is_in_transaction) and not is_in_transaction():
             raise NoTransaction
@@ -67,10 +100,31 @@ class Core:
             return hooks
         return connection.hooks if isinstance(connection, OpenTransaction) and connection.flushes else None
 
-    def ring(self, doorbell: Doorbell, queues: set[str], hooks: Hooks | None) -> None:
-        """Wake idle workers of these queues, now or after the commit."""
-        if hooks is None:
+    async def send(self, batch: JobBatch) -> list[EnqueuedJob]:
+        """Write jobs in one statement, and wake workers: inside it where nobody was woken lately, else after its commit.
+
+        A job that waits for nobody may share its statement with others that are enqueued at the same time.
+        """
+        jobs = batch.flat
+        convoy = self.convoy if len(jobs) == 1 and waits_for_nobody(jobs[0]) and current_actor() is None else None
+        doorbell = self.doorbell
+        queues = batch.queues
+        notify = doorbell is None or queues is None or ((convoy is None or convoy.is_idle) and doorbell.take_turn())
+        if convoy is None:
+            made = await answered(batch.ask(notify=notify), self.database)
+        else:
+            database: Any = self.database
+            made = read_enqueued(
+                [await database.in_asyncio(convoy.enqueue, encode_document(jobs[0]), notify, batch.is_checked)]
+            )
+        if doorbell is not None and queues is not None and not notify:
             doorbell.ring(queues)
+        return made
+
+    def ring(self, queues: set[str], hooks: Hooks | None) -> None:
+        """Wake idle workers of these queues when `hooks` is flushed; without hooks the database does it inside the transaction."""
+        doorbell = self.doorbell
+        if doorbell is None or hooks is None:
             return
         for queue in queues:
             hooks.add(("wake", id(doorbell)), queue, lambda waiting: doorbell.ring(set(waiting)), once=True)
@@ -79,9 +133,23 @@ class Core:
         """The kind as workers have it; None where this client has no app. Raises UnknownKind."""
         return None if self.app is None else find_kind(self.app, name)
 
+    def knows(self, kind: str) -> bool:
+        """Whether this client has an app that knows what a kind of this name wants."""
+        return self.app is not None and knows(self.app, kind)
+
     def checked(self, job: NewJob[Any]) -> NewJob[Any]:
         """The job as it is sent. Raises InvalidArgs, UnknownKind, BadInput."""
         return check_job(job, self.kind(job.kind))
+
+
+def waits_for_nobody(job: NewJob[Any]) -> bool:
+    """Whether the statement that enqueues the job never waits for a transaction that has the same key."""
+    return job.idempotency_key is None and job.unique is None and not job.blockers
+
+
+async def answered(ask: Ask[T], caller: Caller) -> T:
+    """What comes of an ask."""
+    return ask.read(await caller.call(ask.function, *ask.values))
 
 
 class Part:
@@ -90,3 +158,6 @@ class Part:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._database = core.database
+
+    async def _ask(self, ask: Ask[T]) -> T:
+        return await answered(ask, self._database)

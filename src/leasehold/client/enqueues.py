@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack, cast
 
-from leasehold.client.core import Part
+from leasehold.asks.enqueueing import JobBatch, many_jobs, one_job, read_enqueued
+from leasehold.client.core import Part, answered
+from leasehold.client.large_args import Deposits, deposit_large, forget, forget_unused, write_with
+from leasehold.database import Row
 from leasehold.database.hooks import Hooks
 from leasehold.database.rows import from_row
 from leasehold.errors import BadInput
 from leasehold.jobs.enqueueing.around import enqueue_within, events_of, tell_after_commit
-from leasehold.jobs.enqueueing.encoding import encode_document, encode_jobs, flatten, refused_job, with_positions
+from leasehold.jobs.enqueueing.encoding import encode_document, refused_job, with_positions
 from leasehold.jobs.kinds.arguments import encode_args
 from leasehold.jobs.producing.new_job import JobOptions, NewJob, begins_chain
+from leasehold.payloads.archive import CERTAIN
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
 
@@ -30,13 +34,13 @@ class Enqueues(Part):
         **options: Unpack[JobOptions],
     ) -> int:
         """Enqueue one job and return its id, which is that of the chain it begins. When this returns, the job survives a
-        crash of anything.
+        crash of anything. Calls that overlap on one client share a statement; each has its own answer or error.
 
         Args:
             job: from `kind.new(...)`, or the name of a kind together with `args`.
             args: named arguments, where `job` is a name.
-            connection: your own asyncpg connection (asyncio), or `Transaction` (trio): the job exists when, and only
-                if, your transaction commits.
+            connection: your own connection: the job exists when, and only if, your transaction commits. Of asyncpg, psycopg,
+                SQLAlchemy (Connection, Session, AsyncConnection, AsyncSession) or Django; under trio a `Transaction`.
             hooks: with a connection of yours: from `client.hooks()`; workers are woken and events told when it is flushed.
             options: as in `JobOptions`; they take the place of the job's own, as with `job.but(...)`.
 
@@ -44,28 +48,17 @@ class Enqueues(Part):
             InvalidArgs: args do not fit the kind or are no JSON that Postgres keeps.
             UnknownKind: the client has an app that does not know the kind.
             BadInput: another field is refused.
-            NoTransaction: `connection` has not begun one. A lazy driver (SQLAlchemy) begins at its first statement.
+            NoTransaction: each statement on `connection` commits by itself. psycopg and SQLAlchemy begin at the first one.
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
-        if isinstance(job, str):
-            job = NewJob(kind=job, args={} if args is None else args)
-        elif not isinstance(cast("object", job), NewJob):
-            raise refused_job("enqueue takes a job made by kind.new(...), or the name of a kind", job)
-        elif args is not None:
-            raise BadInput("give args with the name of a kind; a job made by kind.new(...) has its own")
-        made = await self.enqueue_many([job.but(**options)], connection=connection, hooks=hooks)
+        made = await self.enqueue_many([one_job(job, args, options)], connection=connection, hooks=hooks)
         return made[0].job_id
 
     async def enqueue_many(
         self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None
     ) -> list[EnqueuedJob]:
         """Enqueue jobs in one statement, all or none; answers in their order. Errors, `connection` and `hooks` as `enqueue`."""
-        if isinstance(cast("object", jobs), (NewJob, str)) or not isinstance(cast("object", jobs), Iterable):
-            raise refused_job("enqueue_many takes jobs made by kind.new(...); give a list of jobs", jobs)
-        jobs = list(jobs)
-        for job in jobs:
-            if not isinstance(cast("object", job), NewJob):
-                raise refused_job("enqueue_many takes jobs made by kind.new(...)", job)
+        jobs = many_jobs(jobs)
         if not jobs:
             return []
         core = self._core
@@ -76,15 +69,40 @@ class Enqueues(Part):
 
     async def _enqueue(self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None) -> list[EnqueuedJob]:
         hooks = self._core.hooks_of(connection, hooks)
-        flat, places = flatten(jobs, self._core.checked)
-        rings = self._core.doorbell is not None and (connection is None or hooks is not None)
-        rows = await self._core.caller(connection).call("enqueue_jobs", encode_jobs(flat), not rings)
-        if rings and self._core.doorbell is not None:
-            self._core.ring(self._core.doorbell, {job.queue or "default" for job in flat}, hooks)
-        made = [EnqueuedJob(row["job_id"], row["is_new"], row["outcome"]) for row in rows]
+        batch = JobBatch(jobs, self._core.checked, self._core.knows)
+        batch.flat, deposits = await deposit_large(self._core.locker, batch.flat)
+        if deposits:
+            made = read_enqueued(await self._send_large(batch, deposits, connection))
+        elif connection is None and hooks is None:
+            made = await self._core.send(batch)
+        else:
+            queues = batch.queues
+            rings = self._core.doorbell is not None and hooks is not None and queues is not None
+            made = await answered(batch.ask(notify=not rings), self._core.caller(connection))
+            self._core.ring(queues or set(), hooks)
         if self._core.observers.heard:
-            tell_after_commit(self._core.observers, connection, hooks, events_of(self._core.observers, flat, made))
-        return [made[place] for place in places]
+            tell_after_commit(
+                self._core.observers, connection, hooks, events_of(self._core.observers, batch.flat, made)
+            )
+        return batch.given(made)
+
+    async def _send_large(self, batch: JobBatch, deposits: Deposits, connection: Any) -> list[Row]:
+        """Enqueue jobs some of whose args are in the payload store. The statement wakes workers at the commit."""
+        locker = self._core.locker
+        if connection is not None:
+            return await write_with(locker, self._core.caller(connection), batch, deposits)
+        database: Any = self._database
+        if not hasattr(database, "transaction"):
+            await forget(locker, deposits.values())
+            raise BadInput(f"args this large need a client of open_client, not one that calls over {database!r}")
+        try:
+            async with database.transaction() as transaction:
+                rows = await write_with(locker, transaction, batch, deposits)
+        except CERTAIN:
+            await forget(locker, deposits.values())
+            raise
+        await forget_unused(locker, rows, deposits)
+        return rows
 
     async def enqueue_for_keys(
         self,
@@ -129,8 +147,11 @@ class Enqueues(Part):
         encoded = encode_document(checked)
         about = None if metadata is None else encode_args(metadata, "metadata").decode()
         names = None if keys is None else [*keys]
-        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, self._core.doorbell is None)
+        doorbell = self._core.doorbell
+        if checked.queue is None and not self._core.knows(checked.kind):
+            doorbell = None  # the database may choose the queue, so it wakes the workers
+        values = (encoded, queue, kind, about, state, names, after_key, limit, dry_run, doorbell is None)
         made = [from_row(KeyedJob, row) for row in await self._database.call("enqueue_for_keys", *values)]
-        if made and not dry_run and self._core.doorbell is not None:
-            self._core.doorbell.ring({checked.queue or "default"})
+        if made and not dry_run and doorbell is not None:
+            doorbell.ring({checked.queue or "default"})
         return made

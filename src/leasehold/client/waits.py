@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
+from leasehold.asks.chains import output_of
 from leasehold.client.core import Part
-from leasehold.errors import ChainCancelled, ChainFailed
 from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.outputs import typed_output
-from leasehold.records.chains import ChainRecord
 
 R = TypeVar("R")
 
@@ -43,21 +41,8 @@ class Waits(Part):
                 last job is retried.
             WaitTimeout: the chain is still open, and goes on.
             UnknownJob: there is no chain of this id, or it was deleted meanwhile.
+            PayloadMissing, PayloadDamaged, StoreUnavailable: the output lies in the payload store and cannot be loaded.
             BadInput: the output does not fit `kind`, or the client is not on a pool of connections.
         """
         chain = await self._core.ends.wait(chain_id, timeout)
-        if chain.state != "completed":
-            raise _ended_without_output(chain)
-        return chain.output if kind is None else typed_output(kind, chain.output)
-
-
-def _ended_without_output(chain: ChainRecord) -> ChainFailed | ChainCancelled:
-    stored: object = chain.error
-    error = cast("dict[str, Any]", stored) if isinstance(stored, dict) else {}
-    said = f"{error.get('type', 'error')}: {error.get('message', '')}"
-    where = f"job {chain.job_id} ({chain.job_kind})"
-    if chain.state == "cancelled":
-        return ChainCancelled(
-            f"chain {chain.chain_id} was cancelled: {error.get('message', '')} at {where}", chain=chain
-        )
-    return ChainFailed(f"chain {chain.chain_id} failed at {where}: {said}", chain=chain)
+        return output_of(await self._core.locker.filled(chain), kind)

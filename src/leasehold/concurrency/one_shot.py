@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-import trio
-
 from leasehold.concurrency.flavour import running_flavour
 
 
@@ -30,6 +28,8 @@ def new_moment() -> Moment:
 async def pause(seconds: float) -> None:
     """Wait this many seconds, in the running flavour."""
     if running_flavour() == "trio":
+        import trio  # noqa: PLC0415  a program under asyncio needs none
+
         await trio.sleep(seconds)
     else:
         await asyncio.sleep(seconds)
@@ -37,10 +37,14 @@ async def pause(seconds: float) -> None:
 
 class _TrioMoment:
     def __init__(self) -> None:
+        import trio  # noqa: PLC0415  a program under asyncio needs none
+
         self._event = trio.Event()
         self.set = self._event.set
 
     async def within(self, seconds: float | None) -> bool:
+        import trio  # noqa: PLC0415  a program under asyncio needs none
+
         with trio.move_on_after(float("inf") if seconds is None else seconds):
             await self._event.wait()
         return self._event.is_set()

@@ -1,7 +1,7 @@
 """One asyncio loop for everybody: what a handler does to it must not end it for the others.
 
-trio-asyncio ends its loop, and with it the whole program, at the first error that nobody caught: a task that was
-forgot, a callback that raised. Here such errors are logged, as asyncio itself would.
+An error that nobody caught (a task that was forgot, a callback that raised) is logged, as asyncio itself would. trio-asyncio
+would end its loop at the first one, and with it the whole program.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from contextlib import contextmanager
 from contextvars import Context, copy_context
 from typing import Any, cast
 
+import trio
+
 log = logging.getLogger(__name__)
+
+_RUN: Any = cast("Any", trio)._core._run.GLOBAL_RUN_CONTEXT
 
 
 @contextmanager
@@ -62,17 +66,23 @@ class Contained(Coroutine[Any, Any, Any]):
 
     def send(self, value: Any) -> Any:
         """Go on."""
+        trio_task = _hide_trio()
         try:
             return self.work.send(value)
         except (KeyboardInterrupt, SystemExit) as error:
             raise EndRefused(repr(error)) from error
+        finally:
+            _show_trio(trio_task)
 
     def throw(self, *error: Any) -> Any:
         """Go on with an exception."""
+        trio_task = _hide_trio()
         try:
             return self.work.throw(*error)
         except (KeyboardInterrupt, SystemExit) as refused:
             raise EndRefused(repr(refused)) from refused
+        finally:
+            _show_trio(trio_task)
 
     def close(self) -> None:
         """Give up."""
@@ -80,6 +90,53 @@ class Contained(Coroutine[Any, Any, Any]):
 
     def __await__(self) -> Generator[Any, Any, Any]:
         return self.work.__await__()
+
+
+class AsyncioStep:
+    """Stands for trio's task while a step of an asyncio task runs: code that uses trio there is refused.
+
+    A nursery opened there would otherwise break trio itself, and with it the whole program. trio asks it, at Ctrl-C, whether
+    it may be interrupted: it may not.
+    """
+
+    __slots__ = ("context", "coro")
+    _ki_protected = True
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.coro = _Frameless
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("trio must be called from async context, and this code runs under asyncio")
+
+
+class _Frameless:
+    cr_frame = None
+
+
+def take_trio_away() -> Any:
+    """From here on there is only asyncio: whoever looks for trio's task finds none. Give back what this returns."""
+    task = _RUN.task
+    del _RUN.task
+    return task
+
+
+def give_trio_back(task: Any) -> None:
+    """The end of what `take_trio_away` began."""
+    _RUN.task = task
+
+
+def _hide_trio() -> Any:
+    """Hide trio's task, if there is one, and return it."""
+    task = getattr(_RUN, "task", None)
+    if task is not None:
+        _RUN.task = AsyncioStep(task.context)
+    return task
+
+
+def _show_trio(task: Any) -> None:
+    if task is not None:
+        _RUN.task = task
 
 
 def wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException) -> bool:

@@ -1,23 +1,23 @@
 """Postgres, seen from trio and from asyncio.
 
 `open_database` is for trio and `open_asyncio_database` for asyncio; both give the same calls. The border between the
-two lies in `border`, the only module that knows trio-asyncio; `connections`, `transactions`, `pooler` and `translation` are
-the only ones that know asyncpg.
+two is crossed in `border`; `connections`, `transactions`, `pooler` and `translation` are the only ones that know asyncpg.
 
-`border` is loaded when something of it is asked for: importing trio-asyncio changes the event loop policy of the whole
-process, which an asyncio program that only enqueues must not notice.
+What needs a library is loaded when it is asked for. Importing trio-asyncio, up to Python 3.13, changes the event loop policy of
+the whole process, which an asyncio program that only enqueues must not notice; a synchronous program needs no asyncpg.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from leasehold.concurrency.flavour import running_flavour
-from leasehold.database.calls import Caller, OpenTransaction, Row
-from leasehold.database.connections import AsyncioDatabase, open_asyncio_database
-from leasehold.database.transactions import AsyncioTransaction, PooledTransaction
+from leasehold.database.calls import Caller, OpenTransaction
 
 if TYPE_CHECKING:
     from leasehold.database.border import Database, Listening, ReservedConnection, Transaction, open_database
+    from leasehold.database.calls import Row
+    from leasehold.database.connections import AsyncioDatabase, open_asyncio_database
+    from leasehold.database.transactions import AsyncioTransaction, PooledTransaction
 
 __all__ = [
     "AsyncioDatabase",
@@ -36,7 +36,18 @@ __all__ = [
 ]
 
 
+_PLACES = {
+    "AsyncioDatabase": "leasehold.database.connections",
+    "AsyncioTransaction": "leasehold.database.transactions",
+    "PooledTransaction": "leasehold.database.transactions",
+    "open_asyncio_database": "leasehold.database.connections",
+}
+"""Where the names lie that are fetched when they are asked for; the others lie in `border`."""
+
+
 def __getattr__(name: str) -> Any:
+    if name == "Row":
+        return import_module("asyncpg").Record
     if name in __all__:
-        return getattr(import_module("leasehold.database.border"), name)
+        return getattr(import_module(_PLACES.get(name, "leasehold.database.border")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,39 +1,38 @@
-"""The border between trio and asyncio: the one module that knows trio-asyncio.
+"""The database for trio: each call crosses the border to asyncio, where asyncpg lives.
 
-A crossing costs about 40 µs, so callers cross once for a batch and never for a job. Cancelling a trio scope cancels the
-statement on the server; the connection that ran it is closed or reset before the call returns, so nothing broken goes
-back to the pool. Should trio-asyncio fall behind CPython, only this file changes (trio's guest mode is the way out).
+A crossing costs 10 to 50 µs (decision 70), so callers cross once for a batch and never for a job. Cancelling a trio scope cancels
+the statement on the server; the connection that ran it is closed or reset before the call returns, so nothing broken goes back
+to the pool. How to cross is chosen once for the process: `leasehold.concurrency.asyncio_border`.
 """
 
-# asyncpg and trio-asyncio carry no types; what they return is typed where it leaves this module.
+# asyncpg carries no types; what it returns is typed where it leaves this module.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import trio
-import trio_asyncio
 
-from leasehold.concurrency.shared_loop import EndRefused, shared, wraps_only
-from leasehold.database.calls import Caller, OpenTransaction, Row
+from leasehold.concurrency.asyncio_border.chosen import chosen_border
+from leasehold.concurrency.shared_loop import EndRefused
+from leasehold.database.calls import Caller, OpenTransaction
 from leasehold.database.connections import AsyncioDatabase, AsyncioReservedConnection
 from leasehold.database.greeting import Greeter
 from leasehold.database.poolers.pooler import Pooler, close_connection
-from leasehold.database.transactions import PooledTransaction
+from leasehold.database.transactions import PooledTransaction, Row
 from leasehold.database.translation import translated
 from leasehold.errors import DatabaseUnavailable
 
 T = TypeVar("T")
 
-
-async def cross(function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
-    """Run an asyncio function from trio. A checkpoint; cancelling cancels the asyncio side and waits for its end."""
-    return await trio_asyncio.aio_as_trio(function)(*args, **named)
+BORDER = chosen_border()
+cross = BORDER.cross
+current_asyncio_loop = BORDER.current_loop
+loop_ended = BORDER.loop_ended
 
 
 class Transaction(OpenTransaction):
@@ -182,10 +181,8 @@ class Database(Caller):
 
     @asynccontextmanager
     async def listen(self, channel: str, *, buffer: int = 10_000) -> AsyncGenerator[Listening]:
-        """A new connection that listens on `channel`; payloads beyond `buffer` unread ones are dropped.
-
-        The socket is always read, so a slow reader never holds back the server.
-        """
+        """A new connection that listens on `channel`. Payloads beyond `buffer` unread ones are dropped: the socket is always
+        read, so a slow reader never holds back the server."""
         sender, receiver = trio.open_memory_channel[str](buffer)
 
         def hear(payload: str) -> None:
@@ -248,23 +245,12 @@ async def _opened(inner: AsyncioDatabase, pool_size: int) -> AsyncGenerator[Data
 
 @asynccontextmanager
 async def _asyncio_loop() -> AsyncGenerator[None]:
-    """The loop that runs already, or a new one. What the block raises comes out as it is, not wrapped in groups."""
-    if trio_asyncio.current_loop.get() is not None:
+    """The loop that runs already, or a new one. What the block raises comes out as it is."""
+    if BORDER.current_loop() is not None:
         yield
         return
-    raised: BaseException | None = None
-    try:
-        async with trio_asyncio.open_loop() as loop:
-            try:
-                with shared(loop):
-                    yield
-            except BaseException as error:
-                raised = error
-                raise
-    except BaseExceptionGroup as group:
-        if raised is not None and wraps_only(group, raised):
-            raise raised from raised.__cause__
-        raise
+    async with BORDER.open_loop():
+        yield
 
 
 async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:
@@ -273,18 +259,3 @@ async def run_asyncio(function: Callable[[], Awaitable[T]]) -> T:
         return await cross(function)
     except EndRefused as refused:
         raise refused.__cause__ or refused from None
-
-
-def current_asyncio_loop() -> asyncio.AbstractEventLoop | None:
-    """The asyncio loop that this trio task crosses over to, if there is one."""
-    return trio_asyncio.current_loop.get()
-
-
-async def loop_ended() -> None:
-    """Wait until the asyncio loop has ended under us: nothing that crosses the border will ever come back."""
-    loop = trio_asyncio.current_loop.get()
-    try:
-        await loop.wait_stopped()
-    except trio.Cancelled:
-        if loop.is_running():
-            raise

@@ -5,29 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import cached_property, lru_cache
-
-from asyncpg import Record as Row
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from leasehold.database.fit import Fit
 from leasehold.database.hooks import Hooks
+from leasehold.drivers.statements import Style, call_text
 from leasehold.errors import LeaseholdError, TransactionEnded
 
-__all__ = ["Caller", "OpenTransaction", "Row", "call_text"]
-
-
-@lru_cache(maxsize=512)
-def call_text(function: str, positional: int, named: tuple[str, ...] = ()) -> str:
-    """The statement that calls `leasehold.<function>` with this number of positional values and these named ones."""
-    if not all(name.isidentifier() for name in (function, *named)):
-        raise ValueError(f"no SQL name: {function!r} {named!r}")
-    values = [f"${n}" for n in range(1, positional + 1)]
-    values += [f"{name} => ${n}" for n, name in enumerate(named, positional + 1)]
-    return f"select * from leasehold.{function}({', '.join(values)})"
+if TYPE_CHECKING:
+    from asyncpg import Record as Row
 
 
 class Caller(ABC):
     """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
+
+    style: Style | None = None
+    """How a statement is written on a connection of somebody else's; None: it is ours."""
 
     @property
     def opened(self) -> int:
@@ -51,13 +45,13 @@ class Caller(ABC):
         """
         if named and self.fit.concerns(function, named):
             named = await self.fit.suit(self, function, named)
-        text = call_text(function, len(args), tuple(named))
+        text = call_text(function, len(args), tuple(named), self.style)
         return await self.fetch(text, *args, *named.values(), timeout=timeout)
 
     async def call_value(self, function: str, *args: object, timeout: float | None = None, **named: object) -> object:
         """Call `leasehold.<function>` and return the first column of its first row, None where there is no row."""
         rows = await self.call(function, *args, timeout=timeout, **named)
-        return rows[0][0] if rows else None
+        return next(iter(rows[0].values())) if rows else None
 
 
 class OpenTransaction(Caller):

@@ -13,14 +13,15 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import asyncpg
+from asyncpg import Record as Row
 
-from leasehold.database.calls import Caller, Row
+from leasehold.database.calls import Caller
 from leasehold.database.greeting import Greeter
 from leasehold.database.poolers.hearing import prove_hearing
 from leasehold.database.poolers.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
 from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
 from leasehold.database.translation import translated
-from leasehold.errors import EpochOver
+from leasehold.errors import ClientClosed, EpochOver
 from leasehold.observability.request_context import current_actor
 
 T = TypeVar("T")
@@ -101,6 +102,7 @@ class AsyncioDatabase(Caller):
         self._direct_connector = Connector(direct_dsn, timeout, greeter=greeter) if direct_dsn else self._connector
         self._generation = self._connector.generation
         self._pool: Any = None
+        self._is_closed = False
         self.closers: list[Callable[[], Awaitable[None]]] = []
 
     def make_further(self, name: str) -> AsyncioDatabase:
@@ -131,6 +133,7 @@ class AsyncioDatabase(Caller):
                 await asyncio.wait_for(self._pool.close(), CLOSE_SECONDS)
             except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                 self._pool.terminate()
+        self._is_closed = True
 
     @property
     def pooler(self) -> Pooler | None:
@@ -145,6 +148,8 @@ class AsyncioDatabase(Caller):
         return self._pool
 
     async def _acquire(self, seconds: float) -> Any:
+        if self._is_closed:
+            raise ClientClosed
         if self._generation != self._connector.generation:
             self._generation = self._connector.generation
             await self.pool.expire_connections()

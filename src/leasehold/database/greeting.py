@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from leasehold.database.calls import Caller, Row
+from asyncpg import Record as Row
+
+from leasehold.database.calls import Caller
 from leasehold.database.translation import translated
 
 

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from leasehold.database.calls import Row
+from leasehold.drivers.adapter import AnsweredRow
 
 JSON_COLUMNS = frozenset(
     {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"}
+    | {"retry", "unique", "args_schema", "output_schema", "conflicts"}
 )
 
 
@@ -25,15 +26,15 @@ def decode_json(text: str) -> Any:
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-def from_row(record: type[S], row: Row) -> S:
+def from_row(record: type[S], row: AnsweredRow) -> S:
     """A record from a row that has a column for each of its fields."""
     return record(**decoded(row, record.__struct_fields__))
 
 
-def decoded(row: Row, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """The columns of a row, all or these, with what is JSON in them decoded."""
+def decoded(row: AnsweredRow, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """The columns of a row, all or these, with what is JSON in them decoded, unless a driver of the caller's has done so."""
     values: dict[str, Any] = {}
     for name in row.keys() if names is None else names:
         value = row[name]
-        values[name] = decode_json(value) if name in JSON_COLUMNS and value is not None else value
+        values[name] = decode_json(value) if name in JSON_COLUMNS and isinstance(value, str) else value
     return values

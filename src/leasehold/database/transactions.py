@@ -11,7 +11,9 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from leasehold.database.calls import OpenTransaction, Row
+from asyncpg import Record as Row
+
+from leasehold.database.calls import OpenTransaction
 from leasehold.database.poolers.pooler import CLOSE_SECONDS, TROUBLE
 from leasehold.database.translation import translated
 from leasehold.errors import LeaseholdError, TransactionEnded
@@ -25,6 +27,7 @@ class AsyncioTransaction(OpenTransaction):
     """A transaction on a connection that the caller owns."""
 
     flushes = False
+    style = "numeric_dollar"
 
     def __init__(self, connection: Any) -> None:
         super().__init__()
@@ -48,6 +51,7 @@ class PooledTransaction(AsyncioTransaction):
     """
 
     flushes = True
+    style = None
 
     def __init__(self, connection: Any, transaction: Any, pool: Any) -> None:
         super().__init__(connection)

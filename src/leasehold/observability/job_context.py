@@ -1,7 +1,9 @@
-"""Which job the running code belongs to. Threads and asyncio tasks that a handler starts inherit it."""
+"""Which job and which worker the running code belongs to. Threads and asyncio tasks that a handler starts inherit it."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
 
@@ -20,19 +22,31 @@ Running: TypeAlias = "tuple[JobFacts, str]"
 """The claimed row and the worker's id: set for each job and only looked into when there is a need."""
 
 running_job: ContextVar[Running | None] = ContextVar("leasehold_running_job", default=None)
+_worker: ContextVar[str | None] = ContextVar("leasehold_worker", default=None)
 _span: ContextVar[tuple[Running | None, str] | None] = ContextVar("leasehold_span", default=None)
 
 LOGGED_COLUMNS = ("job_id", "kind", "attempt", "queue")
 
 
 def log_fields() -> dict[str, object]:
-    """job_id, kind, attempt, queue and worker_id of the running job; empty outside of handlers."""
+    """job_id, kind, attempt, queue and worker_id of the running job; in other code of a worker only worker_id; else empty."""
     running = running_job.get()
     if running is None:
-        return {}
+        worker = _worker.get()
+        return {} if worker is None else {"worker_id": worker}
     row, worker_id = running
     fields: dict[str, object] = {name: row[name] for name in LOGGED_COLUMNS}
     return fields | {"worker_id": worker_id}
+
+
+@contextmanager
+def working_as(worker_id: str) -> Generator[None]:
+    """Inside the block, and in the tasks that are started there, this worker's code runs."""
+    token = _worker.set(worker_id)
+    try:
+        yield
+    finally:
+        _worker.reset(token)
 
 
 def set_traceparent(traceparent: str) -> None:

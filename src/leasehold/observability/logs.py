@@ -80,7 +80,8 @@ class OurHandler(logging.StreamHandler[TextIO]):
 class JobFilter(logging.Filter):
     """Gives each record from inside a handler the job_id, kind, attempt, queue and worker_id of its job.
 
-    A record from inside a gateway's request gets its request_id. A field that the caller passed as `extra` stays.
+    A record from other code of a worker gets its worker_id, one from inside a gateway's request its request_id. A field that
+    the caller passed as `extra` stays.
     `install_logging` adds this filter. With your own configuration, add it to your handlers, or to the QueueHandler if
     you have one: it must run in the code that logs. Then `%(job_id)s` and JSON formatters find the fields.
 
@@ -96,7 +97,7 @@ class JobFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Add the fields; always true."""
-        for name, value in ((log_fields() or self._elsewhere) | request_fields()).items():
+        for name, value in (self._elsewhere | log_fields() | request_fields()).items():
             record.__dict__.setdefault(name, value)
         return True
 

@@ -72,6 +72,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("leasehold_workers_backing_off", "gauge", "Live workers that claim nothing for lack of memory or CPU."),
     Metric("leasehold_worker_slots", "gauge", "Slots of workers that are ready."),
+    Metric("leasehold_egress_identities", "gauge", "Egress identities by state.", ("state",)),
     Metric("leasehold_jobs_enqueued_total", "counter", "Jobs that were enqueued.", ("queue",)),
     Metric("leasehold_jobs_claimed_total", "counter", "Attempts that were claimed.", ("queue",)),
     Metric("leasehold_jobs_ended_total", "counter", "Jobs that ended, by how.", ("queue", "state")),

@@ -54,3 +54,26 @@ class BlockerRecord(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     closed_at: datetime | None
     output: Any
+
+
+class ChainNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A chain among those that it has to do with: as `ChainRecord`. `waits_for`: chains of the same graph that its jobs wait or
+    waited for."""
+
+    chain_id: int
+    kind: str | None
+    state: str
+    job_id: int
+    job_kind: str
+    job_state: str
+    jobs: int
+    created_at: datetime | None
+    finished_at: datetime | None
+    waits_for: list[int]
+
+
+class ChainGraph(msgspec.Struct, frozen=True, kw_only=True):
+    """A chain, the first of the nodes, with all that waits for it and all that those wait for. `is_partial`: there are more."""
+
+    nodes: list[ChainNode]
+    is_partial: bool

@@ -143,9 +143,11 @@ class JobProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a job's log. `at` is by the clock of the worker; `level` is debug, info, warning, error or critical."""
+    """A line of a job's log. `at` is by the clock of the worker; `level` is debug, info, warning, error or critical; `number`
+    is the line's own among the lines of all jobs (0: the database does not tell it)."""
 
     at: datetime
     attempt: int
     level: str
     message: str
+    number: int = 0

@@ -56,6 +56,42 @@ class UnclaimedKind(msgspec.Struct, frozen=True, kw_only=True):
     waits_for: float
 
 
+class StuckKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key that one job has held for long while others of the key wait for it.
+
+    Attributes:
+        job_id, kind, queue, attempt, worker_id: of the job that holds it, since `claimed_at`, for `held_for` seconds.
+        waiting: jobs that wait for the key, counted up to 1000.
+    """
+
+    key: str
+    job_id: int
+    kind: str
+    queue: str
+    attempt: int
+    worker_id: str | None
+    claimed_at: datetime
+    held_for: float
+    waiting: int
+
+
+class SlowQueue(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue whose attempts take much longer than shortly before.
+
+    Attributes:
+        average_run: seconds that an attempt took from `since` to `until`; `ended` attempts.
+        usual_run: the same for the time before; `usually_ended` attempts.
+    """
+
+    queue: str
+    average_run: float
+    usual_run: float
+    ended: int
+    usually_ended: int
+    since: datetime
+    until: datetime
+
+
 class QueueTotals(msgspec.Struct, frozen=True, kw_only=True):
     """What has happened in a queue since `since`; moved once a minute. `waits` and `runs` count by the bounds of
     `time_bounds`, the last one what is above them all."""
@@ -100,5 +136,50 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     kind: str | None
     queue: str | None
     worker_id: str | None
+    message: str | None
+    is_final: bool
+
+
+class FailureGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Failures of one kind, with one type of error, at one place of the code.
+
+    Attributes:
+        fingerprint: the same for all of them, in each release.
+        kind: None where the jobs are gone. error_type, place: what is known of the error.
+        failures: attempts and jobs that failed. failed_jobs: those that failed for good.
+        last_job_id, last_message: of the one at `last_at`.
+        versions: of the app, of those workers that are still known.
+        counts: failures in each of 24 equal parts of the time from `starts_at` to `ends_at`, the oldest first.
+        is_partial: there were more failures than were looked at; the older ones do not count.
+    """
+
+    fingerprint: str
+    kind: str | None
+    error_type: str | None
+    place: str | None
+    failures: int
+    failed_jobs: int
+    first_at: datetime
+    last_at: datetime
+    last_job_id: int
+    last_message: str | None
+    queues: list[str]
+    versions: list[str]
+    counts: list[int]
+    starts_at: datetime
+    ends_at: datetime
+    is_partial: bool
+
+
+class GroupFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """A failure of a group; `is_final`: and the job with it. `app_version` is that of its worker, where that is still known."""
+
+    at: datetime
+    job_id: int
+    attempt: int
+    kind: str | None
+    queue: str | None
+    worker_id: str | None
+    app_version: str | None
     message: str | None
     is_final: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -58,3 +59,32 @@ class LimitRecord(msgspec.Struct, frozen=True, kw_only=True):
     running: int
     tokens: float | None
     next_token_in: float | None
+
+
+class QueueReason(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pending jobs of a queue wait for.
+
+    Attributes:
+        reason: paused, unserved, paused_workers, backing_off, limited or busy.
+        explanation: a sentence for people. facts: the same for programs.
+        until: when this is expected to end; None where nobody knows.
+    """
+
+    reason: str
+    explanation: str
+    until: datetime | None
+    facts: dict[str, Any]
+
+
+class KeyGroupRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A key group of a queue.
+
+    Attributes:
+        held: jobs that workers have.
+        pending: jobs that may start, counted up to 1000; waits_for: seconds that the first of them has waited.
+    """
+
+    key_group: str
+    held: int
+    pending: int
+    waits_for: float | None

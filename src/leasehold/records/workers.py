@@ -25,6 +25,7 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
         outdated: the last one that started among those that share its work has another version.
         silent_for: how many seconds ago its last heartbeat was, by the database's clock.
         lost_wake_ups: jobs that it found by polling, though it listened and nobody had rung for them.
+        rss: bytes of memory that the process itself holds; cpu_user, cpu_system: seconds of CPU that it has used. None: not told.
     """
 
     worker_id: str
@@ -53,6 +54,9 @@ class WorkerRecord(msgspec.Struct, frozen=True, kw_only=True):
     incarnation: UUID
     silent_for: float
     lost_wake_ups: int
+    rss: int | None = None
+    cpu_user: float | None = None
+    cpu_system: float | None = None
 
 
 class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,3 +80,26 @@ class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
     done_at: datetime | None
     result: Any
     error: str | None
+
+
+class LeaseRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A lease that a worker holds. Spans are seconds by the database's clock.
+
+    Attributes:
+        held_for: since the job was claimed. runs_for: since its handler began; None: not yet.
+        age: since the lease was given or renewed last. left: until it runs out; less than 0: it has.
+    """
+
+    job_id: int
+    kind: str
+    queue: str
+    key: str | None
+    state: str
+    attempt: int
+    worker_id: str
+    incarnation: UUID
+    lease_expires_at: datetime
+    held_for: float
+    runs_for: float | None
+    age: float
+    left: float

@@ -16,8 +16,9 @@ from msgspec import Meta
 
 from leasehold.errors import SettingsError
 from leasehold.observability.logs import redact_dsn
+from leasehold.settings.hidden import HIDDEN_KEYS, HiddenKeys, HiddenKeysByKind
 from leasehold.settings.sources import Given, collect, environment_name
-from leasehold.settings.values import convert, dsn_problem
+from leasehold.settings.values import NAME_IN_KUBERNETES, convert, dsn_problem
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "text", "json"]
@@ -56,7 +57,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     host: Annotated[str | None, Meta(description="Machine, container or pod, as the fleet shows it.")] = None
     app_version: Annotated[str | None, Meta(description="Version of the handlers' code; else that of the app.")] = None
-    slots: Annotated[int, Meta(ge=1, le=10_000, description="Jobs that one worker runs at once.")] = 3
+    slots: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000)] | None,
+        Meta(description="Jobs that one worker runs at once; 3 if not given, 20 for an app with runs='asyncio'."),
+    ] = None
+    workers: Annotated[
+        int, Meta(ge=1, le=100, description="Worker processes that `leasehold run worker` keeps running.")
+    ] = 1
 
     lease_seconds: Annotated[
         float, Meta(ge=1, le=86_400, description="How long a claim holds a job before others may take it.")
@@ -65,6 +72,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Meta(gt=0, le=43_200, description="How often a lease is renewed; below half the lease. A third if not given."),
     ] = 20.0
+    retry_initial_seconds: Annotated[
+        float,
+        Meta(ge=0, le=31_536_000, description="Back-off after a first failed attempt, of kinds without their own."),
+    ] = 10.0
+    retry_multiplier: Annotated[
+        float,
+        Meta(ge=1, le=1_000, description="How much longer each further back-off may be, of kinds without their own."),
+    ] = 2.0
+    retry_cap_seconds: Annotated[
+        float, Meta(ge=0, le=31_536_000, description="The longest back-off of kinds without their own.")
+    ] = 300.0
     session_grace_seconds: Annotated[
         float,
         Meta(
@@ -90,6 +108,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     drain_seconds: Annotated[
         float, Meta(ge=0, le=86_400, description="How long a stopping worker waits for its running jobs.")
     ] = 30.0
+    stop_seconds: Annotated[
+        Annotated[float, Meta(ge=2, le=86_400)] | None,
+        Meta(description="Seconds from SIGTERM until somebody kills this process; draining ends early enough before."),
+    ] = None
     probe_port: Annotated[
         Annotated[int, Meta(ge=0, le=65_535)] | None,
         Meta(description="Port for /livez, /readyz, /startupz and /metrics; none by default, 0 picks one."),
@@ -99,6 +121,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float, Meta(gt=0, le=86_400, description="For how long a blocked event loop counts as alive.")
     ] = 30.0
     retention_days: Annotated[int, Meta(ge=1, le=3_650, description="Days that finished jobs are kept.")] = 14
+
+    payloads_store: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(
+            description="Where payloads lie: a folder that all processes share, or s3://bucket/prefix. None if not given."
+        ),
+    ] = None
+    payloads_limit_bytes: Annotated[
+        int, Meta(ge=1, le=1 << 40, description="The largest payload, in bytes before compression.")
+    ] = 2 << 30
+    payloads_claim_bytes: Annotated[
+        int,
+        Meta(
+            ge=1_024, le=1_048_576, description="Larger args and outputs of jobs go to the payload store by themselves."
+        ),
+    ] = 262_144
+    payloads_retention_days: Annotated[int, Meta(ge=1, le=3_650, description="Days that payloads are kept.")] = 30
 
     log_level: Annotated[LogLevel, Meta(description="Least severe log line to show: debug, info, warning, error.")] = (
         "info"
@@ -116,6 +155,32 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         tuple[Annotated[str, Meta(min_length=1)], ...],
         Meta(description="Origins whose web pages may call the gateway, comma separated; * for all; none by default."),
     ] = ()
+    gateway_hidden_keys: HiddenKeys = HIDDEN_KEYS
+    gateway_hidden_keys_by_kind: HiddenKeysByKind = ()
+    gateway_prefix: Annotated[
+        str,
+        Meta(
+            pattern=r"^(/[A-Za-z0-9._~-]+)*$",
+            description="Path under which a proxy shows the gateway, as /ops; else X-Forwarded-Prefix says it.",
+        ),
+    ] = ""
+    gateway_session_seconds: Annotated[
+        float, Meta(ge=1, le=2_592_000, description="How long a browser stays signed in to the dashboard.")
+    ] = 43_200.0
+    k8s_namespace: Annotated[
+        Annotated[str, Meta(pattern=NAME_IN_KUBERNETES, examples=["shop"])] | None,
+        Meta(description="Namespace of the workers' StatefulSet; that of the gateway's pod if not given."),
+    ] = None
+    k8s_worker_statefulset: Annotated[
+        Annotated[str, Meta(pattern=NAME_IN_KUBERNETES, examples=["leasehold-worker"])] | None,
+        Meta(description="StatefulSet of the workers, which the gateway may then scale; none if not given."),
+    ] = None
+    k8s_min_replicas: Annotated[
+        int, Meta(ge=0, le=10_000, description="Fewest pods of workers that anybody may ask for.")
+    ] = 0
+    k8s_max_replicas: Annotated[
+        int, Meta(ge=0, le=10_000, description="Most pods of workers that anybody may ask for.")
+    ] = 20
     max_body_bytes: Annotated[int, Meta(ge=1_024, description="Largest HTTP body that the gateway reads.")] = (
         1_024 + 64
     ) * KIBIBYTE
@@ -126,6 +191,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if self.renew_seconds >= self.lease_seconds / 2:
             half = f"half of lease_seconds = {self.lease_seconds:g}"
             raise SettingsError(f"renew_seconds = {self.renew_seconds:g} must be less than {half}")
+        if self.k8s_min_replicas > self.k8s_max_replicas:
+            most = f"k8s_max_replicas = {self.k8s_max_replicas}"
+            raise SettingsError(f"k8s_min_replicas = {self.k8s_min_replicas} must not be more than {most}")
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={show_value(name, getattr(self, name))}" for name in self.__struct_fields__)
@@ -188,9 +256,8 @@ def show_value(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple | list):
-        return ",".join(map(str, cast("tuple[object, ...]", value))) or (
-            "(none)" if name == "gateway_cors_origins" else "(all)"
-        )
+        listed = "(the usual ones)" if value is HIDDEN_KEYS else ",".join(map(str, cast("tuple[object, ...]", value)))
+        return listed or ("(none)" if name.startswith("gateway_") else "(all)")
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -218,5 +285,6 @@ def _build(given: Mapping[str, Given]) -> Settings:
     try:
         return Settings(**values)  # pyright: ignore[reportArgumentType]
     except SettingsError as error:
-        origins = [f"{name} from {given[name].origin}" for name in ("lease_seconds", "renew_seconds") if name in given]
+        told = [name for name in Settings.__struct_fields__ if name in given and f"{name} = " in str(error)]
+        origins = [f"{name} from {given[name].origin}" for name in told]
         raise SettingsError(f"{error} ({', '.join(origins)})") from error

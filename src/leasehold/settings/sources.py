@@ -9,7 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER_VARIABLE
 from leasehold.errors import SettingsError
+from leasehold.settings.surroundings import launcher_of, variables_of_services
 
 PREFIX = "LEASEHOLD_"
 CONFIG_VARIABLE = "LEASEHOLD_CONFIG"
@@ -29,6 +31,7 @@ class Alias(msgspec.Struct, frozen=True):
 
 ALIASES: Mapping[str, tuple[Alias, ...]] = {
     "database_url": (Alias("DATABASE_URL"),),
+    "gateway_port": (Alias("PORT"),),
     "queues": (Alias("WORKER_ROLE"),),
     "worker_id": (Alias("WORKER_ID"),),
     "host": (Alias("POD_NAME"), Alias("HOSTNAME")),
@@ -37,6 +40,8 @@ ALIASES: Mapping[str, tuple[Alias, ...]] = {
     "heartbeat_seconds": (Alias("HEARTBEAT_INTERVAL_MS", MILLISECONDS),),
     "memory_backoff": (Alias("MEMORY_BACKOFF_THRESHOLD"),),
     "cpu_backoff": (Alias("CPU_BACKOFF_THRESHOLD"),),
+    "k8s_namespace": (Alias("K8S_NAMESPACE"),),
+    "k8s_worker_statefulset": (Alias("K8S_WORKER_STATEFULSET"),),
     "backoff_seconds": (Alias("BACKOFF_DURATION_MS", MILLISECONDS),),
 }
 
@@ -84,7 +89,10 @@ def from_flags(known: tuple[str, ...], flags: Mapping[str, object]) -> dict[str,
 
 
 def from_environment(known: tuple[str, ...], environ: Mapping[str, str]) -> dict[str, Given]:
-    """Settings in the environment: our own names first, then aliases, then PG* for the database."""
+    """Settings in the environment: our own names first, then aliases, then PG* for the database, then what the launcher of a
+    Procfile tells. Variables that Kubernetes makes for Services are none."""
+    injected = variables_of_services(environ, PREFIX)
+    environ = {name: value for name, value in environ.items() if name not in injected}
     refuse_unknown_variables(known, environ)
     found: dict[str, Given] = {}
     for name in known:
@@ -94,12 +102,16 @@ def from_environment(known: tuple[str, ...], environ: Mapping[str, str]) -> dict
     postgres = [variable for variable in POSTGRES_VARIABLES if environ.get(variable)]
     if postgres and "database_url" in known and "database_url" not in found:
         found["database_url"] = Given("", f"environment {postgres[0]}")
+    launcher = launcher_of(environ)
+    if launcher is not None and "stop_seconds" in known and "stop_seconds" not in found:
+        found["stop_seconds"] = Given(launcher[1], f"environment {launcher[0]}")
     return found
 
 
 def refuse_unknown_variables(known: tuple[str, ...], environ: Mapping[str, str]) -> None:
-    """Raise SettingsError for a `LEASEHOLD_…` variable that is no setting (`LEASEHOLD_TEST_…` is for tests)."""
-    ours = {environment_name(name) for name in known} | {CONFIG_VARIABLE}
+    """Raise SettingsError for a `LEASEHOLD_…` variable that is no setting (`LEASEHOLD_TEST_…` is for tests), and for one that
+    names no border to asyncio, which is read where it is needed."""
+    ours = {environment_name(name) for name in known} | {CONFIG_VARIABLE, BORDER_VARIABLE}
     for variable in environ:
         if variable.startswith(PREFIX) and not variable.startswith(PREFIX + "TEST_") and variable not in ours:
             raise SettingsError(f"unknown setting {variable} in the environment{suggest(variable, ours)}")

@@ -14,6 +14,7 @@ from leasehold.errors import SettingsError
 from leasehold.settings.sources import Given
 
 WORDS = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
+NAME_IN_KUBERNETES = r"^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?\Z"
 
 
 def convert(name: str, given: Given, annotation: object, show: Callable[[object], str]) -> object:
@@ -74,6 +75,8 @@ def _parse_text(value: str, kind: inspect.Type, *, is_text: bool) -> object:
             return value.lower()
         case inspect.UnionType(types=types) if any(isinstance(_bare(each), inspect.IntType) for each in types):
             return int(value) if is_text and value.isdecimal() else value
+        case inspect.UnionType(types=types) if any(isinstance(_bare(each), inspect.FloatType) for each in types):
+            return float(value) if is_text else value
         case _:
             return value
 

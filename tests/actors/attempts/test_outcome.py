@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
@@ -79,6 +80,8 @@ def test_retry_and_discard_are_told_to_the_database() -> None:
     plain = failure(raised(held, ValueError("no")))
     assert (plain.retry_in, plain.discard) == (None, False)
     assert raised(held, Reschedule(1, "not\x00now")) == Rescheduled(held, 1.0, "not\ufffdnow")
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert raised(held, Reschedule(at=noon, reason="then")) == Rescheduled(held, None, "then", noon)
 
 
 class Hollow(Reschedule):

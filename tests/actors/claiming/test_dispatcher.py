@@ -13,8 +13,10 @@ from trio.testing import wait_all_tasks_blocked
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.claiming import dispatcher as dispatcher_module
+from leasehold.actors.claiming import reconciler as reconciler_module
 from leasehold.actors.claiming.backlog import Backlog
 from leasehold.actors.claiming.dispatcher import Dispatcher
+from leasehold.actors.claiming.look import TakesTurns
 from leasehold.actors.shared import waiting
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
@@ -40,6 +42,7 @@ class Dispatching:
         slots: int = 3,
         poll_seconds: float = 30.0,
         hold_for: Callable[[], float] = float,
+        sweeper: TakesTurns | None = None,
     ) -> None:
         self.database = database
         self.client = Client(database)
@@ -57,6 +60,7 @@ class Dispatching:
             poll_seconds,
             lambda: True,
             hold_for=hold_for,
+            sweeper=sweeper,
         )
         self.started: list[HeldJob] = []
 
@@ -143,7 +147,6 @@ async def test_a_poll_claims_now_and_then_although_it_sees_nothing(
     monkeypatch.setattr(dispatcher_module, "SWEEP_SECONDS", 0.05)
     async with dispatching(database, poll_seconds=0.02) as bundle:
         await until(lambda: bundle.dispatcher.statistics().empty_claims >= 3)
-        assert bundle.dispatcher.statistics().looks >= 1
 
 
 async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
@@ -240,6 +243,39 @@ async def test_what_the_database_does_not_know_any_more_is_lost(database: Databa
         nursery.cancel_scope.cancel()
     assert strange.lost == "taken_by_another_worker"
     assert settling.lost is None
+
+
+async def test_it_compares_only_while_it_holds_jobs(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconciler_module, "RECONCILE_SECONDS", 0.0)
+    async with dispatching(database, poll_seconds=0.02) as bundle:
+        await until(lambda: bundle.dispatcher.statistics().looks >= 5)
+        assert bundle.reserved.calls.count("held_jobs") == 1
+        await bundle.client.enqueue("echo")
+        await until(lambda: bundle.reserved.calls.count("held_jobs") >= 5)
+        await bundle.database.call("complete_jobs", bundle.identity.incarnation, [1], [1], [None], [0.0])
+        await until(lambda: bundle.started[0].lost is not None)
+        bundle.holdings.clear()
+        await until(lambda: bundle.reserved.calls[-20:].count("held_jobs") == 0)
+
+
+async def test_a_poll_asks_for_the_turn_to_reap_in_the_same_statement(database: Database) -> None:
+    turns: list[bool] = []
+
+    class Turns:
+        every = timedelta()
+
+        def turn(self, is_ours: bool) -> None:
+            turns.append(is_ours)
+
+    async with dispatching(database, poll_seconds=0.02, sweeper=Turns()) as bundle:
+        await until(lambda: turns[:3] == [False, False, False])
+        assert "next_claim_in" not in bundle.reserved.calls
+        await bundle.client.enqueue("echo")
+        await until(lambda: len(bundle.started) == 1)
+        await database.execute(
+            "update leasehold.jobs set lease_expires_at = now(), claimed_at = now() - interval '61 s'"
+        )
+        await until(lambda: True in turns)
 
 
 async def test_what_it_runs_and_the_database_knows_is_left_alone(database: Database) -> None:

@@ -12,7 +12,8 @@ import trio
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.leases import keeper as keeper_module
-from leasehold.actors.leases.keeper import Keeper, Pulse
+from leasehold.actors.leases.keeper import Keeper
+from leasehold.actors.leases.pulse import Pulse
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.app.builtin import builtin_app
@@ -231,3 +232,27 @@ async def test_a_keeper_that_cannot_do_its_work_ends_the_worker(empty_database_u
     holdings[1] = held_job(1, claimed_at=0.0)
     with trio.fail_after(PATIENCE), pytest.raises(ActorFailed, match="lease keeper failed"):
         await supervise(keeper)
+
+
+async def test_it_rests_while_the_worker_holds_no_job_until_it_is_roused(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper_module, "REST_SECONDS", 3600.0)
+    bundle = Keeping(database, renew_seconds=7200)
+    async with running(bundle):
+        await until(lambda: bundle.keeper.is_resting)
+        turned_at = bundle.keeper.turned_at
+        await bundle.claim()
+        assert bundle.keeper.turned_at == turned_at
+        bundle.keeper.rouse()
+        await until(lambda: bundle.keeper.statistics().renewed == 1)
+        bundle.holdings.clear()
+        await until(lambda: bundle.keeper.is_resting)
+
+
+async def test_a_job_that_rouses_nobody_is_found_at_its_next_look(database: Database) -> None:
+    bundle = Keeping(database, renew_seconds=0.6)
+    async with running(bundle):
+        await until(lambda: bundle.keeper.is_resting)
+        await bundle.claim()
+        await until(lambda: bundle.keeper.statistics().renewed == 1)

@@ -8,8 +8,9 @@ import trio
 from trio.testing import MockClock
 
 from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.leases import pulse as pulse_module
 from leasehold.actors.leases import sibling as sibling_module
-from leasehold.actors.leases.keeper import Pulse
+from leasehold.actors.leases.pulse import Pulse
 from leasehold.actors.leases.sibling import Watcher, stand_by
 from leasehold.app import App
 from leasehold.client import Client
@@ -24,6 +25,7 @@ from tests.support.working import working
 def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leases are trusted by trio's clock, which begins at 0 and jumps."""
     monkeypatch.setattr(sibling_module, "monotonic", trio.current_time)
+    monkeypatch.setattr(pulse_module, "monotonic", trio.current_time)
 
 
 @pytest.mark.usefixtures("one_clock")
@@ -132,3 +134,29 @@ async def test_who_did_not_turn_for_a_second_says_so(autojump_clock: MockClock) 
         await trio.sleep(1.0)
         nursery.cancel_scope.cancel()
     assert said == [pytest.approx(1.6)]
+
+
+@pytest.mark.usefixtures("one_clock")
+async def test_it_rests_while_the_worker_holds_no_job_and_rouses_the_keeper_when_it_does(
+    autojump_clock: MockClock,
+) -> None:
+    pulse, holdings, roused = Pulse(), [1], list[float]()
+    async with trio.open_nursery() as nursery:
+        watcher = Watcher(
+            list, pulse, nursery, bool, lambda: bool(holdings), lambda: roused.append(trio.current_time())
+        )
+        nursery.start_soon(watcher.run)
+        await trio.sleep(0.05)
+        holdings.clear()
+        await trio.sleep(60)
+        assert (len(roused), pulse.at, pulse.is_resting) == (1, 0.0, True)
+        pulse.stir()
+        assert (pulse.at, pulse.is_resting) == (60.05, False)
+        await trio.sleep(1)
+        assert (len(roused), pulse.is_resting) == (1, True)  # a short job wakes nobody else
+        holdings.append(2)
+        pulse.stir()
+        await trio.sleep(1.05)
+        assert len(roused) == 11
+        assert pulse.at == pytest.approx(trio.current_time(), abs=0.1)
+        nursery.cancel_scope.cancel()

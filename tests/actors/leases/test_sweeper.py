@@ -7,6 +7,7 @@ import trio
 import trio.testing
 
 from leasehold.actors.leases.sweeper import BATCH, BUSY_TIMES, LeaseSweeper
+from leasehold.actors.shared.attendance import Attendance
 from leasehold.database import Database
 from leasehold.events import JobReaped
 from leasehold.observability.observers import Observers
@@ -20,8 +21,14 @@ class Counting(LeaseSweeper):
 
     looks: list[float]
 
+    reaped = 0
+
     async def sweep(self) -> int:
         self.looks.append(trio.current_time())
+        return 0
+
+    async def reap(self) -> int:
+        self.reaped += 1
         return 0
 
 
@@ -51,6 +58,53 @@ async def test_it_blames_nobody_before_it_has_had_the_database_for_long_enough(d
     assert (await job(database, 1))["spared_attempts"] == 1
 
 
+async def abandon_for_an_instant(database: Database) -> None:
+    """Whoever has had the database for a microsecond may blame somebody."""
+    await abandon(database, 1)
+    await database.execute("update leasehold.jobs set claimed_at = lease_expires_at - interval '3 us'")
+
+
+async def is_charged(database: Database) -> bool:
+    [row] = await database.fetch("select spared_attempts from leasehold.jobs where state = 'pending'")
+    return row["spared_attempts"] == 0
+
+
+async def test_who_dies_while_it_has_the_database_is_blamed(database: Database) -> None:
+    looking = sweeper(database)
+    await looking.reap()
+    await abandon_for_an_instant(database)
+    await looking.reap()
+    assert await is_charged(database)
+
+
+async def test_a_loss_that_others_notice_ends_the_time_that_it_had_the_database(database: Database) -> None:
+    looking = sweeper(database)
+    await looking.reap()
+    await abandon_for_an_instant(database)
+    looking.database_lost()
+    await looking.reap()
+    assert not await is_charged(database)
+
+
+async def test_the_time_that_it_waits_before_the_first_answer_is_no_time_that_it_had_the_database(
+    database: Database,
+) -> None:
+    """It may have begun to wait in the middle of an outage."""
+    await abandon(database, 1)
+    now, reaped = [1000.0], trio.Event()
+    observers = Observers()
+    observers.subscribe(JobReaped, lambda _: reaped.set())
+    waiting = LeaseSweeper(database, 600.0, lambda: True, observers, lambda: 0.0, Attendance(lambda: now[0]))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waiting.run)
+        await trio.testing.wait_all_tasks_blocked()
+        now[0] += 300
+        waiting.turn(True)
+        await reaped.wait()
+        nursery.cancel_scope.cancel()
+    assert not await is_charged(database)
+
+
 async def test_it_looks_only_when_it_is_its_turn(database: Database) -> None:
     await abandon(database, 1)
     await database.call("take_reap_turn", timedelta())
@@ -76,3 +130,20 @@ async def test_it_looks_once_in_a_poll_interval_and_seldom_while_all_is_busy(
     with trio.move_on_after(4.5 * gap):
         await counting.run()
     assert [look - began for look in counting.looks] == pytest.approx([gap, 2 * gap, 3 * gap, 4 * gap])
+
+
+async def test_it_looks_when_the_dispatcher_has_its_turn_and_does_not_ask_itself_meanwhile(
+    database: Database, autojump_clock: trio.testing.MockClock
+) -> None:
+    counting = Counting(database, 10.0, lambda: True, Observers(), lambda: 1.0)
+    counting.looks = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(counting.run)
+        for _ in range(5):
+            await trio.sleep(9.0)
+            counting.turn(False)
+        assert counting.looks == []
+        counting.turn(True)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert counting.reaped == 1

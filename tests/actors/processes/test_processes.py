@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext
 from leasehold.actors.shared.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 from tests.support.process_app import MEBIBYTE, answer_as_another, app, die_at_once
+from tests.support.processes import is_gone
 from tests.support.waiting import until
 
 
@@ -54,10 +56,6 @@ class Running:
 
 def held(kind: str, **args: Any) -> HeldJob:
     return held_job(7, kind=app.find(kind), args=msgspec.json.encode(args).decode(), metadata='{"by": "ada"}')
-
-
-def is_gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 @pytest.fixture
@@ -136,7 +134,13 @@ async def test_what_a_handler_raises_is_told_as_from_any_other(
 async def test_a_handler_may_ask_to_run_later(running: Running) -> None:
     outcome = await running.run("fail", how="reschedule")
     assert isinstance(outcome, Rescheduled)
-    assert (outcome.after, outcome.reason) == (60.0, "not yet")
+    assert (outcome.after, outcome.at, outcome.reason) == (60.0, None, "not yet")
+
+
+async def test_a_handler_may_name_the_time_at_which_to_run(running: Running) -> None:
+    outcome = await running.run("fail", how="reschedule at")
+    assert isinstance(outcome, Rescheduled)
+    assert (outcome.after, outcome.at, outcome.reason) == (None, datetime(2999, 1, 1, tzinfo=UTC), "not before then")
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,13 @@ from leasehold.actors.settling import settler as settler_module
 from leasehold.actors.settling.settler import Settler
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
+from leasehold.app import App
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
-from leasehold.database import Caller, Database, open_database
+from leasehold.database import Caller, Database, Row, open_database
 from leasehold.errors import ActorFailed, DatabaseUnavailable
 from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.handling.retry import RetryPolicy
 from tests.support.callers import FragileCaller
 from tests.support.held import held_job
 from tests.support.proxy import proxied
@@ -406,3 +408,31 @@ async def test_a_repeated_write_of_a_lease_that_was_lost_is_refused_with_a_warni
     counts = bundle.settler.statistics()
     assert (counts.refused, counts.repeated, counts.waiting) == (1, 0, 0)
     assert f"job {held.id}: outcome refused, taken_by_another_worker" in caplog.text
+
+
+class Recorder(Caller):
+    """Keeps what is called and answers nothing."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[object, ...]] = []
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        self.calls.append(args)
+        return []
+
+
+async def test_a_kind_without_a_back_off_of_its_own_gets_that_of_the_worker() -> None:
+    identity = WorkerIdentity("w1", retry=RetryPolicy(initial=1, multiplier=3, cap=60))
+    recorder, app = Recorder(), App()
+    own = app.kind("own", retry=RetryPolicy(initial=5))(nothing)
+    none = app.kind("none")(nothing)
+    settler = Settler(recorder, identity, {}, bool)
+    for number, kind in enumerate((own, none), start=1):
+        settler.put(Failed(held_job(number, kind=kind), ERROR))
+    await settler.flush()
+    [sent] = recorder.calls
+    assert sent[-3:] == ([5.0, 1.0], [2.0, 3.0], [300.0, 60.0])
+
+
+async def nothing() -> None:
+    """Nothing."""

@@ -56,5 +56,20 @@ def test_an_answer_that_comes_late_is_a_break(watch: Watch) -> None:
     assert attendance.span() == timedelta(seconds=4)
 
 
+def test_waiting_for_the_next_answer_is_no_answer(watch: Watch) -> None:
+    attendance = Attendance(watch)
+    attendance.expect(5.0)
+    watch.now += 2
+    assert attendance.span() == timedelta()
+    attendance.seen()
+    attendance.expect(5.0)
+    watch.now += 5
+    assert attendance.span() == timedelta(seconds=5)
+    attendance.seen()
+    watch.now += SLACK_SECONDS + 0.1
+    attendance.expect(5.0)
+    assert attendance.span() == timedelta()
+
+
 def test_its_clock_goes_on() -> None:
     assert elapsed() <= elapsed()

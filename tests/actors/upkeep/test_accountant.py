@@ -28,8 +28,10 @@ async def test_a_round_closes_minutes_counts_and_merges(database: Database) -> N
         "close_minutes",
         "measure_depths",
         "drop_old_rollups",
+        "measure_finished",
         "close_minutes",
         "measure_depths",
+        "measure_finished",
     ]
     assert (await totals(database))["completed"] == 3
     assert accountant.statistics().minutes >= MINUTES

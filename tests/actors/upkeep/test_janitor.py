@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import trio
 
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.upkeep import janitor as janitor_module
 from leasehold.actors.upkeep.janitor import Janitor
+from leasehold.client import Client
 from leasehold.database import Database
+from leasehold.payloads.options import PayloadOptions
+from leasehold.payloads.stores.folder import FolderStore
 from tests.support.callers import FragileCaller
 from tests.support.sql_schedules import create
 from tests.support.sql_waits import open_transaction
@@ -110,3 +115,28 @@ async def test_a_drain_ends_it_between_two_batches(database: Database) -> None:
     await janitor.run()
     rows = await database.fetch("select count(*) from leasehold.idempotency_keys")
     assert rows[0][0] == 3000
+
+
+async def test_old_payloads_are_deleted_with_their_content_and_a_lost_store_is_waited_for(
+    database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FolderStore(tmp_path / "store")
+    payloads = Client(database, payloads=PayloadOptions(store)).payloads
+    for number in range(3):
+        await payloads.save([number], kind="x")
+    await database.fetch("update leasehold.payloads set created_at = created_at - interval '40 days' where id < 3")
+    (tmp_path / "file").write_text("")
+    connection = FragileCaller(database)
+    lost = Janitor(connection, 14, FolderStore(tmp_path / "file" / "store"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, lost)
+        await until(lambda: "old payloads are deleted in the next round" in caplog.text)
+        lost.drain()
+    caplog.set_level("INFO")
+    janitor = Janitor(connection, 14, store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, janitor)
+        await until(lambda: "deleted 2 payloads" in caplog.text)
+        janitor.drain()
+    assert [each.id for each in await payloads.list()] == [3]
+    assert len(list(store.files())) == 1

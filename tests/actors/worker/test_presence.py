@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import msgspec
 import trio
 
+from leasehold.actors.claiming.look import SharedPoll
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.worker.presence import About, Presence, Vitals, WorkerCommand, package_version
@@ -20,6 +22,15 @@ DRAINING = msgspec.structs.replace(READY, state="draining")
 
 def presence_of(database: Database, identity: WorkerIdentity, vitals: Callable[[], Vitals] = lambda: READY) -> Presence:
     return Presence(database, identity, About(kinds=["echo"], host="here"), 60.0, vitals)
+
+
+class Turns:
+    """Of nobody."""
+
+    every = timedelta(minutes=1)
+
+    def turn(self, is_ours: bool) -> None:
+        pass
 
 
 def an_identity() -> WorkerIdentity:
@@ -122,3 +133,58 @@ async def test_a_command_whose_acknowledgement_got_lost_is_carried_out_once(data
         ("done", {"n": 1}, None),
         ("failed", None, "ZeroDivisionError: by nothing"),
     ]
+
+
+async def test_a_heartbeat_that_a_poll_took_along_need_not_be_sent_again(database: Database) -> None:
+    identity = an_identity()
+    presence = presence_of(database, identity)
+    await presence.register()
+    look = SharedPoll(database, identity, 5.0, Turns())
+    look.carry(presence)
+    await look.ask()
+    [shown] = await Client(database).workers.list()
+    assert (shown.slots, shown.memory) == (4, 0.5)
+    assert presence.ask(5.0) == {}
+    assert presence.ask(60.0) != {}
+
+
+async def test_a_command_of_which_a_poll_learns_is_carried_out_by_a_heartbeat(database: Database) -> None:
+    client, identity = Client(database), an_identity()
+
+    async def carry_out(command: WorkerCommand) -> object:
+        return command.command
+
+    presence = Presence(database, identity, About(kinds=[], host="h"), 600.0, lambda: READY, carry_out)
+    await presence.register()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+        await eventually(lambda: _has_beaten(presence))
+        number = await client.workers.command("w1", "pause")
+        look = SharedPoll(database, identity, 600.0, Turns())
+        look.carry(presence)
+        await look.ask()
+        assert (await client.commands.wait(number)).result == "pause"
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_worker_whose_row_is_gone_learns_of_it_by_a_poll_and_registers_again(database: Database) -> None:
+    identity = an_identity()
+    presence = Presence(database, identity, About(kinds=[], host="h"), 600.0, lambda: READY)
+    await presence.register()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervise, presence)
+        await eventually(lambda: _has_beaten(presence))
+        await database.fetch("delete from leasehold.workers")
+        look = SharedPoll(database, identity, 600.0, Turns())
+        look.carry(presence)
+        await look.ask()
+
+        async def is_back() -> bool:
+            return len(await Client(database).workers.list()) == 1
+
+        await eventually(is_back)
+        nursery.cancel_scope.cancel()
+
+
+async def _has_beaten(presence: Presence) -> bool:
+    return presence.ask(0.0) == {}

@@ -4,7 +4,7 @@ import asyncio
 import re
 import threading
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -139,7 +139,12 @@ async def test_a_handler_may_ask_for_a_retry_a_later_run_or_the_end(database_url
         if wish == "end":
             raise Discard("never again")
         if job.attempt == 1:
-            raise Retry(timedelta(0)) if wish == "retry" else Reschedule(0.05, "not \x00 yet")
+            at = datetime.now(UTC) + timedelta(seconds=0.05)
+            raise {
+                "retry": Retry(timedelta(0)),
+                "later": Reschedule(0.05, "not \x00 yet"),
+                "then": Reschedule(at=at, reason="not before then"),
+            }[wish]
         return f"attempt {job.attempt}"
 
     async with working(database_url, app, beside=[a_scheduler]) as running:
@@ -150,6 +155,11 @@ async def test_a_handler_may_ask_for_a_retry_a_later_run_or_the_end(database_url
         assert (later.state, later.output) == ("completed", "attempt 2")
         moments = [(entry.event, entry.message) for entry in await running.client.jobs.timeline(later.id)]
         assert ("rescheduled", "not \ufffd yet") in moments
+
+        then = await running.run("wishes", {"wish": "then"}, max_attempts=1)
+        assert (then.state, then.output) == ("completed", "attempt 2")
+        moments = [(entry.event, entry.message) for entry in await running.client.jobs.timeline(then.id)]
+        assert ("rescheduled", "not before then") in moments
 
         ended = await running.run("wishes", {"wish": "end"})
         assert (ended.state, ended.attempt) == ("failed", 1)
@@ -180,6 +190,20 @@ async def test_a_failed_attempt_is_tried_again_until_the_attempts_are_used_up(
                 rf"ValueError: attempt {number} \(.*test_worker\.py:\d+ in fragile\)", entry.message or ""
             )
     assert "failed for good with attempt 3: ValueError: attempt 3 (" in caplog.text
+
+
+async def test_the_back_off_of_the_worker_is_that_of_kinds_without_their_own(database_url: str) -> None:
+    app = App()
+
+    @app.kind(max_attempts=3)
+    async def hasty() -> None:
+        raise ValueError
+
+    settings: dict[str, Any] = {"retry_initial_seconds": 0.0, "retry_multiplier": 1.0, "retry_cap_seconds": 0.0}
+    async with working(database_url, app, **settings) as running:
+        assert running.worker.parts.identity.retry == RetryPolicy(initial=0, multiplier=1, cap=0)
+        job = await running.run("hasty", max_attempts=3)
+        assert (job.state, job.attempt) == ("failed", 3)
 
 
 class Unprintable(Exception):

@@ -21,7 +21,7 @@ from leasehold.gateway.access.audit_log import AuditLog
 from leasehold.gateway.access.token_cache import TokenStore
 from leasehold.gateway.http.reading import RequestLimits
 from leasehold.gateway.routing.services import Check
-from leasehold.gateway.serving.listening import open_gateway
+from leasehold.gateway.serving.listening import ARRIVAL_ROUNDS, open_gateway
 from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
@@ -69,10 +69,14 @@ class RunningGateway:
 
         async def begin() -> None:
             self._stopping.set()
-            await asyncio.sleep(0)  # the gateway wakes up
-            await asyncio.sleep(0)  # and has closed its port
+            for _ in range(2 + ARRIVAL_ROUNDS):  # the gateway wakes up, takes what it has accepted, and closes its port
+                await asyncio.sleep(0)
 
         asyncio.run_coroutine_threadsafe(begin(), self.loop).result(PATIENCE)
+
+    def begin_stop_now(self) -> None:
+        """For callers in its loop."""
+        self._stopping.set()
 
     def stop(self) -> None:
         """Returns when the gateway has ended."""

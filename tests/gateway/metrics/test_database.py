@@ -12,6 +12,7 @@ from leasehold.gateway.metrics.database import (
     total_values,
 )
 from leasehold.observability.metrics import HistogramValue
+from leasehold.records.identities import IdentityCount
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
 from leasehold.records.queues import QueueCounts
 from tests.gateway.fakes.running import run
@@ -45,6 +46,9 @@ class FakeMeasures:
             raise DatabaseUnavailable("away")
         return FLEET
 
+    async def identities(self) -> list[IdentityCount]:
+        return [IdentityCount(state="ready", identities=4)]
+
     async def counts(self) -> list[QueueCounts]:
         return []
 
@@ -70,6 +74,7 @@ def test_however_often_it_is_scraped_the_database_is_asked_once_in_five_seconds(
         found = await measured.values()
         assert found["leasehold_jobs_held"] == {(): 2}
         assert found["leasehold_workers_lost_wake_ups"] == {(): 3}
+        assert found["leasehold_egress_identities"] == {("ready",): 4}
         assert client.asked == 2
 
     run(main())

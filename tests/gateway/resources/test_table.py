@@ -29,9 +29,9 @@ def test_every_route_says_what_it_takes_gives_and_refuses_in_a_form_that_documen
         assert problems.INTERNAL in route.all_errors
 
 
-def test_only_the_probes_and_the_document_are_open_to_everybody() -> None:
+def test_only_the_probes_the_sign_in_and_the_document_are_open_to_everybody() -> None:
     open_paths = {route.path for route in ROUTES if route.scope is None and "documents" not in route.tags}
-    assert open_paths == {"/livez", "/readyz", "/startupz"}
+    assert open_paths == {"/livez", "/readyz", "/startupz", "/api/session"}
 
 
 def test_each_code_belongs_to_one_problem() -> None:

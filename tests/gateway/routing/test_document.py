@@ -10,26 +10,40 @@ from openapi_spec_validator import validate
 
 from leasehold.gateway.resources.table import ROUTES
 from leasehold.gateway.routing import documents
-from leasehold.gateway.routing.document import document_of
+from leasehold.gateway.routing.document import alias_document_of, document_of
 from leasehold.gateway.routing.documents import FILES, POLICY, VIEWER
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import running_gateway
-from tools.openapi import TARGET, render
+from tools.openapi import ALIAS_TARGET, TARGET, render, render_aliases
 
 DOCUMENT: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document_of(ROUTES)))
+ALIASES: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(alias_document_of(ROUTES)))
 OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
     (method.upper(), path): operation
-    for path, found in DOCUMENT["paths"].items()
+    for document in (ALIASES, DOCUMENT)
+    for path, found in document["paths"].items()
     for method, operation in found.items()
 }
 
 
 def test_it_is_valid_openapi() -> None:
     validate(DOCUMENT)
+    validate(ALIASES)
+
+
+def test_the_main_document_is_ours_alone() -> None:
+    assert not any(path.startswith(("/api/tasks", "/api/job-queue")) for path in DOCUMENT["paths"])
+    assert set(DOCUMENT["paths"]) & set(ALIASES["paths"]) == {"/api/schedules/{name}"}
+    assert "interval_hours" not in str(DOCUMENT)
+    assert "interval_hours" in str(ALIASES)
+    shared = ALIASES["paths"]["/api/schedules/{name}"]
+    assert shared.keys() == {"put"}
+    assert shared["put"]["deprecated"]
 
 
 def test_the_committed_document_is_that_of_the_routes() -> None:
     assert TARGET.read_text() == render(), "run python tools/openapi.py"
+    assert ALIAS_TARGET.read_text() == render_aliases(), "run python tools/openapi.py"
 
 
 def test_every_listed_route_is_described_with_all_that_it_can_answer() -> None:

@@ -9,7 +9,7 @@ from tests.gateway.fakes.running import running_gateway
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
+        ("GET", "/nothing", 404, "not_found"),
         ("GET", "/api/nothing/%2e%2e/%00", 404, "not_found"),
         ("PUT", "/api/jobs", 405, "method_not_allowed"),
         ("DELETE", "/livez", 405, "method_not_allowed"),
@@ -22,6 +22,14 @@ def test_what_the_table_does_not_hold_is_a_problem(method: str, path: str, statu
     assert (answer.status, answer.body["code"]) == (status, code)
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert ("Allow" in answer.headers) == (status == 405)
+
+
+def test_a_name_in_an_address_may_have_braces() -> None:
+    with running_gateway(FakeClient()) as gateway:
+        answer = gateway.call("DELETE", "/api/queues/%7B%7B7%2F7%7D%7D/limits?burst=1")
+        below = gateway.call("GET", "/api/jobs/%7B%7D/why")
+    assert (answer.status, answer.body["errors"][0]["path"]) == (422, "query.burst")
+    assert (below.status, below.body["code"]) == (404, "unknown_job")
 
 
 def test_a_request_id_that_comes_in_goes_out_and_others_are_made_up() -> None:

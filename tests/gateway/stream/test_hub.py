@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from leasehold.client.feed.changes import Change, Wanted
+from leasehold.client.feed.news import Found, JobLine, ScheduleNews
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.stream import hub
 from leasehold.gateway.stream.hub import Hub
@@ -15,6 +16,21 @@ from tests.gateway.fakes.running import run
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 PATIENCE = 10.0
+
+
+class FakeNews:
+    """News that tell what a test puts into `looks`."""
+
+    def __init__(self) -> None:
+        self.looks: list[Found | Exception] = []
+        self.asked: list[set[int]] = []
+
+    async def read(self, job_ids: Collection[int]) -> Found:
+        self.asked.append(set(job_ids))
+        look = self.looks.pop(0) if self.looks else Found()
+        if isinstance(look, Exception):
+            raise look
+        return look
 
 
 class FakeSource:
@@ -27,14 +43,17 @@ class FakeSource:
         self.cursor = 0
         self.opened = self.closed = self.reads = self.skips = 0
         self.hear: Callable[[str], object] = print
+        self.news = FakeNews()
 
     @asynccontextmanager
-    async def open(self, hear: Callable[[str], object], missed: Callable[[], object]) -> AsyncGenerator[FakeSource]:
+    async def open(
+        self, hear: Callable[[str], object], missed: Callable[[], object]
+    ) -> AsyncGenerator[tuple[FakeSource, FakeNews]]:
         self.opened += 1
         self.hear = hear
         missed()
         try:
-            yield self
+            yield self, self.news
         finally:
             self.closed += 1
 
@@ -160,5 +179,34 @@ def test_names_that_somebody_made_up_close_no_stream() -> None:
                 await box.wait(PATIENCE)
                 text += box.take()
             assert not box.is_overfull
+
+    run(main())
+
+
+def test_log_lines_come_to_those_who_look_at_the_job_and_schedules_to_those_who_look_at_all() -> None:
+    async def main() -> None:
+        source = FakeSource()
+        hub = Hub(source)
+        line = JobLine(job_id=1, at=NOON, attempt=1, level="info", message="half", number=7)
+        news = ScheduleNews(event="schedule_changed", schedule="nightly")
+        with (
+            hub.listen(Wanted()) as everything,
+            hub.listen(Wanted(job_id=1)) as one,
+            hub.listen(Wanted(job_id=2)) as other,
+            hub.listen(Wanted(queues=("q",))) as queue,
+        ):
+            await hub.begun(PATIENCE)
+            assert source.news.asked[0] == {1, 2}
+            source.news.looks = [DatabaseUnavailable("away"), Found(lines=(line,), schedules=(news,))]
+            await until(lambda: not source.news.looks)
+            source.looks = [[change(9, "other")]]
+            await until(lambda: not source.looks)
+            await one.wait(PATIENCE)
+            text = one.take()
+            assert b"event: logs" in text
+            assert b'"number":7' in text
+            assert b"nightly" not in text
+            assert b'event: schedules\ndata: [{"event":"schedule_changed","schedule":"nightly"}]' in everything.take()
+            assert (other.take(), queue.take()) == (b"", b"")
 
     run(main())

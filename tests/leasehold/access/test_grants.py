@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
@@ -14,6 +15,7 @@ from leasehold.access.roles import (
     QUERY_FUNCTIONS,
     ROLE_NAMES,
     SCALER_VIEWS,
+    SECRET_COLUMNS,
     WRITING_NOTHING,
     RoleName,
     functions_of,
@@ -60,9 +62,10 @@ select p.proname::text as name,
        array(select format_type(t, null) from unnest(p.proargtypes::oid[]) with ordinality a(t, n) order by n) as types
   from pg_proc p where p.pronamespace = 'leasehold'::regnamespace and p.proname = any ($1) order by 1
 """
-# Postgres never gets as far as a strict function whose arguments are all null; those are asked about instead.
+# Postgres never gets as far as a strict function whose arguments are all null, nor as one that is a trigger; those are asked
+# about instead.
 SIGNATURES = """
-select p.proname::text as name, p.proisstrict as is_strict, p.oid,
+select p.proname::text as name, p.proisstrict or p.prorettype = 'trigger'::regtype as is_out_of_reach, p.oid,
        coalesce((select string_agg('null::' || format_type(t, null), ', ' order by n)
                    from unnest(p.proargtypes::oid[]) with ordinality a(t, n)), '') as nulls
   from pg_proc p where p.pronamespace = 'leasehold'::regnamespace order by 1
@@ -100,7 +103,7 @@ async def test_a_role_may_call_the_functions_of_its_trade_and_no_others(
     async with login(role) as database, database.transaction() as transaction:
         for row in functions:
             name = row["name"]
-            if row["is_strict"]:
+            if row["is_out_of_reach"]:
                 asked = "select has_function_privilege($1::oid, 'execute') as may"
                 [answer] = await transaction.fetch(asked, row["oid"])
                 outcomes[name] = None if answer["may"] else REFUSED
@@ -133,7 +136,8 @@ async def test_only_readers_may_look_into_tables_and_nobody_may_write_to_one(
     assert {verb: names for verb, names in may.items() if verb != "select" and names} == {}
     everything = {name for name, kind in relations if kind != "S"}
     books = {"schema_migrations", "schema_repeatables"}
-    readable = {"reader": everything - {"api_tokens"}, "operator": everything - {"api_tokens"}}
+    secret = set(SECRET_COLUMNS)
+    readable = {"reader": everything - secret, "operator": everything - secret}
     readable |= {"scaler": books | set(SCALER_VIEWS), "stranger": set()}
     assert may["select"] == readable.get(role, books)
 
@@ -272,6 +276,56 @@ async def test_a_job_goes_from_producer_to_worker_and_neither_needs_a_right_on_a
             await worker.fetch("update leasehold.jobs set priority = 9")
 
 
+async def test_who_may_insert_the_columns_of_a_job_makes_plain_jobs_and_forges_none(
+    login: Callable[[str], AbstractAsyncContextManager[Database]], roles: Roles, psql: Psql
+) -> None:
+    """As docs/jobs.md says it: no role of ours has this right; a login is given it."""
+    columns = (
+        "kind, args, queue, key, key_group, priority, run_at, max_attempts, timeout, deadline, traceparent, metadata"
+    )
+    grant = f"grant insert ({columns}), select (id) on leasehold.jobs to {roles.login('producer')}"
+    psql(roles.owner_dsn, grant)
+    try:
+        async with login("producer") as producer, producer.transaction() as transaction:
+            insert = "insert into leasehold.jobs (kind, args, queue) values ('echo', '{}', 'by hand') returning id"
+            [row] = await transaction.fetch(insert)
+            assert row["id"] > 0
+            for forged in ("state", "attempt", "id", "incarnation", "created_at", "limited"):
+                statement = f"insert into leasehold.jobs (kind, {forged}) values ('a', null)"
+                assert await sqlstate(transaction, statement) == REFUSED, forged
+            assert await sqlstate(transaction, "select args from leasehold.jobs") == REFUSED
+            assert await sqlstate(transaction, "update leasehold.jobs set kind = 'b'") == REFUSED
+    finally:
+        psql(roles.owner_dsn, grant.replace("grant", "revoke").replace(" to ", " from "))
+
+
+async def test_workers_say_what_kinds_want_readers_see_it_and_producers_only_get_it(
+    login: Callable[[str], AbstractAsyncContextManager[Database]],
+) -> None:
+    said = '[{"kind": "catalogued", "queue": "by catalogue"}]'
+    async with (
+        login("worker") as worker,
+        login("producer") as producer,
+        login("reader") as reader,
+        login("operator") as operator,
+    ):
+        assert [row["outcome"] for row in await worker.call("declare_kinds", said, "shop:app", "1")] == ["created"]
+        assert [row["outcome"] for row in await operator.call("declare_kinds", said, "shop:app", "1")] == ["unchanged"]
+        for caller, call in (
+            (producer, "declare_kinds('[]')"),
+            (reader, "declare_kinds('[]')"),
+            (producer, "list_kinds()"),
+        ):
+            async with refused():
+                await caller.fetch(f"select * from leasehold.{call}")
+        async with refused():
+            await producer.fetch("update leasehold.kinds set app = 'mine'")
+        made = await producer.call_value("enqueue_job", "catalogued")
+        [row] = await reader.call("get_job", made)
+        assert row["queue"] == "by catalogue"
+        assert "by catalogue" in [row["queue"] for row in await reader.call("list_kinds", "catalogued")]
+
+
 async def test_nobody_moves_the_clock_that_tests_freeze(
     login: Callable[[str], AbstractAsyncContextManager[Database]], roles: Roles
 ) -> None:
@@ -321,6 +375,28 @@ async def test_stored_queries_run_as_a_role_that_may_read_nothing_of_ours_and_ca
             with pytest.raises(LeaseholdError):
                 await ask(query)
         assert len(await ask("select id from shops")) == 2
+
+
+async def test_an_operator_enqueues_for_rows_that_only_the_role_of_queries_may_read(
+    login: Callable[[str], AbstractAsyncContextManager[Database]], roles: Roles
+) -> None:
+    async with open_database(roles.owner_dsn) as database:
+        await database.execute("create table stores (id int, state text)")
+        await database.execute("insert into stores values (1, 'AZ'), (2, 'CA')")
+        await database.execute(f"grant select on stores to {roles.prefix}query")
+    query = "select id::text as key, jsonb_build_object('state', state) as metadata from stores"
+    async with login("operator") as operator:
+        with pytest.raises(LeaseholdError, match="permission denied"):
+            await operator.fetch("select * from stores")
+        made = {"name": "of_stores", "kind": "echo", "every": 3600, "query": query}
+        await operator.call("create_schedule", json.dumps(made))
+        rows = await operator.call("enqueue_for_rows", "of_stores", '{"state": "AZ"}')
+        assert [row["key"] for row in rows] == ["1"]
+        hostile = json.dumps({"state": "AZ'; delete from stores; --"})
+        assert await operator.call("enqueue_for_rows", "of_stores", hostile) == []
+    async with login("producer") as producer:
+        with pytest.raises(LeaseholdError, match="permission denied"):
+            await producer.call("enqueue_for_rows", "of_stores")
 
 
 async def test_migrating_again_keeps_the_roles_in_force(roles: Roles, psql: Psql) -> None:

@@ -31,11 +31,14 @@ def test_an_app_is_served_beside_them_and_may_take_their_names() -> None:
     assert app.served_kinds == ["echo"]
 
 
-def test_a_default_handler_gets_their_kinds_too() -> None:
+def test_they_are_there_beside_a_default_handler_which_gets_all_other_kinds() -> None:
     app = App()
     app.default_handler(echo)
-    assert with_builtins(app).served_kinds == []
-    assert with_builtins(app).find("dummy") is app.default
+    served = with_builtins(app)
+    assert served.served_kinds == []
+    assert served.find("dummy").name == find_kind(app, "dummy").name == "dummy"
+    assert served.find("other") is served.default
+    assert find_kind(app, "other") is app.default
 
 
 async def test_echo_answers_with_its_args() -> None:
@@ -68,5 +71,4 @@ def test_a_client_finds_them_where_its_app_has_none_of_these_names() -> None:
         return text
 
     assert find_kind(app, "echo") is own
-    app.default_handler(echo)
-    assert find_kind(app, "dummy") is app.default
+    assert find_kind(app, "dummy").function is dummy

@@ -27,7 +27,7 @@ def test_a_registered_handler_is_found_by_name_with_its_options() -> None:
     app = App()
     made = app.kind("welcome", queue="mail", timeout=3.0, retry=RetryPolicy(cap=1.0))(greet)
     assert app.find("welcome") is made
-    assert (made.options.queue, made.options.timeout, made.options.retry.cap) == ("mail", 3.0, 1.0)
+    assert (made.options.queue, made.options.timeout, made.options.retry) == ("mail", 3.0, RetryPolicy(cap=1.0))
     assert "welcome" in app
     assert app.served_kinds == ["welcome"]
 
@@ -134,3 +134,32 @@ def test_a_handler_without_a_name_of_its_own_asks_for_one() -> None:
     nameless: Any = functools.partial(greet, "Ada")
     with pytest.raises(BadInput, match="has no name; give its kind one"):
         App().kind()(nameless)
+
+
+def test_an_app_says_how_its_handlers_run_and_a_kind_may_say_otherwise() -> None:
+    async def send(address: str) -> str:
+        return address
+
+    def count(numbers: list[int]) -> int:
+        return sum(numbers)
+
+    app = App(runs="asyncio")
+    assert [app.kind("a")(send).runs, app.kind("b", runs="trio")(send).runs, app.kind("c")(count).runs] == [
+        "asyncio",
+        "trio",
+        "thread",
+    ]
+    assert App().kind(send).runs == "trio"
+    with pytest.raises(BadInput, match=r"its app has runs='thread': give the kind runs='asyncio' or runs='trio'"):
+        App(runs="thread").kind(send)
+    assert App(runs="thread").kind(runs="asyncio")(send).runs == "asyncio"
+    with pytest.raises(BadInput, match="runs of an app must be one of trio, asyncio, thread"):
+        App(runs="process")  # pyright: ignore[reportArgumentType]
+
+
+def test_a_kind_is_called_like_its_function() -> None:
+    @App().kind
+    def count(numbers: list[int], start: int = 0) -> int:
+        return sum(numbers, start)
+
+    assert count([1, 2], start=3) == 6

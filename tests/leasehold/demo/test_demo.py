@@ -46,7 +46,8 @@ def test_the_demo_keeps_its_promises_and_leaves_no_process(
     report = msgspec.json.decode(demo.stdout, type=DemoReport)
     assert [check.name for check in report.checks if not check.passed] == []
     assert report.passed
-    assert (report.lost, report.retries) == (0, 2)
+    assert report.lost == 0
+    assert report.retries >= 2  # two jobs stumble by design; a starved machine may add a time limit
     assert report.recovery.jobs > 0
     assert "## Most complex functions" in (tmp_path / "census.md").read_text()
     assert processes_in(folder) == []

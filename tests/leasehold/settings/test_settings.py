@@ -9,6 +9,8 @@ from leasehold.errors import SettingsError
 from leasehold.settings import Settings, describe_setting, explain, load_settings
 from leasehold.settings.sources import ALIASES, environment_name, flag_name
 
+WITHOUT_FLAG = {"host", "k8s_namespace", "k8s_worker_statefulset"}
+
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -69,7 +71,13 @@ def test_the_documented_aliases_work_as_given() -> None:
 
 @pytest.mark.parametrize("name", list(ALIASES))
 def test_our_own_variable_wins_over_its_alias(name: str) -> None:
-    own = {"database_url": "postgresql://own/db", "queues": "own", "worker_id": "own", "slots": "2"}.get(name, "0.125")
+    own = {
+        "database_url": "postgresql://own/db",
+        "queues": "own",
+        "worker_id": "own",
+        "slots": "2",
+        "gateway_port": "2",
+    }.get(name, "0.125")
     environ = {environment_name(name): own, **{alias.variable: "1" for alias in ALIASES[name]}}
     [found] = [each for each in explain({}, environ) if each.name == name]
     assert found.value == own
@@ -86,7 +94,7 @@ def test_the_page_about_workers_names_every_alias() -> None:
         (
             alias.variable,
             environment_name(name),
-            "" if name == "host" else flag_name(name),
+            "" if name in WITHOUT_FLAG else flag_name(name),
             "" if alias.scale is None else "milliseconds",
         )
         for name, aliases in ALIASES.items()
@@ -188,6 +196,18 @@ def test_renewing_must_happen_before_half_the_lease_is_over() -> None:
     )
     with pytest.raises(SettingsError):
         Settings(lease_seconds=5)
+
+
+def test_the_fewest_pods_are_no_more_than_the_most() -> None:
+    assert refused(environ={"LEASEHOLD_K8S_MIN_REPLICAS": "30"}) == (
+        "k8s_min_replicas = 30 must not be more than k8s_max_replicas = 20 "
+        "(k8s_min_replicas from environment LEASEHOLD_K8S_MIN_REPLICAS)"
+    )
+
+
+@pytest.mark.parametrize("name", ["shop/../other", "Shop", "shop\n", "-shop", "a" * 254, "a?b"])
+def test_a_name_that_kubernetes_would_not_take_is_refused(name: str) -> None:
+    assert "allowed is text like leasehold-worker" in refused(environ={"K8S_WORKER_STATEFULSET": name})
 
 
 def test_another_kind_of_database_is_refused_without_telling_the_password() -> None:

@@ -11,6 +11,7 @@ from leasehold.database import Database
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, continued, ended
 from tests.support.sql_jobs import enqueue, events, snapshot, state, states
+from tests.support.sql_payloads import add as add_payload
 from tests.support.sql_waits import open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 
@@ -230,3 +231,12 @@ async def test_a_thousand_blockers_go_in_one_call(database: Database) -> None:
     (row,) = await database.fetch("select leasehold.delete_chain($1, true)", top, timeout=120)
     assert len(row[0]) == 1001
     assert await states(database) == {}
+
+
+async def test_args_and_outputs_in_the_payload_store_are_hidden_and_other_payloads_stay(database: Database) -> None:
+    job_id = await enqueue(database)
+    claim, saved = await add_payload(database, job_id=job_id, is_claim=True), await add_payload(database, job_id=job_id)
+    await database.call("delete_chain", job_id)
+    rows = await database.fetch("select id from leasehold.payloads where expired_at is not null")
+    assert [row["id"] for row in rows] == [claim]
+    assert [row["id"] for row in await database.call("get_payload", saved)] == [saved]

@@ -82,10 +82,11 @@ async def test_paused_queues_have_no_lanes(database: Database) -> None:
 async def test_claims_from_thousands_of_queues_do_with_few_locks(database: Database, worker: SqlWorker) -> None:
     await many(database, 3000, 1)
     async with open_transaction(database, "claimer") as claimer:
-        assert len(await SqlWorker(claimer, "claimer").claim(200)) == 200
+        # The first 128 lanes, and those behind a place chosen by chance: fewer than 200 where that is near the end.
+        assert 128 < len(await SqlWorker(claimer, "claimer").claim(200)) <= 200
         [(held,)] = await database.fetch("select count(*) from pg_locks where locktype = 'advisory'")
         assert held <= 16
-        assert len(await worker.claim(200)) == 200
+        assert 0 < len(await worker.claim(200)) <= 200
 
 
 async def test_all_jobs_of_thousands_of_queues_are_claimed_in_the_end(database: Database, worker: SqlWorker) -> None:

@@ -144,6 +144,9 @@ async def test_a_limit_set_while_many_claim_counts_from_its_first_moment(fresh_d
     async with trio.open_nursery() as nursery:
         nursery.start_soon(set_limits)
         await claim_all(database, 7, 6, 60)
+    # Those who claimed may all have ended before the second limit was there.
+    await enqueue_many(database, some_jobs(Random(8), 200))
+    await claim_all(database, 8, 6, 30)
     assert (await most_held(database, since_mark=True))["all"] == 3
 
 

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 import pytest
 
 from leasehold.database import Database, ReservedConnection, Row
-from tests.support.sql_jobs import enqueue_many, pile_up
+from tests.support.sql_jobs import enqueue, enqueue_many, pile_up
+from tests.support.sql_kinds import ORDER, declare
 from tests.support.sql_limits import limit, pile_up_group
 from tests.support.sql_work import UNDISTURBED, Work, measured, statistics
 from tests.support.sql_worker import SqlWorker, identities
@@ -58,6 +59,10 @@ async def fill(database: Database, reserved: ReservedConnection) -> Full:
     await pile_up_group(database, "a", MANY, queue="whole")
     await database.execute("update leasehold.jobs set state = 'scheduled', run_at = now() + '1 h' where kind = 'later'")
     await database.execute("update leasehold.jobs set deadline = '2998-01-01' where kind = 'unserved'")
+    await declare(
+        database,
+        *({"kind": f"declared{n}", "queue": "q", "max_attempts": 5, "args_schema": ORDER} for n in range(MANY)),
+    )
     await worker.register()
     later = await database.fetch("select id from leasehold.jobs where state = 'scheduled' order by id limit $1", BATCH)
     return Full(database, reserved, worker, held, [row["id"] for row in later])
@@ -174,6 +179,8 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
     first_id = min(job["job_id"] for job in full.held)
     new_keys = [{"kind": "new", "key": f"new{n}", "idempotency_key": f"{n}", "fingerprint": "x"} for n in range(BATCH)]
     one_key = [{"kind": "new", "key": "busy"}] * BATCH
+    one_kind = [{"kind": "declared1", "args": {"order_id": n}} for n in range(BATCH)]
+    many_kinds = [{"kind": f"declared{n}", "args": {"order_id": n}} for n in range(BATCH)]
     own_keys = [f"own{n}" for n in range(100)] + [f"held{n}" for n in range(100)]
     return {
         "claim": (BATCH, lambda: worker.claim(BATCH, kinds=["plain"])),
@@ -206,6 +213,9 @@ def calls(full: Full) -> dict[str, tuple[int, Call]]:
         "assert_lease": (1, lambda: reserved.call("assert_lease", job_id, 1, worker.incarnation)),
         "enqueue new keys": (BATCH, lambda: enqueue_many(reserved, new_keys)),
         "enqueue one busy key": (BATCH, lambda: enqueue_many(reserved, one_key)),
+        "enqueue one declared kind": (BATCH, lambda: enqueue_many(reserved, one_kind)),
+        "enqueue many declared kinds": (BATCH, lambda: enqueue_many(reserved, many_kinds)),
+        "enqueue one job": (1, lambda: enqueue(reserved, "declared1", args='{"order_id": 1}')),
         "make due": (BATCH, lambda: much_later(reserved, "make_jobs_due", BATCH)),
         "promote": (BATCH, lambda: reserved.call("promote_waiting_jobs", own_keys)),
         "sweep": (BATCH, lambda: reserved.call("promote_stranded_jobs", None, None, BATCH)),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -54,6 +54,28 @@ async def test_a_senseless_delay_is_cut_to_a_hundred_years(database: Database, d
         assert await worker.reschedule(await worker.claim(), [delay]) == {}
         row = await job(connection, 1)
     assert row["run_at"] == datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(seconds=3155760000)
+
+
+async def test_a_time_may_stand_in_the_place_of_a_delay(database: Database) -> None:
+    """Of four jobs: a delay, a time to come, one that is past and one that never comes."""
+    noon, later = (
+        datetime(2026, 3, 1, 12, tzinfo=UTC),
+        datetime(2026, 3, 1, 18, 30, tzinfo=timezone(timedelta(hours=2))),
+    )
+    never = datetime.max.replace(tzinfo=UTC)
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await enqueue_many(connection, [{"kind": "a"}] * 4)
+        ats = [None, later, noon - timedelta(days=1), never]
+        assert await worker.reschedule(await worker.claim(), [5.0, None, None, None], None, ats) == {}
+        rows = await connection.fetch("select state, run_at from leasehold.jobs order by id")
+    assert [tuple(row) for row in rows] == [
+        ("scheduled", noon + timedelta(seconds=5)),
+        ("scheduled", later.astimezone(UTC)),
+        ("pending", noon),
+        ("scheduled", noon + timedelta(seconds=3155760000)),
+    ]
 
 
 async def test_each_job_has_its_own_delay_and_reason(database: Database, worker: SqlWorker) -> None:

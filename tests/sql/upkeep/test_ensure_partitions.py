@@ -102,6 +102,7 @@ async def test_a_partition_has_the_indexes_of_its_table(fresh_database: Database
         "btree (chain_id, chain_position) WHERE (chain_id IS NOT NULL)",
         "btree (key, id) WHERE (key IS NOT NULL)",
         "btree (state, id) WHERE (state <> 'completed'::text)",
+        "btree (at) WHERE (event = ANY (ARRAY['attempt_failed'::text, 'reaped'::text]))",
         "btree (id, finished_at)",
         "btree (job_id, at, number)",
         "btree (job_id, at, number)",

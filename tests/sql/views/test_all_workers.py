@@ -50,7 +50,13 @@ async def test_pending_kinds_of_its_queues_that_it_has_no_handler_for(
 
 
 async def register(
-    connection: SqlWorker, at: str, version: str, app_version: str | None, queues: list[str], kinds: Sequence[str] = ()
+    connection: SqlWorker,
+    at: str,
+    version: str,
+    app_version: str | None,
+    queues: list[str],
+    kinds: Sequence[str] = (),
+    pid: int = 1,
 ) -> None:
     await freeze(connection.caller, f"2026-03-01 {at}")  # pyright: ignore[reportArgumentType]
     await connection.caller.call(
@@ -58,7 +64,7 @@ async def register(
         connection.incarnation,
         connection.name,
         "h",
-        1,
+        pid,
         version,
         queues,
         list(kinds),
@@ -103,14 +109,37 @@ async def test_a_worker_is_not_compared_with_those_of_another_app(database: Data
     assert {row["worker_id"] for row in rows if row["outdated"]} == {"shop old", "plain old"}
 
 
+async def test_a_worker_of_another_system_makes_nobody_outdated(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+        await register(SqlWorker(connection, "ours"), "12:00:00Z", "1", None, [])
+        await register(SqlWorker(connection, "theirs"), "12:00:01Z", "task worker", None, [], [], pid=0)
+        await register(SqlWorker(connection, "ours too"), "12:00:02Z", "1", None, [])
+        rows = await connection.call("list_workers")
+    assert [row["worker_id"] for row in rows if row["outdated"]] == []
+
+
 async def test_of_a_worker_that_is_gone_nothing_is_odd(database: Database) -> None:
     async with database.reserve("clocked") as connection:
         worker = SqlWorker(connection)
         await register(worker, "12:00Z", "1", None, ["q"])
         await connection.call(
-            "heartbeat_worker", worker.incarnation, 0, "ready", True, None, 0.9, 0.1, "memory 90 %", 10.0
+            "heartbeat_worker",
+            worker.incarnation,
+            0,
+            "ready",
+            True,
+            None,
+            0.9,
+            0.1,
+            "memory 90 %",
+            10.0,
+            None,
+            2**20,
+            1.5,
+            0.5,
         )
         row = await worker_row(connection, "w1")
+        assert (row["rss"], row["cpu_user"], row["cpu_system"]) == (2**20, 1.5, 0.5)
         assert (row["backoff"], row["memory"], row["cpu"]) == ("memory 90 %", pytest.approx(0.9), pytest.approx(0.1))
         await register(SqlWorker(connection, "new"), "12:05Z", "2", None, ["q"])
         row = await worker_row(connection, "w1")

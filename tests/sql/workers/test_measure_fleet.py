@@ -21,7 +21,7 @@ async def test_without_workers_everything_is_zero(database: Database) -> None:
 
 async def test_workers_are_counted_by_state_and_jobs_by_lease(database: Database) -> None:
     for name, listening in (("a", True), ("b", False), ("silent", True), ("gone", True)):
-        await SqlWorker(database, name).register(slots=4, listening=listening)
+        await SqlWorker(database, name).register(slots=4, listening=listening, heartbeat_seconds=30.0)
     await database.execute(
         "update leasehold.workers set heartbeat_at = heartbeat_at - interval '1 h' where worker_id = 'silent';"
         "update leasehold.workers set state = 'draining', backoff = 'CPU' where worker_id = 'b';"
@@ -40,3 +40,8 @@ async def test_workers_are_counted_by_state_and_jobs_by_lease(database: Database
         "held_jobs": 3,
         "overdue_jobs": 1,
     }
+
+
+async def test_a_worker_that_has_no_listener_is_not_deaf(database: Database) -> None:
+    await SqlWorker(database, "over http").register(slots=1, listening=False)
+    assert await fleet(database) == {"ready": 1, "slots": 1}

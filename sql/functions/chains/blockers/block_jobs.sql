@@ -51,7 +51,7 @@ begin
         v_state := case when v_open is not null then 'blocked' when v_until > v_now then 'scheduled'
                         when v_job.key is null then 'pending' else 'waiting' end;
         update leasehold.jobs j
-           set state = v_state, run_at = coalesce(v_until, v_now), spared_attempts = j.spared_attempts + 1, claimed_at = null,
+           set state = v_state, run_at = coalesce(v_until, v_now), pending_at = null, spared_attempts = j.spared_attempts + 1, claimed_at = null,
                started_at = null, heartbeat_at = null, lease_expires_at = null, incarnation = null, worker_id = null
          where j.id = v_job.id;
         insert into leasehold.job_events (job_id, at, event, attempt, claimed_at, started_at, worker_id, message)

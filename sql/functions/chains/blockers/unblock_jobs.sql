@@ -39,7 +39,7 @@ begin
     with freed as (
         update leasehold.jobs j
            set state = case when j.run_at > v_now then 'scheduled' when j.key is null then 'pending' else 'waiting' end,
-               run_at = greatest(j.run_at, v_now)
+               run_at = greatest(j.run_at, v_now), pending_at = null
          where j.id = any (v_ids) and j.state = 'blocked'
         returning j.id, j.attempt, j.key, j.queue, j.state, j.run_at
     ), noted as (

@@ -4,6 +4,7 @@
 --             created_after, created_before: only what was enqueued from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
 --             reason: for people · batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
+--             worker_id: only what this worker has, or had last · args, metadata: only those whose args, or metadata, contain this (jsonb @>)
 -- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped: also where
 --             another session has held its row for two seconds
 -- Errors      LH001 batch out of range, state unknown
@@ -12,7 +13,8 @@
 create or replace function leasehold.cancel_jobs(
     state text default null, queue text default null, kind text default null, key text default null, error_type text default null,
     created_after timestamptz default null, created_before timestamptz default null, job_ids bigint[] default null,
-    after_id bigint default null, reason text default null, batch integer default 1000, dry_run boolean default true
+    after_id bigint default null, reason text default null, batch integer default 1000, dry_run boolean default true,
+    worker_id text default null, args jsonb default null, metadata jsonb default null
 ) returns setof leasehold.job_change language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '2s' as $$
 #variable_conflict use_column
@@ -40,6 +42,9 @@ begin
                           and (cancel_jobs.error_type is null or j.error ->> 'type' = cancel_jobs.error_type)
                           and (cancel_jobs.created_after is null or j.created_at >= cancel_jobs.created_after)
                           and (cancel_jobs.created_before is null or j.created_at < cancel_jobs.created_before)
+                          and (cancel_jobs.worker_id is null or j.worker_id = cancel_jobs.worker_id)
+                          and (cancel_jobs.args is null or j.args @> cancel_jobs.args)
+                          and (cancel_jobs.metadata is null or j.metadata @> cancel_jobs.metadata)
                           and (cancel_jobs.job_ids is null or j.id = any (cancel_jobs.job_ids))
                           and (cancel_jobs.after_id is null or j.id > cancel_jobs.after_id)
                           and (v_ids is null or j.id = any (v_ids)) and j.id <= coalesce(v_last, 9223372036854775807)

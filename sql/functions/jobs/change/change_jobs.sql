@@ -18,6 +18,7 @@ begin
     update leasehold.jobs j
        set args = coalesce(c.args, j.args), metadata = coalesce(c.metadata, j.metadata), priority = coalesce(c.priority, j.priority),
            queue = coalesce(c.queue, j.queue), max_attempts = coalesce(c.max_attempts, j.max_attempts), run_at = coalesce(c.run_at, j.run_at),
+           pending_at = case when exists (select from leasehold.lane_marks) then v_now end,
            state = case when j.state = 'blocked' then 'blocked' when coalesce(c.run_at, j.run_at) > v_now then 'scheduled'
                         when j.key is null then 'pending' else 'waiting' end
       from unnest(change_jobs.job_ids, change_jobs.args, change_jobs.metadata, change_jobs.priorities, change_jobs.queues,

@@ -4,13 +4,17 @@
 --             created_before, finished_before: only what was enqueued, or has ended, before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
 --             batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
+--             worker_id: only what this worker has, or had last · args, metadata: only those whose args, or metadata, contain this (jsonb @>)
+--             created_after: only what was enqueued from then on
 -- Returns     each job with whether it was removed, its state before (and now, where it was skipped), and the reason then
 -- Errors      LH001 batch out of range, state unknown (what delete_job refuses becomes a reason)
 -- Tables      as delete_job, one job after another
 create or replace function leasehold.delete_jobs(
     state text default null, queue text default null, kind text default null, key text default null, error_type text default null,
     created_before timestamptz default null, finished_before timestamptz default null, job_ids bigint[] default null,
-    after_id bigint default null, batch integer default 1000, dry_run boolean default true
+    after_id bigint default null, batch integer default 1000, dry_run boolean default true,
+    worker_id text default null, args jsonb default null, metadata jsonb default null,
+    created_after timestamptz default null
 ) returns setof leasehold.job_change language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 #variable_conflict use_column
@@ -35,6 +39,12 @@ begin
                       and (delete_jobs.error_type is null or a.error ->> 'type' = delete_jobs.error_type)
                       and (delete_jobs.created_before is null or a.created_at < delete_jobs.created_before)
                       and (delete_jobs.finished_before is null or a.finished_at < delete_jobs.finished_before)
+                      and (delete_jobs.worker_id is null or a.worker_id = delete_jobs.worker_id)
+                      and (delete_jobs.args is null or a.args @> delete_jobs.args)
+                      and (delete_jobs.metadata is null or a.metadata @> delete_jobs.metadata)
+                      -- What was enqueued then cannot have ended before: this spares whole partitions.
+                      and (delete_jobs.created_after is null
+                           or (a.created_at >= delete_jobs.created_after and (a.finished_at is null or a.finished_at >= delete_jobs.created_after)))
                       and (delete_jobs.job_ids is null or a.id = any (delete_jobs.job_ids))
                       and (delete_jobs.after_id is null or a.id > delete_jobs.after_id)
                     order by a.id limit delete_jobs.batch);

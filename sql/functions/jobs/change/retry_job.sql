@@ -13,7 +13,7 @@ declare
     v_again record;
 begin
     with made_due as (
-        update leasehold.jobs j set state = case when j.key is null then 'pending' else 'waiting' end, run_at = v_now
+        update leasehold.jobs j set state = case when j.key is null then 'pending' else 'waiting' end, run_at = v_now, pending_at = null
          where j.id = retry_job.job_id and j.state = 'scheduled'
         returning j.id, j.key, j.queue, j.attempt
     ), noted as (

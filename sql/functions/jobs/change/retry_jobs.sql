@@ -4,13 +4,17 @@
 --             finished_after, finished_before: only what ended from then on, or before then
 --             job_ids: only these; each of them is answered · after_id: only newer ids (the last one of the call before)
 --             batch: how many at the most, 1 to 10000 · dry_run: true unless said otherwise
+--             worker_id: only what this worker has, or had last · args, metadata: only those whose args, or metadata, contain this (jsonb @>)
+--             created_after, created_before: only what was enqueued from then on, or before then
 -- Returns     each job with whether it was changed, its state before and now, and the reason where it was skipped
 -- Errors      LH001 batch out of range, state unknown
 -- Tables      finished_jobs, as reopen_jobs, keys as promote_waiting_jobs
 create or replace function leasehold.retry_jobs(
     state text default 'failed', queue text default null, kind text default null, key text default null, error_type text default null,
     finished_after timestamptz default null, finished_before timestamptz default null, job_ids bigint[] default null,
-    after_id bigint default null, batch integer default 1000, dry_run boolean default true
+    after_id bigint default null, batch integer default 1000, dry_run boolean default true,
+    worker_id text default null, args jsonb default null, metadata jsonb default null,
+    created_after timestamptz default null, created_before timestamptz default null
 ) returns setof leasehold.job_change language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 #variable_conflict use_column
@@ -34,6 +38,12 @@ begin
                and (retry_jobs.error_type is null or f.error ->> 'type' = retry_jobs.error_type)
                and (retry_jobs.finished_after is null or f.finished_at >= retry_jobs.finished_after)
                and (retry_jobs.finished_before is null or f.finished_at < retry_jobs.finished_before)
+               and (retry_jobs.worker_id is null or f.worker_id = retry_jobs.worker_id)
+               and (retry_jobs.args is null or f.args @> retry_jobs.args)
+               and (retry_jobs.metadata is null or f.metadata @> retry_jobs.metadata)
+               -- What was enqueued then cannot have ended before: this spares whole partitions.
+               and (retry_jobs.created_after is null or (f.created_at >= retry_jobs.created_after and f.finished_at >= retry_jobs.created_after))
+               and (retry_jobs.created_before is null or f.created_at < retry_jobs.created_before)
                and (retry_jobs.job_ids is null or f.id = any (retry_jobs.job_ids))
                and (retry_jobs.after_id is null or f.id > retry_jobs.after_id)
              order by f.id limit retry_jobs.batch) m;

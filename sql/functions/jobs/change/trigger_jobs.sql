@@ -32,7 +32,7 @@ begin
             hint = 'none was triggered';
     end if;
     with made_due as (
-        update leasehold.jobs j set state = case when j.key is null then 'pending' else 'waiting' end, run_at = v_now
+        update leasehold.jobs j set state = case when j.key is null then 'pending' else 'waiting' end, run_at = v_now, pending_at = null
          where j.id = any (v_ready)
         returning j.id, j.attempt, j.key, j.queue, j.state
     ), noted as (

@@ -23,7 +23,8 @@ declare
                                         || (@.idempotency_key.type() != "string" && @.idempotency_key.type() != "null")
                                         || (@.fingerprint.type() != "string" && @.fingerprint.type() != "null"))';
     c_fields    constant text[] :=
-        '{kind,args,queue,priority,run_at,delay,key,key_group,max_attempts,timeout,deadline,idempotency_key,fingerprint,unique,blockers,traceparent,metadata}';
+        '{kind,args,queue,priority,run_at,delay,key,key_group,max_attempts,timeout,deadline,idempotency_key,fingerprint,unique,blockers,traceparent,
+         metadata,check_args}';
     v_now       timestamptz := leasehold.clock();
     v_complaint text;
     v_other     record;
@@ -50,6 +51,8 @@ begin
                         then (select min(f.key || ' must be a string, not ' || jsonb_typeof(f.value)) from jsonb_each(w.doc) f
                                where f.key in ('kind', 'queue', 'key', 'key_group', 'traceparent', 'idempotency_key', 'fingerprint')
                                  and jsonb_typeof(f.value) not in ('string', 'null'))
+                        when coalesce(jsonb_typeof(w.doc -> 'check_args'), 'null') not in ('boolean', 'null')
+                        then 'check_args must be true or false, not ' || jsonb_typeof(w.doc -> 'check_args')
                    end as complaint
               from jsonb_array_elements(add_jobs.jobs) with ordinality w(doc, position)) bad
      where bad.complaint is not null

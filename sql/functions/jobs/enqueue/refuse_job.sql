@@ -8,11 +8,11 @@ create or replace function leasehold.refuse_job(
     kind text, args jsonb, queue text, key text, max_attempts integer, idempotency_key text, metadata jsonb,
     delay double precision, run_at timestamptz, key_group text, timeout double precision, deadline timestamptz,
     traceparent text, unknown text
-) returns text language sql immutable parallel safe as $$
+) returns text language sql stable parallel safe as $$
 select case
   when unknown is not null then 'unknown field ' || quote_literal(unknown)
        || '; known are kind, args, queue, priority, run_at, delay, key, key_group, max_attempts, timeout, deadline, idempotency_key, fingerprint,'
-       || ' unique, blockers, traceparent, metadata'
+       || ' unique, blockers, traceparent, metadata, check_args'
   when kind is null then 'kind is missing'
   when octet_length(kind) not between 1 and 200 then 'kind must have 1 to 200 bytes, not ' || octet_length(kind)
   when kind ~ '[[:cntrl:]]' then 'kind has a control character: ' || quote_literal(kind)

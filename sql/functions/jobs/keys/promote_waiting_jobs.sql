@@ -7,7 +7,7 @@
 -- Parameters  keys: which · notify: wake idle workers
 -- Returns     how many were promoted
 -- Errors      none
--- Tables      advisory locks of the keys (ascending), then jobs
+-- Tables      advisory locks of the keys (ascending), then jobs, job_events (insert)
 create or replace function leasehold.promote_waiting_jobs(keys text[], notify boolean default true)
 returns integer language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -31,19 +31,24 @@ begin
                               where j.key = l.key and (j.queue, j.kind) > (l.queue, l.kind) and j.state in ('pending', 'waiting')
                               order by j.queue, j.kind limit 1) n
     ), best as materialized (
-        select w.place
+        select w.place, w.id, w.is_news
           from lane k
          cross join lateral (
-               select j.ctid as place from leasehold.jobs j
+               select j.ctid as place, j.id, j.xmin <> pg_current_xact_id()::xid as is_news from leasehold.jobs j
                 where j.key = k.key and j.queue = k.queue and j.kind = k.kind and j.state = 'waiting'
                 order by j.priority desc, j.run_at, j.id limit 1 for update skip locked) w
          where (select h.id from leasehold.jobs h where h.key = k.key and h.incarnation is not null limit 1) is null
            and (select p.id from leasehold.jobs p
                  where p.key = k.key and p.queue = k.queue and p.kind = k.kind and p.state in ('pending', 'waiting') and p.state < 'waiting' limit 1) is null
     ), promoted as (
-        update leasehold.jobs j set state = 'pending'
+        update leasehold.jobs j set state = 'pending', pending_at = case when exists (select from leasehold.lane_marks) then leasehold.clock() end
          where j.ctid = any (array(select place from best))
-        returning j.queue
+        returning j.id, j.attempt, j.queue
+    ), noted as (
+        -- A job that came into line in this very transaction has not waited: what brought it there is told already.
+        -- Where that was in a savepoint, both are told.
+        insert into leasehold.job_events (job_id, at, event, attempt)
+        select p.id, leasehold.clock(), 'promoted', p.attempt from promoted p where p.id in (select b.id from best b where b.is_news)
     )
     select count(*), array_agg(distinct p.queue) into v_promoted, v_queues from promoted p;
     if promote_waiting_jobs.notify and v_queues is not null then

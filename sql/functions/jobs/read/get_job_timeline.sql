@@ -7,5 +7,5 @@ create or replace function leasehold.get_job_timeline(job_id bigint) returns set
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 select * from leasehold.job_timeline t where t.job_id = get_job_timeline.job_id
  order by t.at, t.attempt, array_position(
-    '{created,unblocked,claimed,started,attempt_failed,rescheduled,released,blocked,reaped,completed,failed,cancelled,edited,retried}', t.event)
+    '{created,unblocked,claimed,started,attempt_failed,rescheduled,released,blocked,reaped,demoted,due,promoted,completed,failed,cancelled,edited,retried}', t.event)
 $$;

@@ -1,10 +1,11 @@
 -- Purpose     List a page of jobs, newest id first.
--- Parameters  state, queue, kind, key, worker_id: only such · before_id: only older ones (the last id of the page before)
+-- Parameters  state, queue, kind, key, worker_id: only such; the state stale: held, and the lease has run out · before_id: only older ones (the last id of the page before)
 --             page_size: 1 to 1000 · after_id: only newer ones (what find_page_end answers, so that a rare match is not
 --             looked for without end) · created_after, created_before: only what was enqueued from then on, or before then
 --             args: only those whose args contain this (jsonb @>) · columns: which of args, output, error, metadata to
 --             read; the others are null. null: all of them · most_bytes: the page ends with the job whose args, output,
 --             error and metadata, as text, bring it to so many bytes; null: page_size alone decides
+--             metadata: only those whose metadata contain this (jsonb @>)
 -- Returns     rows of all_jobs; fewer than page_size where there are no more, or where most_bytes are reached
 -- Errors      LH001 page_size out of range, state unknown
 -- Tables      jobs, finished_jobs (read)
@@ -12,7 +13,7 @@ create or replace function leasehold.list_jobs(
     state text default null, queue text default null, kind text default null, key text default null,
     before_id bigint default null, page_size integer default 50, after_id bigint default null, worker_id text default null,
     created_after timestamptz default null, created_before timestamptz default null, args jsonb default null,
-    columns text[] default null, most_bytes bigint default null
+    columns text[] default null, most_bytes bigint default null, metadata jsonb default null
 ) returns setof leasehold.all_jobs language plpgsql stable
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off
 set plan_cache_mode = force_custom_plan as $$
@@ -24,9 +25,9 @@ begin
     if coalesce(list_jobs.page_size, 0) not between 1 and 1000 then
         raise exception using errcode = 'LH001', message = format('page_size must be from 1 to 1000, not %s', coalesce(list_jobs.page_size::text, 'null'));
     end if;
-    if list_jobs.state <> all ('{pending,scheduled,waiting,blocked,claimed,running,completed,failed,cancelled}') then
+    if list_jobs.state <> all ('{pending,scheduled,waiting,blocked,claimed,running,completed,failed,cancelled,stale}') then
         raise exception using errcode = 'LH001', message = format('there is no state %L', list_jobs.state),
-            hint = 'states: pending, scheduled, waiting, blocked, claimed, running, completed, failed, cancelled';
+            hint = 'states: pending, scheduled, waiting, blocked, claimed, running, completed, failed, cancelled, stale';
     end if;
     for v_job in
     select a.id, a.state, a.kind, a.queue, a.key, a.priority,
@@ -38,7 +39,8 @@ begin
            a.lease_expires_at, a.worker_id, a.incarnation, a.chain_id, a.chain_position, a.succeeded_by, a.key_group, a.timeout, a.deadline,
            a.traceparent, a.crashes
       from leasehold.all_jobs a
-     where (list_jobs.state is null or a.state = list_jobs.state)
+     where (list_jobs.state is null or list_jobs.state = 'stale' or a.state = list_jobs.state)
+       and (list_jobs.state is distinct from 'stale' or (a.state in ('claimed', 'running') and a.lease_expires_at < leasehold.clock()))
        and (list_jobs.queue is null or a.queue = list_jobs.queue)
        and (list_jobs.kind is null or a.kind = list_jobs.kind)
        and (list_jobs.key is null or a.key = list_jobs.key)
@@ -49,6 +51,7 @@ begin
        and (list_jobs.created_after is null or (a.created_at >= list_jobs.created_after and (a.finished_at is null or a.finished_at >= list_jobs.created_after)))
        and (list_jobs.created_before is null or a.created_at < list_jobs.created_before)
        and (list_jobs.args is null or a.args @> list_jobs.args)
+       and (list_jobs.metadata is null or a.metadata @> list_jobs.metadata)
      order by a.id desc limit list_jobs.page_size
     loop
         return next v_job;

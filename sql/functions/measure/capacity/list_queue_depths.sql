@@ -1,9 +1,11 @@
 -- Purpose     Count the jobs of each queue in each state, without ever counting a big table. Small tables are counted
---             now; of a big one the accountant's last count is given; finished jobs are summed up from the rollups.
+--             now; of a big one the accountant's last count is given, also of finished jobs; where there is none of those that
+--             is younger than ten minutes, they are summed up from the rollups.
 -- Parameters  only_queue: only this one; null: all
 -- Returns     queue, state, jobs; only what there is · is_exact: counted just now · counted_at: when
 -- Errors      none
--- Tables      jobs, finished_jobs (read while they are small), queue_depths, depth_counts, rollups, rollup_progress (read)
+-- Tables      jobs, finished_jobs (read while they are small), queue_depths, depth_counts, finished_depths,
+--             finished_counts, rollups, rollup_progress (read)
 create or replace function leasehold.list_queue_depths(only_queue text default null)
 returns table (queue text, state text, jobs bigint, is_exact boolean, counted_at timestamptz) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan set jit = off as $$
@@ -13,19 +15,23 @@ declare
     v_now     timestamptz := leasehold.clock();
     v_counted timestamptz;
     v_rolled  timestamptz;
+    v_summed  timestamptz;
 begin
     if not leasehold.is_small('jobs') then
         select c.counted_at into v_counted from leasehold.depth_counts c;
     end if;
     if not leasehold.is_small('finished_jobs') then
         select p.rolled_until into v_rolled from leasehold.rollup_progress p;
+        select c.counted_at into v_summed from leasehold.finished_counts c where c.counted_at > v_now - interval '10 minutes';
     end if;
     if v_counted is not null then
         return query select d.queue, d.state, d.jobs, false, v_counted from leasehold.queue_depths d where v_all or d.queue = list_queue_depths.only_queue;
     else
         return query select j.queue, j.state, count(*), true, v_now from leasehold.jobs j where v_all or j.queue = list_queue_depths.only_queue group by 1, 2;
     end if;
-    if v_rolled is not null then
+    if v_summed is not null then
+        return query select d.queue, d.state, d.jobs, false, v_summed from leasehold.finished_depths d where v_all or d.queue = list_queue_depths.only_queue;
+    elsif v_rolled is not null then
         return query
         select r.queue, s.state, sum(s.jobs)::bigint, false, v_rolled
           from leasehold.rollups r

@@ -14,6 +14,7 @@ set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set plan_c
 declare
     v_all boolean := measure_hour.only_queue is null;
     v_now timestamptz := leasehold.clock();
+    v_end timestamptz;
 begin
     if leasehold.is_small('jobs') and leasehold.is_small('finished_jobs') and leasehold.is_small('job_events') then
         return query
@@ -33,17 +34,18 @@ begin
           from news n left join attempts a on a.queue = n.queue left join leasehold.rollup_totals t on t.queue = n.queue
          group by n.queue, n.arrivals, n.since, t.since;
     else
+        -- A value and not a join, so that the plan knows that these are few of the rollups.
+        select p.rolled_until into v_end from leasehold.rollup_progress p;
         return query
-        select t.queue, sum(r.completed)::bigint, sum(r.failed)::bigint, (select sum(n)::bigint from unnest(leasehold.add_histograms(array_agg(r.runs))) n),
+        select t.queue, sum(r.completed)::bigint, sum(r.failed)::bigint, (select sum(n) from unnest(array_agg(r.runs)) n)::bigint,
                sum(r.run_seconds), sum(r.run_squares),
-               coalesce(sum(r.arrivals) filter (where r.starts_at >= p.rolled_until - interval '10 minutes'), 0)::bigint,
-               coalesce(sum(r.retries) filter (where r.starts_at >= p.rolled_until - interval '10 minutes'), 0)::bigint,
-               least(600, greatest(60, date_part('epoch', p.rolled_until - t.since)))
-          from leasehold.rollup_progress p
-         cross join leasehold.rollup_totals t
-          join leasehold.rollups r on r.queue = t.queue and r.starts_at >= p.rolled_until - interval '1 hour'
+               coalesce(sum(r.arrivals) filter (where r.starts_at >= v_end - interval '10 minutes'), 0)::bigint,
+               coalesce(sum(r.retries) filter (where r.starts_at >= v_end - interval '10 minutes'), 0)::bigint,
+               least(600, greatest(60, date_part('epoch', v_end - t.since)))
+          from leasehold.rollup_totals t
+          join leasehold.rollups r on r.queue = t.queue and r.starts_at >= v_end - interval '1 hour'
          where v_all or (t.queue = measure_hour.only_queue and r.queue = measure_hour.only_queue)
-         group by t.queue, t.since, p.rolled_until;
+         group by t.queue, t.since;
     end if;
 end
 $$;

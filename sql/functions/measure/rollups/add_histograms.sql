@@ -4,10 +4,23 @@
 -- Errors      none
 -- Tables      none
 create or replace function leasehold.add_histograms(histograms bigint[]) returns bigint[]
-language sql immutable parallel safe
+language plpgsql immutable parallel safe
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select array_agg(coalesce(c.jobs, 0) order by b.bucket)
-  from generate_series(0, 28) b(bucket)
-  left join (select (u.position - 1) % 29 as bucket, sum(u.jobs)::bigint as jobs
-               from unnest(add_histograms.histograms) with ordinality u(jobs, position) group by 1) c on c.bucket = b.bucket
+#variable_conflict use_column
+declare
+    v_sums  bigint[] := array_fill(0::bigint, array[29]);
+    v_index integer := 0;
+    v_jobs  bigint;
+begin
+    if add_histograms.histograms is null then
+        return v_sums;
+    end if;
+    foreach v_jobs in array add_histograms.histograms loop
+        if v_jobs <> 0 then
+            v_sums[1 + v_index % 29] := v_sums[1 + v_index % 29] + v_jobs;
+        end if;
+        v_index := v_index + 1;
+    end loop;
+    return v_sums;
+end
 $$;

@@ -5,16 +5,34 @@
 -- Errors      none
 -- Tables      none
 create or replace function leasehold.measure_percentile(histogram bigint[], share double precision) returns double precision
-language sql immutable parallel safe
+language plpgsql immutable parallel safe
 set search_path = leasehold, pg_catalog, pg_temp as $$
-select case when h.bucket = 29 then b.bounds[28]
-            else coalesce(b.bounds[h.bucket - 1], 0) + (b.bounds[h.bucket] - coalesce(b.bounds[h.bucket - 1], 0))
-                 * greatest(0, (h.wanted - h.before) / h.jobs) end::double precision
-  from (select u.position::integer as bucket, u.jobs, sum(u.jobs) over w as upto, sum(u.jobs) over w - u.jobs as before,
-               measure_percentile.share * sum(u.jobs) over () as wanted
-          from unnest(measure_percentile.histogram) with ordinality u(jobs, position)
-        window w as (order by u.position)) h
- cross join (select leasehold.bucket_bounds() as bounds) b
- where h.jobs > 0 and h.upto >= h.wanted
- order by h.bucket limit 1
+#variable_conflict use_column
+declare
+    v_bounds double precision[];
+    v_wanted double precision := 0;
+    v_before bigint := 0;
+    v_jobs   bigint;
+begin
+    if measure_percentile.histogram is null then
+        return null;
+    end if;
+    foreach v_jobs in array measure_percentile.histogram loop
+        v_wanted := v_wanted + coalesce(v_jobs, 0);
+    end loop;
+    v_wanted := measure_percentile.share * v_wanted;
+    for v_bucket in 1 .. 29 loop
+        v_jobs := measure_percentile.histogram[v_bucket];
+        if v_jobs > 0 and v_before + v_jobs >= v_wanted then
+            v_bounds := leasehold.bucket_bounds();
+            if v_bucket = 29 then
+                return v_bounds[28];
+            end if;
+            return coalesce(v_bounds[v_bucket - 1], 0) + (v_bounds[v_bucket] - coalesce(v_bounds[v_bucket - 1], 0))
+                   * greatest(0, (v_wanted - v_before) / v_jobs);
+        end if;
+        v_before := v_before + coalesce(v_jobs, 0);
+    end loop;
+    return null;
+end
 $$;

@@ -66,7 +66,7 @@ begin
         return next;
     end loop;
     if v_all <> '{}' then
-        perform leasehold.add_jobs(to_jsonb(v_all), v_ids, null, null, null, fire_schedules.notify);
+        perform leasehold.add_jobs(leasehold.fill_jobs(to_jsonb(v_all), true), v_ids, null, null, null, fire_schedules.notify);
     end if;
 end
 $$;

@@ -34,7 +34,7 @@ begin
                                                            run_schedule.actor, run_schedule.notify);
         return;
     end if;
-    perform leasehold.add_jobs(to_jsonb(v_jobs), v_ids, null, null, null, run_schedule.notify);
+    perform leasehold.add_jobs(leasehold.fill_jobs(to_jsonb(v_jobs), true), v_ids, null, null, null, run_schedule.notify);
     update leasehold.schedules u set last_run_at = v_now, last_job_count = cardinality(v_jobs), last_error = null where u.id = s.id;
     return query select due_at, cardinality(v_jobs), v_ids, true;
 end

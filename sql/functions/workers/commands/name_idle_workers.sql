@@ -49,7 +49,14 @@ begin
     end if;
 
     -- What is pending: of 50 kinds at the most, and of each no more than can be named.
-    while cardinality(v_kinds) < c_most_kinds loop
+    if exists (select from leasehold.lane_marks) then
+        select coalesce(array_agg(k.kind), '{}'), coalesce(array_agg(k.jobs), '{}') into v_kinds, v_counts
+          from (select l.kind, sum((select count(*) from leasehold.list_marked_jobs(l.queue_name, l.kind, l.class, v_room::integer, null, false))) as jobs
+                  from leasehold.list_marked_lanes(name_idle_workers.queue, c_most_kinds) l
+                 where l.queue_name is not null group by l.kind order by l.kind) k;
+        v_kind := null;
+    end if;
+    while v_kind is not null and cardinality(v_kinds) < c_most_kinds loop
         v_kind := (select j.kind from leasehold.jobs j
                     where j.state = 'pending' and j.queue = name_idle_workers.queue and j.kind > v_kind order by j.kind limit 1);
         exit when v_kind is null;

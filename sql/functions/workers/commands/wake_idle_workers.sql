@@ -29,7 +29,7 @@ begin
       from leasehold.workers w where w.stopped_at is null and w.listening and w.heartbeat_at > v_now - interval '5 minutes';
     if v_idle = 0 then
         return 0;
-    elsif v_idle <= 2 and v_listeners < c_fleet and cardinality(wake_idle_workers.queues) = 1 then
+    elsif v_idle <= 2 and v_listeners < c_fleet and cardinality(wake_idle_workers.queues) = 1 and not exists (select from leasehold.lane_marks) then
         -- The usual case in one statement: what it cannot tell at a glance is left to name_idle_workers.
         perform leasehold.send_notice('wake:' || q.queue)
            from unnest(wake_idle_workers.queues) q(queue)

@@ -161,5 +161,7 @@ class CommandContext:
     @asynccontextmanager
     async def client(self, app: App | None = None) -> AsyncGenerator[Client]:
         """A client on the database, once its schema fits; it knows the kinds of `app`."""
+        from leasehold.payloads.options import payload_options  # noqa: PLC0415  with the client
+
         async with self.database() as database:
-            yield self.services.client(database, app)
+            yield self.services.client(database, app, payload_options(self.settings, most_loaded=0))

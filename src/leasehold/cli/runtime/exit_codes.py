@@ -10,6 +10,7 @@ from leasehold.errors import (
     DatabaseUnavailable,
     LeaseLost,
     NotFound,
+    PayloadError,
     QueryRefused,
     SchemaMismatch,
     WaitTimeout,
@@ -28,6 +29,8 @@ class ExitCode(IntEnum):
     SCHEMA_MISMATCH = 6
     FINDINGS = 7
     TIMED_OUT = 8
+    PAYLOAD = 9
+    HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -36,17 +39,20 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.DONE: "done",
     ExitCode.FAILED: "failed",
     ExitCode.USAGE: "wrong usage, bad input, bad settings, or no database named nor made yet",
-    ExitCode.NOT_FOUND: "no such job, chain, schedule, worker, queue or token",
+    ExitCode.NOT_FOUND: "no such job, chain, schedule, worker, queue, payload or token",
     ExitCode.CONFLICT: "the present state does not allow it",
     ExitCode.DATABASE_UNAVAILABLE: "the database cannot be reached",
     ExitCode.SCHEMA_MISMATCH: "the schema is missing, older or newer: run `leasehold migrate`",
     ExitCode.FINDINGS: "doctor or audit found something",
     ExitCode.TIMED_OUT: "the time was up",
+    ExitCode.PAYLOAD: "the content of a payload is missing or damaged, or the payload store cannot be used",
+    ExitCode.HUNG_UP: "ended by SIGHUP, because its terminal was closed; `run`, `gateway` and `up` drain and end with 0 instead",
     ExitCode.INTERRUPTED: "ended by Ctrl-C",
     ExitCode.TERMINATED: "ended by SIGTERM; `run`, `gateway` and `up` drain and end with 0 instead",
 }
 
 _CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
+    (PayloadError, ExitCode.PAYLOAD),
     (BadInput, ExitCode.USAGE),
     (NotFound, ExitCode.NOT_FOUND),
     (Conflict, ExitCode.CONFLICT),

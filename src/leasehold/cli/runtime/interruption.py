@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, from the first line of a command to its last: it ends with 130 or 143.
+"""Ctrl-C, SIGTERM and a closed terminal (SIGHUP), from the first line of a command to its last: it ends with 130, 143 or 129.
 
 No exception is ever raised by a signal: raised between any two lines, it would leave what they are about half done (a database
 driver in the middle of a message crashes the process). The first signal is noted, and whoever listens begins to end in good
@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What a command takes to end by itself is a small part of this; a database that does not answer is not waited for.
 GRACE_SECONDS = 2.0
 WORDS = "error: interrupted\n"

@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+from leasehold.concurrency.bare_threads import start_bare
+
 log = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 3.0
@@ -16,7 +18,7 @@ PATIENCE_SECONDS = 3.0
 def wait_no_longer(code: int) -> None:
     """From now on threads that somebody left behind have a few seconds to end; then the process ends without them, with this
     exit code, and its log names them. What is registered with `atexit` is then not called."""
-    threading.Thread(target=_end_without, args=(code,), name="leasehold leftovers", daemon=True).start()
+    start_bare(_end_without, code)
 
 
 def _end_without(code: int) -> None:

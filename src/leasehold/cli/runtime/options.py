@@ -73,9 +73,13 @@ class WorkerOptions:
     backoff_seconds: Annotated[float | None, setting("backoff_seconds")] = None
     lease_seconds: Annotated[float | None, setting("lease_seconds")] = None
     renew_seconds: Annotated[float | None, setting("renew_seconds")] = None
+    retry_initial_seconds: Annotated[float | None, setting("retry_initial_seconds")] = None
+    retry_multiplier: Annotated[float | None, setting("retry_multiplier")] = None
+    retry_cap_seconds: Annotated[float | None, setting("retry_cap_seconds")] = None
     poll_seconds: Annotated[float | None, setting("poll_seconds")] = None
     heartbeat_seconds: Annotated[float | None, setting("heartbeat_seconds")] = None
     drain_seconds: Annotated[float | None, setting("drain_seconds")] = None
+    stop_seconds: Annotated[float | None, setting("stop_seconds")] = None
     retention_days: Annotated[int | None, setting("retention_days")] = None
     notify: Annotated[str | None, setting("notify")] = None
 

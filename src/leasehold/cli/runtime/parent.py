@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
+
+from leasehold.concurrency.bare_threads import start_bare
 
 STANDARD_INPUT = 0
 
 
 def stop_with_parent() -> None:
     """Send this process SIGTERM, which drains it, when standard input ends."""
-    threading.Thread(target=_wait_for_end, name="stop-with-parent", daemon=True).start()
+    start_bare(_wait_for_end)
 
 
 def _wait_for_end() -> None:

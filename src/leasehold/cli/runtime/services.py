@@ -6,11 +6,12 @@ Tests pass a subclass.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leasehold.checks.schema import schema_problem
 from leasehold.errors import SchemaMismatch
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from leasehold.database.embedded import EmbeddedPostgres
     from leasehold.database.migrations import GrantsState, MigrationReport, SchemaState
     from leasehold.demo.summary import DemoReport
+    from leasehold.payloads.options import PayloadOptions
     from leasehold.settings import Settings
 
 APPLICATION_NAME = "leasehold cli"
@@ -50,11 +52,11 @@ class Services:
 
         return open_database(dsn, pool_size=1, application_name=APPLICATION_NAME, direct_dsn=direct_dsn)
 
-    def client(self, database: Database, app: App | None = None) -> Client:
+    def client(self, database: Database, app: App | None = None, payloads: PayloadOptions | None = None) -> Client:
         """A client on an open database, which checks jobs against the kinds of `app`."""
         from leasehold.client import Client
 
-        return Client(database, app=app)
+        return Client(database, app=app, payloads=payloads)
 
     async def schema_state(self, dsn: str) -> SchemaState:
         """How the schema in the database compares with this code."""
@@ -117,6 +119,12 @@ class Services:
 
         return await grants_state(dsn)
 
+    def run_foreign(self, command: Sequence[str], environ: Mapping[str, str]) -> int:
+        """Run somebody else's program on our terminal. Returns its exit code."""
+        from leasehold.cli.runtime.foreign import run_foreign
+
+        return run_foreign(command, environ)
+
     async def run_actors(
         self,
         names: Sequence[str],
@@ -146,20 +154,6 @@ class Services:
         from leasehold.demo.stage import open_stage
 
         return await run_demo(settings, open_stage(console), keep, hurries)
-
-
-def schema_problem(state: SchemaState) -> str | None:
-    """Why this code cannot work on a schema in this state, and what to do; None if it can."""
-    have = f"the schema is at version {state.version}"
-    match state.status:
-        case "missing":
-            return "the database has no leasehold schema yet: run `leasehold migrate`"
-        case "older" if state.version < state.oldest:
-            return f"{have} and this code needs {state.expected}: run `leasehold migrate`"
-        case "newer" if state.breaking:
-            return f"{have}, which is too new for this code: install a newer leasehold"
-        case _:
-            return None
 
 
 def schema_notice(state: SchemaState) -> str | None:

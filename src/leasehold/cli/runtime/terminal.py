@@ -51,6 +51,6 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """One line of talk, on standard error."""
-        with suppress(BrokenPipeError):
+        with suppress(OSError):  # a pipe that nobody reads, a terminal that was closed
             self.stderr.write(text + "\n")
             self.stderr.flush()

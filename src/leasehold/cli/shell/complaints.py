@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import re
 import traceback
 from dataclasses import fields
 from typing import cast
 
 from cyclopts import CycloptsError
-from cyclopts.exceptions import UnknownOptionError
+from cyclopts.exceptions import UnknownCommandError, UnknownOptionError
 
 from leasehold.cli.runtime.exit_codes import ExitCode, exit_code_of
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.terminal import Terminal
+from leasehold.cli.shell.wording import in_words_of_commands, other_commands
 from leasehold.errors import LeaseholdError
 from leasehold.observability.logs import escape_controls, redact_dsns
 from leasehold.settings.sources import flag_name
@@ -25,6 +27,9 @@ def complain_about_usage(error: CycloptsError, terminal: Terminal) -> int:
         flags = [flag_name(each.name) for each in fields(CommonOptions)]
         nearest = difflib.get_close_matches(error.token.keyword or "", flags, n=1)
         text += f" Did you mean {nearest[0]}?" if nearest else ""
+    if isinstance(error, UnknownCommandError):
+        meant = " or ".join(f'"{name}"' for name in other_commands((error.unused_tokens or [""])[0]))
+        text = re.sub(r'("\.)( Did you mean [^?]*\?)?', rf"\1 Did you mean {meant}?", text, count=1) if meant else text
     return _say(text[:1].lower() + text[1:], ExitCode.USAGE, terminal)
 
 
@@ -37,7 +42,7 @@ def complain(error: BaseException, terminal: Terminal, *, has_traceback: bool) -
     if code is ExitCode.INTERRUPTED:
         return _say("interrupted", code, terminal)
     if isinstance(cause, LeaseholdError):
-        return _say(str(cause), code, terminal)
+        return _say(in_words_of_commands(str(cause)), code, terminal)
     hint = "" if has_traceback else " (--log-level debug shows where)"
     return _say(f"{type(cause).__qualname__}: {cause}{hint}", code, terminal)
 

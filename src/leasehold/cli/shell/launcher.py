@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,6 +24,10 @@ from leasehold.cli.shell.application import build_application
 from leasehold.cli.shell.command_table import TALKATIVE, choose_commands
 from leasehold.cli.shell.complaints import complain, complain_about_usage, tell_interruption
 from leasehold.observability.logs import install_logging
+from leasehold.settings.sources import PREFIX
+from leasehold.settings.surroundings import variables_of_services
+
+log = logging.getLogger(__name__)
 
 Tokens = Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]
 Common = Annotated[CommonOptions, Parameter(name="*")]
@@ -133,6 +138,12 @@ class Launcher:
         chosen = any(each.name == "log_level" and each.origin != "default" for each in context.explained_settings())
         level = settings.log_level if chosen or is_talkative else "warning"
         install_logging(level, settings.log_format, stream=self._terminal.stderr, environ=self._terminal.environ)
+        if injected := variables_of_services(self._terminal.environ, PREFIX):
+            log.warning(
+                "ignoring %s, which Kubernetes makes for Services; write `enableServiceLinks: false` into the pod, or they may "
+                "hide settings of the same names",
+                ", ".join(injected),
+            )
 
     def _finish(self, result: object, view: View, common: CommonOptions) -> int:
         if isinstance(result, int):

@@ -32,7 +32,7 @@ class Hints(msgspec.Struct, frozen=True, kw_only=True):
     def short(self) -> str:
         """For those who have seen the rest."""
         key = f", with the token {self.authorization}" if self.authorization else ""
-        return f"serving {self.url}{key} (how to use it: {self.url}/docs; how it fares: leasehold status)"
+        return f"dashboard {self.url}/{key} (how to use the API: {self.url}/docs; how it fares: leasehold status)"
 
     def full(self, columns: int) -> list[str]:
         """Where things are and what to try first. Lines that are too long are left to the terminal, to stay one line when
@@ -44,9 +44,9 @@ class Hints(msgspec.Struct, frozen=True, kw_only=True):
     def _body(self) -> list[str]:
         database = f" {shlex.quote(redact_dsn(self.dsn))}" if self.dsn else ""
         header = f' -H "authorization: Bearer {self.authorization}"' if self.authorization else ""
-        lines = [f"  API   {self.url}/api/jobs", f"  docs  {self.url}/docs"]
+        lines = [f"  dashboard  {self.url}/", f"  API        {self.url}/api/jobs", f"  docs       {self.url}/docs"]
         if self.new_token:
-            lines += [f"  token {self.new_token[0]}", f"        made just now; kept in {self.new_token[1]}"]
+            lines += [f"  token      {self.new_token[0]}", f"             made just now; kept in {self.new_token[1]}"]
         return [
             *lines,
             "",

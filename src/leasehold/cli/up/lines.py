@@ -49,8 +49,8 @@ def line_writer(terminal: Terminal, names: Sequence[str], *, as_text: bool) -> S
         return msgspec.json.encode(fields).decode()
 
     def show(name: str, line: str, level: Level = "info", /) -> None:
-        # The reader of our lines may be gone (`| tee` after Ctrl-C); the processes still want to be drained.
-        with suppress(BrokenPipeError):
+        # The reader of our lines may be gone (`| tee` after Ctrl-C, a closed terminal); the processes still want to be drained.
+        with suppress(OSError):
             terminal.stdout.write((as_shown if as_text else as_json)(name, line, level) + "\n")
             terminal.stdout.flush()
 

@@ -1,8 +1,11 @@
 """A few child processes kept running: their lines prefixed, each started again when it dies, all drained by a signal.
 
-The first SIGINT or SIGTERM asks every child to stop (SIGTERM) and starts none again. The second is passed on, too, upon
+The first SIGINT, SIGTERM or SIGHUP asks every child to stop (SIGTERM) and starts none again. The second is passed on, too, upon
 which actors hand back what they run; the third kills. A child that ends by wrong usage or a wrong schema would only do
 so again: then all are stopped and its code is ours. So is one that died too often in a row.
+
+`restart` ends children in the same way and starts them again at once. Where that can happen, a child that cannot run waits for
+it: its code is being written.
 """
 
 from __future__ import annotations
@@ -10,13 +13,14 @@ from __future__ import annotations
 import random
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 import msgspec
 import trio
 
 from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.concurrency.stop_signals import stop_signals
 
 HOPELESS = frozenset({ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH})
 # How a child ends that was told to: drained, or before it had anything to drain.
@@ -29,6 +33,8 @@ STABLE_SECONDS = 30.0
 MOST_DEATHS = 8
 LONGEST_LINE = 1 << 20
 LAST_WORDS_SECONDS = 1.0
+# How long running jobs may go on in a child that is to be started again; then they are handed back.
+RELOAD_SECONDS = 3.0
 
 
 class Child(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,8 +68,17 @@ def jittered_delay(deaths: int) -> float:
 class Supervisor:
     """Runs children until a signal or a hopeless child. `run` may be called once."""
 
-    def __init__(self, children: Sequence[Child], show: ShowLine, delay: Callable[[int], float] | None = None) -> None:
+    def __init__(
+        self,
+        children: Sequence[Child],
+        show: ShowLine,
+        delay: Callable[[int], float] | None = None,
+        *,
+        reloads: bool = False,
+    ) -> None:
         self._children = children
+        self._reloads = reloads
+        self._restarted = {child.name: trio.Event() for child in children}
         self._show = show
         self._delay: Callable[[int], float] = delay or jittered_delay
         self._running: dict[str, trio.Process] = {}
@@ -88,8 +103,29 @@ class Supervisor:
     def stop(self) -> None:
         """Ask every child to stop and start none again."""
         self._stopping.set()  # may be called again, which tells the children once more
+        for restarted in self._restarted.values():
+            restarted.set()
         for process in self._running.values():
             process.terminate()
+
+    async def restart(self, names: Collection[str]) -> None:
+        """Have these children end and start again; returns once they have ended. Jobs that run for long are handed back."""
+        for name in names:
+            self._restarted[name].set()
+        ending = [process for name, process in self._running.items() if name in names]
+        async with trio.open_nursery() as nursery:
+            for process in ending:
+                nursery.start_soon(_end_soon, process)
+
+    def pid_of(self, name: str) -> int | None:
+        """The process id of a child; None while it does not run."""
+        process = self._running.get(name)
+        return None if process is None else process.pid
+
+    def kill(self, name: str) -> None:
+        """End a child at once, as if it had died."""
+        if process := self._running.get(name):
+            process.kill()
 
     def give_up(self, what: str, deaths: int) -> None:
         """Stop all with an error, for what has happened too many times in a row."""
@@ -98,7 +134,7 @@ class Supervisor:
         self.stop()
 
     async def _obey_signals(self, task_status: trio.TaskStatus[None]) -> None:
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        with trio.open_signal_receiver(*stop_signals()) as signals:
             task_status.started()
             if await anext(signals) == signal.SIGINT:
                 self._exit_code = ExitCode.INTERRUPTED
@@ -119,6 +155,15 @@ class Supervisor:
             code = await self._run_once(child)
             if self._stopping.is_set():
                 self._note_last(code)
+            elif self._restarted[child.name].is_set():
+                deaths = 0
+            elif code in HOPELESS and self._reloads:
+                self._show(
+                    "up",
+                    f"{child.name} cannot run (exit code {code}); it is started again when a file changes",
+                    "error",
+                )
+                await self._restarted[child.name].wait()
             elif code in HOPELESS:
                 self._show("up", f"{child.name} cannot run (exit code {code}); stopping all", "error")
                 self._exit_code = ExitCode(code)
@@ -138,12 +183,13 @@ class Supervisor:
         level: Level = "warning" if code else "info"  # a worker that was decommissioned ends with 0
         self._show("up", f"{child.name} {_how_it_ended(code)}; starting it again in {seconds:.1f} s", level)
         with trio.move_on_after(seconds):
-            await self._stopping.wait()
+            await self._restarted[child.name].wait()
 
     async def _run_once(self, child: Child) -> int:
+        restarted = self._restarted[child.name] = trio.Event()
         process = await _start(child)
         self._running[child.name] = process
-        if self._stopping.is_set():
+        if self._stopping.is_set() or restarted.is_set():
             process.terminate()
         try:
             assert process.stdout is not None
@@ -168,6 +214,16 @@ class Supervisor:
                 self._show(name, line.decode(errors="backslashreplace"))
         if rest:
             self._show(name, rest.decode(errors="backslashreplace"))
+
+
+async def _end_soon(process: trio.Process) -> None:
+    """One SIGTERM, which drains it, and a second one where that takes too long."""
+    process.terminate()
+    with trio.move_on_after(RELOAD_SECONDS):
+        await process.wait()
+        return
+    process.terminate()
+    await process.wait()
 
 
 def _how_it_ended(code: int) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -19,6 +20,7 @@ from leasehold.cli.up.bootstrap_token import KeptToken, has_token, keep_token
 from leasehold.cli.up.consent import agree_to_migrate
 from leasehold.cli.up.hints import Hints
 from leasehold.cli.up.lines import OURSELVES, line_writer
+from leasehold.cli.up.reload import Reloader
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.observability.logs import wants_text
 from leasehold.settings import Settings
@@ -41,6 +43,12 @@ async def up(
         bool, Parameter(help="Do not ask before the schema of a database that is not embedded changes.", negative=())
     ] = False,
     options: Annotated[WorkerOptions, Parameter(name="*")] = WorkerOptions(),  # noqa: B008
+    reload: Annotated[
+        bool,
+        Parameter(
+            help="Start the workers, the scheduler and the gateway again when a file of the app changes.", negative=()
+        ),
+    ] = False,
     host: Annotated[str | None, setting("gateway_host")] = None,
     port: Annotated[int | None, setting("gateway_port")] = None,
     context: Annotated[CommandContext, INJECTED],
@@ -60,6 +68,7 @@ async def up(
     Example:
       leasehold up
       leasehold up --app shop.jobs:app --workers 4 --slots 8
+      leasehold up --app shop.jobs:app --reload
     """
     from leasehold.cli.up.postgres_keeper import keep_running  # noqa: PLC0415
     from leasehold.cli.up.processes import Supervisor  # noqa: PLC0415
@@ -78,7 +87,9 @@ async def up(
     if token:
         flags["gateway_token"] = token.secret
     as_text = wants_text(settings.log_format, context.terminal.stdout)
-    children = plan_children(workers, child_environment(context, settings, flags, as_text=as_text), settings.app)
+    children = plan_children(
+        workers, child_environment(context, settings, flags, as_text=as_text, reloads=reload), settings.app
+    )
     show = line_writer(context.terminal, [OURSELVES, *(child.name for child in children)], as_text=as_text)
     finder = GatewayFinder(settings, show, [child.name for child in children])
 
@@ -90,15 +101,21 @@ async def up(
         else:
             show(OURSELVES, hints.short())
 
-    supervisor = Supervisor(children, finder.show)
+    supervisor = Supervisor(children, finder.show, reloads=reload)
+    beside: list[Callable[[], Awaitable[None]]] = [tell_when_ready]
+    if reload:
+        names = [child.name for child in children if knows_app(child)]
+        beside.append(partial(Reloader(settings.app, show).run, names, supervisor.restart))
+    if context.server is not None:
+        beside.append(partial(keep_running, context.server, show, supervisor.give_up))
+    return await supervisor.run(partial(run_all, beside))
 
-    async def beside() -> None:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(tell_when_ready)
-            if context.server is not None:
-                nursery.start_soon(keep_running, context.server, show, supervisor.give_up)
 
-    return await supervisor.run(beside)
+async def run_all(tasks: Sequence[Callable[[], Awaitable[None]]]) -> None:
+    """All of them at once, until the last has ended."""
+    async with trio.open_nursery() as nursery:
+        for task in tasks:
+            nursery.start_soon(task)
 
 
 async def check_address(settings: Settings) -> None:
@@ -169,8 +186,13 @@ def plan_children(workers: int, environ: Mapping[str, str], app: str | None = No
     ]
 
 
+def knows_app(child: Child) -> bool:
+    """Whether it has to start again for the sake of changed code."""
+    return child.name != "reaper"
+
+
 def child_environment(
-    context: CommandContext, settings: Settings, flags: Mapping[str, object], *, as_text: bool
+    context: CommandContext, settings: Settings, flags: Mapping[str, object], *, as_text: bool, reloads: bool = False
 ) -> dict[str, str]:
     """Our environment, then what our flags say, the database and the form of the log lines."""
     environ = {"PYTHONUNBUFFERED": "1", **context.terminal.environ}
@@ -181,7 +203,10 @@ def child_environment(
     if settings.database_url:
         environ[environment_name("database_url")] = settings.database_url
     environ[environment_name("log_format")] = "text" if as_text else "json"
+    if reloads:  # the code of a file that was changed twice in a second would be that of the first change
+        environ["PYTHONDONTWRITEBYTECODE"] = "1"
     environ.pop(environment_name("probe_port"), None)  # one port cannot serve all of them
+    environ[environment_name("workers")] = "1"  # each of them is one, whatever a file says
     if settings.direct_database_url is None:
         environ.pop(environment_name("direct_database_url"), None)
     return environ

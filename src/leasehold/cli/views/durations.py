@@ -1,4 +1,4 @@
-"""Spans and instants as people type them, and as tables show them."""
+"""Spans and instants as people type them; how they are shown is in `leasehold.observability.wording`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import re
 from datetime import datetime, timedelta
 
 from leasehold.errors import BadInput
+from leasehold.observability.wording import show_span
+
+__all__ = ["parse_duration", "parse_instant", "show_span"]
 
 UNITS = {"": 1, "ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
@@ -32,17 +35,3 @@ def parse_instant(text: str) -> datetime:
     if instant.tzinfo is None:
         raise BadInput(f"{text!r} does not say where; end it with Z or an offset such as +02:00")
     return instant
-
-
-def show_span(seconds: float) -> str:
-    """A span in two units at most: `250ms`, `1.5s`, `12s`, `3m 20s`, `2h 5m`, `4d 1h`; negative spans count as 0."""
-    if seconds < 1:
-        return f"{max(seconds, 0) * 1000:.0f}ms"
-    if seconds < 10:
-        return f"{seconds:.1f}s"
-    whole = int(seconds)
-    for unit, size, next_unit, next_size in (("d", 86_400, "h", 3_600), ("h", 3_600, "m", 60), ("m", 60, "s", 1)):
-        if whole >= size:
-            rest = whole % size // next_size
-            return f"{whole // size}{unit}" + (f" {rest}{next_unit}" if rest else "")
-    return f"{whole}s"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from leasehold.cli.views.durations import show_span
 from leasehold.observability.logs import escape_controls
+from leasehold.observability.wording import show_instant, show_span
+
+__all__ = ["ago", "ahead", "fields_table", "json_text", "plain", "show_instant", "state_text", "table"]
 
 STATE_STYLES = {
     "pending": "yellow",
@@ -70,11 +72,6 @@ def fields_table(fields: Mapping[str, object]) -> Table:
 def json_text(value: object) -> str:
     """`value` as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-
-
-def show_instant(instant: datetime) -> str:
-    """`2030-01-31 09:30:00.250 UTC`."""
-    return instant.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
 
 
 def ago(instant: datetime, now: datetime) -> str:

@@ -31,7 +31,7 @@ EVENT_WORDS = {
 _TOLD = (
     "worker_started worker_stopped job_created job_claimed job_started job_completed job_failed job_retried job_rescheduled "
     "job_released job_cancelled job_requeued job_reaped job_blocked job_unblocked job_edited job_triggered job_deleted "
-    "job_audited job_completed_from_outside"
+    "job_audited job_completed_from_outside job_due job_promoted job_demoted"
 )
 TOLD_EVENTS = frozenset(_TOLD.split())
 """Every word that a change can have."""
@@ -95,6 +95,11 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     def is_about_jobs(self) -> bool:
         """Whether only some jobs are wanted, not the queues as a whole."""
         return bool(self.kinds or self.events) or self.job_id is not None or self.chain_id is not None
+
+    @property
+    def has_news(self) -> bool:
+        """Whether what is no change is wanted, too: of one job its log and progress, else the schedules."""
+        return not (self.events or self.kinds or self.queues) and self.chain_id is None
 
     def has(self, change: Change) -> bool:
         """Whether the change is wanted."""

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from leasehold.capacity.records import HOURS, CapacityPlan, CapacityRecord, QueueRates, Rollup, WorkersNeeded, scenarios
+from leasehold.capacity.hindsight import KNOWN, STEP, Hindsight, look_back
+from leasehold.capacity.records import (
+    HOURS,
+    CapacityPlan,
+    CapacityRecord,
+    HistoryStep,
+    QueueMinute,
+    QueueRates,
+    Rollup,
+    WorkersNeeded,
+    scenarios,
+)
+from leasehold.capacity.what_if import WhatIf, suppose
 from leasehold.client.core import Part
 from leasehold.database.rows import from_row
+from leasehold.records.workers import WorkerRecord
+from leasehold.validation import LONGEST_TIME, refusal
 
 UNBOUNDED = 1_000_000
+MOST_HOURS_BACK = 24
 
 
 class Capacity(Part):
@@ -55,6 +70,55 @@ class Capacity(Part):
             desired_workers=await self.desired_workers(queue, target_wait, most=UNBOUNDED),
             scenarios=scenarios(has, target_wait, what_if),
         )
+
+    async def what_if(
+        self, queue: str, *, workers: int | None = None, more: float = 0.0, target_wait: float = 30.0
+    ) -> WhatIf | None:
+        """Return what becomes of a queue with that many workers and that much more load; None where nothing is known of it.
+
+        Example:
+            found = await client.capacity.what_if("mail", workers=2, more=0.5)
+            print(found.supposed)
+
+        Args:
+            queue: which.
+            workers: how many; None: as many as there are.
+            more: by which share arrivals grow, 0.5 for half as many again, -0.5 for half of them.
+            target_wait: within how many seconds 95 of 100 jobs ought to start.
+
+        Raises:
+            BadInput: a number out of range.
+        """
+        if not -1 <= more <= 1000 or not 0 < target_wait <= LONGEST_TIME or not 0 <= (workers or 0) <= UNBOUNDED:
+            raise refusal(
+                "what_if", "a share from -1 to 1000, some seconds and a number of workers", (more, target_wait)
+            )
+        rows = await self._database.call("get_capacity", queue)
+        if not rows:
+            return None
+        return suppose(from_row(CapacityRecord, rows[0]), workers=workers, more=more, target_wait=target_wait)
+
+    async def hindsight(self, queue: str, hours: float = 1.0) -> Hindsight | None:
+        """Return what the forecast would have said in the last hours, and what happened; None where nothing is known of the queue.
+
+        Args:
+            queue: which.
+            hours: how far back, up to 24.
+
+        Raises:
+            BadInput: hours out of range.
+        """
+        if not 0 < hours <= MOST_HOURS_BACK:
+            raise refusal("hours", f"a number above 0, at most {MOST_HOURS_BACK}", hours)
+        rows = await self._database.call("get_capacity", queue)
+        if not rows:
+            return None
+        has = from_row(CapacityRecord, rows[0])
+        since = has.counted_at - timedelta(hours=hours) - STEP - KNOWN
+        workers = [from_row(WorkerRecord, row) for row in await self._database.call("list_workers", True)]
+        (bounds,) = (await self._database.call("bucket_bounds"))[0]
+        steps = max(1, round(timedelta(hours=hours) / STEP))
+        return look_back(has, await self.rollups(queue, since=since), workers, list(bounds), has.counted_at, steps)
 
     async def workers_needed(self, queue: str, hours: float = 1.0) -> int | None:
         """Return how many workers empty a queue in this time, while jobs go on arriving; None where it is not known.
@@ -101,6 +165,28 @@ class Capacity(Part):
             BadInput: minutes out of range.
         """
         return [from_row(QueueRates, row) for row in await self._database.call("get_rates", queue, minutes)]
+
+    async def history(self, queue: str, hours: float = 1.0, *, points: int = 60) -> builtins.list[HistoryStep]:
+        """List what happened in a queue over the last hours in so many steps of equal length, the oldest first.
+
+        Raises:
+            BadInput: hours are not above 0 and at most 720, or points not 1 to 500.
+        """
+        rows = await self._database.call("measure_history", queue, float(hours), points)
+        return [from_row(HistoryStep, row) for row in rows]
+
+    async def minutes(self, queues: Collection[str], minutes: int = 60) -> builtins.list[QueueMinute]:
+        """List how much came and ended in each of the last minutes, by queue and time; minutes without anything are left out.
+
+        Args:
+            queues: their names.
+            minutes: how many, 1 to 2880.
+
+        Raises:
+            BadInput: another number of minutes.
+        """
+        rows = await self._database.call("list_minutes", list(queues), minutes)
+        return [from_row(QueueMinute, row) for row in rows]
 
     async def rollups(
         self,

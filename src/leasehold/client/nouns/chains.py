@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from leasehold.client.core import Part
-from leasehold.client.ids import checked_before, checked_id
-from leasehold.database import Caller
+from leasehold.asks import chains
+from leasehold.asks.ids import checked_id
+from leasehold.client.core import Part, answered
 from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob
 from leasehold.events import ChainCompleted
-from leasehold.jobs.enqueueing.encoding import encode_continuation
 from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.kinds.arguments import encode_args
 from leasehold.jobs.producing.new_job import NewJob
-from leasehold.records.chains import ChainRecord
+from leasehold.records.chains import ChainGraph, ChainNode, ChainRecord
 from leasehold.records.jobs import JobRecord
 
 
@@ -30,10 +27,7 @@ class Chains(Part):
         Raises:
             UnknownJob: there is no chain of this id.
         """
-        rows = await self._database.call("get_chain", checked_id(chain_id))
-        if not rows:
-            raise UnknownJob(f"there is no chain {chain_id}")
-        return from_row(ChainRecord, rows[0])
+        return await self._core.locker.filled(await self._ask(chains.get_chain(chain_id)))
 
     async def list(
         self,
@@ -55,8 +49,7 @@ class Chains(Part):
         Raises:
             BadInput: the state is unknown, or the page size out of range.
         """
-        rows = await self._database.call("list_chains", state, kind, queue, checked_before(before_id), page_size)
-        return [from_row(ChainRecord, row) for row in rows]
+        return await self._ask(chains.list_chains(state, kind, queue, before_id, page_size))
 
     async def jobs(self, chain_id: int, *, after_position: int = -1, page_size: int = 50) -> builtins.list[JobRecord]:
         """List a page of the jobs of a chain, in their order; pass the last `chain_position` as `after_position` for the next.
@@ -65,10 +58,27 @@ class Chains(Part):
             UnknownJob: there is no chain of this id.
             BadInput: the page size is out of range.
         """
-        rows = await self._database.call("list_chain_jobs", checked_id(chain_id), after_position, page_size)
-        if not rows:
+        found = await self._ask(chains.list_chain_jobs(chain_id, after_position, page_size))
+        if not found:
             await self.get(chain_id)
-        return [from_row(JobRecord, row) for row in rows]
+        return found
+
+    async def graph(self, chain_id: int, *, most: int = 2000) -> ChainGraph:
+        """Return a chain with all that waits for it and all that those wait for. Who waited for a chain that has ended is
+        not found from there.
+
+        Args:
+            chain_id: id of the first job.
+            most: at most this many chains, 1 to 10000.
+
+        Raises:
+            UnknownJob: there is no chain of this id.
+            BadInput: `most` is out of range.
+        """
+        rows = await self._database.call("list_chain_graph", checked_id(chain_id), most)
+        if not rows:
+            raise UnknownJob(f"there is no chain {chain_id}")
+        return ChainGraph(nodes=[from_row(ChainNode, row) for row in rows], is_partial=rows[0]["is_partial"])
 
     async def blocked_jobs(self, chain_id: int, *, after_id: int = 0, page_size: int = 50) -> builtins.list[JobRecord]:
         """List a page of the jobs that wait for a chain now, oldest first; pass the last id as `after_id` for the next.
@@ -76,8 +86,7 @@ class Chains(Part):
         Raises:
             BadInput: the page size is out of range.
         """
-        rows = await self._database.call("list_blocked_jobs", checked_id(chain_id), checked_id(after_id), page_size)
-        return [from_row(JobRecord, row) for row in rows]
+        return await self._ask(chains.list_blocked_jobs(chain_id, after_id, page_size))
 
     async def wait(self, chain_id: int, *, timeout: float | timedelta | None = None) -> ChainRecord:
         """Wait until a chain ends, however it ends, and return it. `client.wait` returns its output instead.
@@ -90,7 +99,7 @@ class Chains(Part):
             WaitTimeout: the chain is still open, and goes on.
             UnknownJob: there is no chain of this id, or it was deleted meanwhile.
         """
-        return await self._core.ends.wait(chain_id, timeout)
+        return await self._core.locker.filled(await self._core.ends.wait(chain_id, timeout))
 
     async def complete(
         self,
@@ -121,19 +130,14 @@ class Chains(Part):
             WrongState: the chain has ended.
             InvalidArgs, UnknownKind, BadInput: the output or a new job is refused.
         """
-        checked_id(chain_id)
-        caller = self._core.caller(connection)
-        end = ContinueWith(continue_with) if isinstance(continue_with, NewJob) else continue_with
-        continuation = None if end is None else encode_continuation(end, (), self._core.checked)
-        encoded = None if output is None else encode_args(output, "output").decode()
-        made: Sequence[int] = await caller.call_value("complete_chain", chain_id, encoded, continuation)  # pyright: ignore[reportAssignmentType]
-        if end is None and connection is None and ChainCompleted in self._core.observers.heard:
-            await self._tell_completion(caller, chain_id)
-        return [*made]
+        ask = chains.complete_chain(chain_id, output, continue_with, self._core.checked)
+        made = await answered(ask, self._core.caller(connection))
+        if continue_with is None and connection is None and ChainCompleted in self._core.observers.heard:
+            await self._tell_completion(chain_id)
+        return made
 
-    async def _tell_completion(self, caller: Caller, chain_id: int) -> None:
-        for row in await caller.call("list_chain_jobs", chain_id, (await self.get(chain_id)).jobs - 2, 1):
-            job = from_row(JobRecord, row)
+    async def _tell_completion(self, chain_id: int) -> None:
+        for job in await self._ask(chains.list_chain_jobs(chain_id, (await self.get(chain_id)).jobs - 2, 1)):
             self._core.observers.emit(ChainCompleted(chain_id=chain_id, kind=job.kind, queue=job.queue, job_id=job.id))
 
     async def cancel(self, chain_id: int, reason: str | None = None) -> str:
@@ -145,7 +149,7 @@ class Chains(Part):
             UnknownJob: there is no chain of this id.
             WrongState: the chain has ended.
         """
-        return str(await self._database.call_value("cancel_chain", checked_id(chain_id), reason))
+        return await self._ask(chains.cancel_chain(chain_id, reason))
 
     async def delete(self, chain_id: int, *, cascade: bool = False) -> builtins.list[int]:
         """Delete a chain with all its jobs, finished or not; one event `deleted` remains in its timeline.
@@ -162,6 +166,4 @@ class Chains(Part):
             UnknownJob: there is no chain of this id.
             WrongState: a job outside waits for it.
         """
-        checked_id(chain_id)
-        made: Sequence[int] = await self._database.call_value("delete_chain", chain_id, cascade)  # pyright: ignore[reportAssignmentType]
-        return [*made]
+        return await self._ask(chains.delete_chain(chain_id, cascade))

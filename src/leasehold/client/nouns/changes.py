@@ -8,6 +8,7 @@ from datetime import datetime
 from leasehold.client.core import Part
 from leasehold.client.feed.changes import Change
 from leasehold.client.feed.feed import Feed, replay
+from leasehold.client.feed.news import News
 from leasehold.database import Caller
 
 
@@ -28,6 +29,14 @@ class Changes(Part):
             caller: a connection for this reader alone; None: one of the pool for each read.
         """
         return Feed(caller or self._database)
+
+    def news(self, caller: Caller | None = None) -> News:
+        """Return a reader of what `follow` leaves out: log lines and progress of some jobs, and what becomes of schedules.
+
+        Args:
+            caller: as in `follow`.
+        """
+        return News(caller or self._database)
 
     async def replay(
         self, since: datetime, until: datetime | None = None, caller: Caller | None = None

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import msgspec
 
+from leasehold.asks.ids import checked_before, checked_id
 from leasehold.client.core import Part
-from leasehold.client.ids import checked_before, checked_id
 from leasehold.concurrency.one_shot import pause
 from leasehold.database import Row
 from leasehold.database.rows import from_row

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import msgspec
+
+from leasehold.asks.ids import checked_before
 from leasehold.client.core import Part
-from leasehold.client.ids import checked_before
 from leasehold.database import Row
 from leasehold.database.rows import from_row
+from leasehold.records.identities import IdentityCount
 from leasehold.records.measures import (
     Failure,
+    FailureGroup,
     FleetMeasures,
+    GroupFailure,
     OldestReady,
     QueueThroughput,
     QueueTotals,
+    SlowQueue,
+    StuckKey,
     Throughput,
     UnclaimedKind,
 )
@@ -41,6 +48,10 @@ class Metrics(Part):
         (row,) = await self._database.call("measure_fleet")
         return from_row(FleetMeasures, row)
 
+    async def identities(self) -> list[IdentityCount]:
+        """Return how many egress identities are in each state that has any."""
+        return [from_row(IdentityCount, row) for row in await self._database.call("count_identities")]
+
     async def oldest_ready(self) -> list[OldestReady]:
         """List the queues with ready jobs, and how long the oldest of each has waited."""
         return [from_row(OldestReady, row) for row in await self._database.call("list_oldest_ready")]
@@ -52,6 +63,22 @@ class Metrics(Part):
             most: count up to this many jobs of each kind.
         """
         return [from_row(UnclaimedKind, row) for row in await self._database.call("list_unclaimed_kinds", most)]
+
+    async def stuck_keys(self, longer_than: float = 300, most: int = 20) -> list[StuckKey]:
+        """List the keys that one job has held for long while others of the key wait, those held longest first.
+
+        Args:
+            longer_than: seconds that are long. most: at most this many.
+
+        Raises:
+            BadInput: `longer_than` is negative, or `most` not from 1 to 1000.
+        """
+        rows = await self._database.call("list_stuck_keys", float(longer_than), most)
+        return [from_row(StuckKey, row) for row in rows]
+
+    async def slow_queues(self) -> list[SlowQueue]:
+        """List the queues whose attempts took three times as long in the last ten minutes as in the two hours before."""
+        return [from_row(SlowQueue, row) for row in await self._database.call("list_slow_queues")]
 
     async def throughput(self, since: datetime, after_id: int | None = None) -> Throughput:
         """Return how many jobs arrived in and left each queue since a moment.
@@ -72,6 +99,57 @@ class Metrics(Part):
             most: at most this many.
         """
         return [from_row(Failure, row) for row in await self._database.call("list_failures", since, most)]
+
+    async def failure_groups(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        kind: str | None = None,
+        queue: str | None = None,
+        fingerprint: str | None = None,
+        most: int = 100,
+        looked_at: int = 2000,
+    ) -> list[FailureGroup]:
+        """Group the failures of some hours by kind, type of the error and place; the group that failed last comes first.
+
+        The newest failed attempts and the newest failed jobs are looked at, whatever the tables hold.
+
+        Args:
+            since, until: from then on (a day before `until`), before then (now).
+            kind, queue, fingerprint: only such.
+            most: at most this many groups.
+            looked_at: so many failed attempts, and so many failed jobs, 1 to 20000.
+
+        Raises:
+            BadInput: `until` is not after `since`, or `looked_at` is out of range.
+        """
+        values = (since, until, kind, queue, most, looked_at)
+        rows = await self._database.call("list_failure_groups", *values, only_fingerprint=fingerprint)
+        return [msgspec.convert({**row, "counts": list(row["counts"])}, FailureGroup) for row in rows]
+
+    async def group_failures(
+        self,
+        fingerprint: str,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        only_final: bool = False,
+        page_size: int = 50,
+    ) -> list[GroupFailure]:
+        """List the newest failures of a group of `failure_groups`, the latest first.
+
+        Args:
+            fingerprint: of the group.
+            since, until: as there.
+            only_final: only jobs that failed for good.
+            page_size: at most this many, 1 to 10000.
+
+        Raises:
+            BadInput: `page_size` is out of range.
+        """
+        rows = await self._database.call("list_group_failures", fingerprint, since, until, only_final, page_size)
+        return [from_row(GroupFailure, row) for row in rows]
 
     async def totals(self) -> list[QueueTotals]:
         """Return everything counted so far, by queue."""

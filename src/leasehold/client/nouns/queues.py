@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from leasehold import validation
 from leasehold.client.core import Part
 from leasehold.database.rows import from_row
-from leasehold.records.queues import LimitRecord, QueueRecord
+from leasehold.records.queues import KeyGroupRecord, LimitRecord, QueueReason, QueueRecord
 
 WHOLE_QUEUE = ""
 EACH_GROUP = "*"
@@ -102,6 +102,18 @@ class Queues(Part):
             WrongState: as `set_limit`.
         """
         return bool(await self._database.call_value("drop_limit", queue, key_group))
+
+    async def explain(self, queue: str) -> builtins.list[QueueReason]:
+        """Tell what the pending jobs of a queue wait for, the weightiest reason first; nothing where nothing holds them up."""
+        return [from_row(QueueReason, row) for row in await self._database.call("explain_queue", queue)]
+
+    async def groups(self, queue: str, *, most: int = 50) -> builtins.list[KeyGroupRecord]:
+        """List the key groups of a queue that have jobs to do, those first that hold most.
+
+        Raises:
+            BadInput: `most` is not from 1 to 1000.
+        """
+        return [from_row(KeyGroupRecord, row) for row in await self._database.call("list_key_groups", queue, most)]
 
     async def wake(self, queue: str | None = None) -> None:
         """Make the workers of a queue, or all workers, look for jobs now."""

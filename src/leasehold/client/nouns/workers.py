@@ -12,7 +12,7 @@ import msgspec
 
 from leasehold.client.core import Part
 from leasehold.database.rows import from_row
-from leasehold.records.workers import WorkerRecord
+from leasehold.records.workers import LeaseRecord, WorkerRecord
 
 
 class Workers(Part):
@@ -33,6 +33,15 @@ class Workers(Part):
             BadInput: several workers are meant.
         """
         return from_row(WorkerRecord, (await self._database.call("get_worker", worker))[0])
+
+    async def leases(self, worker: str | None = None, *, most: int = 1000) -> builtins.list[LeaseRecord]:
+        """List the leases that one worker holds, or all workers, those first that run out next.
+
+        Raises:
+            UnknownWorker: there is no such worker.
+            BadInput: several workers are meant, or `most` is not from 1 to 10000.
+        """
+        return [from_row(LeaseRecord, row) for row in await self._database.call("list_leases", worker, most)]
 
     async def command(
         self,
@@ -84,7 +93,8 @@ class Workers(Part):
     ) -> builtins.list[dict[str, Any]] | None:
         """Say that a worker that you run yourself is alive; returns its open commands, None where it is not registered.
 
-        `vitals` are slots, memory, cpu, backoff and backoff_for, as in the SQL function `leasehold.heartbeat_worker`.
+        `vitals` are slots, memory, cpu, backoff, backoff_for, rss, cpu_user and cpu_system, as in the SQL function
+        `leasehold.heartbeat_worker`.
         """
         [row] = await self._database.call("heartbeat_worker", incarnation, active_jobs, state, listening, **vitals)
         if not row["is_known"]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from leasehold.client.ids import checked_id
+from leasehold.asks.chains import ended_chain, wait_seconds
+from leasehold.asks.ids import checked_id
 from leasehold.client.waiting.chain_watch import ChainWatch, Wait
 from leasehold.concurrency.one_shot import new_moment
 from leasehold.database import Caller, Row
-from leasehold.database.rows import from_row
-from leasehold.errors import BadInput, UnknownJob, WaitTimeout
-from leasehold.jobs.handling.retry import seconds_of
+from leasehold.errors import BadInput
 from leasehold.records.chains import ChainRecord
 
 
@@ -32,13 +31,8 @@ class ChainEnds:
 
     async def wait(self, chain_id: int, timeout: float | timedelta | None) -> ChainRecord:
         """The chain as it is when it has ended, however it ended. Raises WaitTimeout, UnknownJob, BadInput."""
-        seconds = None if timeout is None else seconds_of(timeout)
-        row = await self._end_row(checked_id(chain_id), seconds)
-        if row is None:
-            raise WaitTimeout(f"chain {chain_id} is still open after {seconds} s")
-        if row["state"] is None:
-            raise UnknownJob(f"there is no chain {chain_id}")
-        return from_row(ChainRecord, row)
+        seconds = wait_seconds(timeout)
+        return ended_chain(chain_id, await self._end_row(checked_id(chain_id), seconds), seconds)
 
     async def _end_row(self, chain_id: int, seconds: float | None) -> Row | None:
         if seconds is not None and seconds <= 0:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pwd
 import stat
 import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +27,11 @@ class SystemUser:
     @classmethod
     def find(cls) -> SystemUser:
         """Look the user up, or make it. Raises SettingsError if it cannot be made."""
-        try:
-            entry = pwd.getpwnam(NAME)
-        except KeyError:
-            entry = _make_user()
+        with _alone():
+            try:
+                entry = pwd.getpwnam(NAME)
+            except KeyError:
+                entry = _make_user()
         return cls(entry.pw_uid, entry.pw_gid)
 
     def own(self, folder: Path) -> None:
@@ -56,6 +60,17 @@ class SystemUser:
         if found.st_gid == self.gid:
             return bool(found.st_mode & stat.S_IXGRP)
         return bool(found.st_mode & stat.S_IXOTH)
+
+
+@contextmanager
+def _alone() -> Generator[None]:
+    """One process at a time: two that run `useradd` at once may both make the user, with two numbers."""
+    folder = os.open("/etc", os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _make_user() -> pwd.struct_passwd:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -23,7 +24,7 @@ from leasehold.database.signatures import released_schema
 from leasehold.errors import BadInput, LeaseholdError
 
 if TYPE_CHECKING:
-    from leasehold.database import Database, Transaction
+    from leasehold.database import Database, OpenTransaction, Transaction
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ __all__ = [
     "grants_state",
     "migrate",
     "oldest_version",
+    "read_schema_state",
     "schema_state",
 ]
 
@@ -114,16 +116,17 @@ def expected_version() -> int:
 
 async def schema_state(dsn: str, *, catalogue: Catalogue | None = None) -> SchemaState:
     """Compare the schema in a database with this code; changes nothing. Raises DatabaseUnavailable."""
+    return await _in_transaction(dsn, "leasehold doctor", partial(read_schema_state, catalogue=catalogue))
 
-    async def work(session: Transaction) -> SchemaState:
-        state = (await Applied.read(session)).compare(catalogue or Catalogue.read())
-        if state.status == "missing":
-            return state
-        lacking = await session.fit.lacking(session)
-        names = (f"{function} without {name}" for function in sorted(lacking) for name in sorted(lacking[function]))
-        return msgspec.structs.replace(state, lacking=tuple(names))
 
-    return await _in_transaction(dsn, "leasehold doctor", work)
+async def read_schema_state(session: OpenTransaction, *, catalogue: Catalogue | None = None) -> SchemaState:
+    """As `schema_state`, in a transaction of the caller's."""
+    state = (await Applied.read(session)).compare(catalogue or Catalogue.read())
+    if state.status == "missing":
+        return state
+    lacking = await session.fit.lacking(session)
+    names = (f"{function} without {name}" for function in sorted(lacking) for name in sorted(lacking[function]))
+    return msgspec.structs.replace(state, lacking=tuple(names))
 
 
 async def count_other_tables(dsn: str) -> int:

@@ -10,7 +10,7 @@ from leasehold.database.migrations.catalogue import Catalogue, Repeatable
 from leasehold.database.signatures import released_schema
 
 if TYPE_CHECKING:
-    from leasehold.database import Transaction
+    from leasehold.database import OpenTransaction
 
 
 class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     existing: frozenset[tuple[str, str]]
 
     @classmethod
-    async def read(cls, session: Transaction) -> Applied:
+    async def read(cls, session: OpenTransaction) -> Applied:
         """Read it; empty for a database without our schema."""
         rows = await session.fetch("select to_regclass('leasehold.schema_migrations') is not null as present")
         if not rows[0]["present"]:
@@ -81,7 +81,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-async def read_existing(session: Transaction) -> frozenset[tuple[str, str]]:
+async def read_existing(session: OpenTransaction) -> frozenset[tuple[str, str]]:
     """Kind and name of every view and function in our schema."""
     rows = await session.fetch(
         "select 'view' as kind, viewname::text as name from pg_catalog.pg_views where schemaname = 'leasehold' "
@@ -90,7 +90,7 @@ async def read_existing(session: Transaction) -> frozenset[tuple[str, str]]:
     return frozenset((row["kind"], row["name"]) for row in rows)
 
 
-async def read_other_tables(session: Transaction) -> int:
+async def read_other_tables(session: OpenTransaction) -> int:
     """How many tables there are that are neither ours nor of Postgres nor of an extension."""
     rows = await session.fetch(
         "select count(*) as tables from pg_catalog.pg_class c "

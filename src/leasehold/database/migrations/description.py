@@ -16,7 +16,7 @@ import msgspec
 from leasehold.sql import read_text
 
 if TYPE_CHECKING:
-    from leasehold.database import Database
+    from leasehold.database import AsyncioDatabase, Database
 
 FILE = "schema.txt"
 QUERY = "describe_schema.sql"
@@ -41,7 +41,7 @@ class Drift(msgspec.Struct, frozen=True):
         )
 
 
-async def describe(database: Database) -> Description:
+async def describe(database: Database | AsyncioDatabase) -> Description:
     """The schema in a database. Empty where there is none."""
     async with database.transaction() as session:
         # Names are then written with their schema, whatever the database's own path is.

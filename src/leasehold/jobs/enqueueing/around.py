@@ -27,16 +27,20 @@ async def enqueue_within(
 
 def _around(layer: EnqueueMiddleware, call_next: EnqueueNext) -> EnqueueNext:
     async def call(jobs: Sequence[NewJob], /) -> list[EnqueuedJob]:
-        made = await layer(jobs, call_next)
-        if not isinstance(cast("object", made), list):
-            name = getattr(layer, "__qualname__", repr(layer))
-            raise LeaseholdError(
-                f"enqueue middleware {name} returned {made!r:.100}; what it has passed on is enqueued. Have it return what "
-                "`await call_next(jobs)` returns"
-            )
-        return made
+        return checked_answer(layer, await layer(jobs, call_next), "await call_next(jobs)")
 
     return call
+
+
+def checked_answer(layer: object, made: object, call: str) -> list[EnqueuedJob]:
+    """What a middleware has returned. Raises LeaseholdError where that is no list; `call` says what it should have returned."""
+    if not isinstance(made, list):
+        name = getattr(layer, "__qualname__", repr(layer))
+        raise LeaseholdError(
+            f"enqueue middleware {name} returned {made!r:.100}; what it has passed on is enqueued. Have it return what "
+            f"`{call}` returns"
+        )
+    return cast("list[EnqueuedJob]", made)
 
 
 def tell_after_commit(observers: Observers, connection: Any, hooks: Hooks | None, events: Sequence[Event]) -> None:

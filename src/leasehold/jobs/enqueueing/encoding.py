@@ -87,6 +87,8 @@ def check_fields(job: NewJob[Any]) -> NewJob[Any]:
         validation.check_integer("priority", job.priority)
     if job.max_attempts is not None:
         validation.check_integer("max_attempts", job.max_attempts, 1, validation.MOST_ATTEMPTS)
+    if job.check_args is not True and not isinstance(cast("object", job.check_args), bool):
+        raise validation.refusal("check_args", "True or False", job.check_args)
     if job.unique is not None and not isinstance(cast("object", job.unique), Unique):
         raise validation.refusal("unique", "a Unique", job.unique)
     if job.blockers is not None and not isinstance(cast("object", job.blockers), (list, tuple)):
@@ -146,16 +148,17 @@ _encoder = msgspec.json.Encoder(order=None)
 def check_job(job: NewJob[Any], kind: Kind[..., Any] | None) -> NewJob[Any]:
     """The job with the defaults of its kind, and its args encoded. Raises InvalidArgs, BadInput."""
     job = check_fields(job)
-    if kind is not None:
-        job = kind.with_defaults(job)
     if isinstance(job.args, msgspec.Raw):
         if kind is not None:
-            kind.decode(bytes(job.args))
+            if job.check_args:
+                kind.decode(bytes(job.args))
+            job = kind.with_defaults(job)
         return job
     if not isinstance(cast("object", job.args), Mapping):
         raise InvalidArgs(f"args must be a mapping of names to values (a JSON object), not {job.args!r:.100}")
-    encoded = kind.encode(dict(job.args)) if kind is not None else encode_args(job.args, "args")
-    return msgspec.structs.replace(job, args=msgspec.Raw(encoded))
+    encoded = kind.encode(dict(job.args)) if kind is not None and job.check_args else encode_args(job.args, "args")
+    job = msgspec.structs.replace(job, args=msgspec.Raw(encoded))
+    return job if kind is None else kind.with_defaults(job)
 
 
 def encode_continuation(end: ContinueWith[Any] | None, started: Sequence[NewJob[Any]], check: Check) -> str:

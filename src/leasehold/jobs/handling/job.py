@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, overload
 from uuid import UUID
 
 import msgspec
-import trio
 
+from leasehold.concurrency.from_thread import run_in_loop
 from leasehold.errors import BadInput
 from leasehold.jobs.handling.cancel_reason import CancelReason
 from leasehold.jobs.handling.context import NO_CONTEXT, Context
@@ -25,6 +26,8 @@ from leasehold.jobs.handling.transactions import (
     need_thread_of_handler,
 )
 from leasehold.jobs.producing.new_job import Blocker, NewJob
+from leasehold.payloads.archive import Archive
+from leasehold.records.payloads import PayloadRecord
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -148,7 +151,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     def blockers_sync(self, output_type: Any = Any) -> list[Any]:
         """As `blockers`, for handlers that run in a thread."""
         need_thread_of_handler()
-        return trio.from_thread.run(self._session().blockers, output_type)
+        return run_in_loop(self._session().blockers, output_type)
 
     def prepare(self) -> Block[JobTransaction, SyncJobTransaction]:
         """`async with job.prepare() as tx:` a transaction before the job completes, any number of times, one at a time.
@@ -200,6 +203,46 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """As `transaction`, for handlers that run in a thread."""
         need_thread_of_handler()
         return SyncCompletion(self._session().transaction)
+
+    async def save(
+        self,
+        content: Any,
+        *,
+        kind: str | None = None,
+        key: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        media_type: str | None = None,
+        codec: str = "gzip",
+    ) -> PayloadRecord:
+        """`saved = await job.save(pages)`: save a payload now, whatever becomes of the attempt; pass `saved.id` on.
+
+        Args and errors are those of `client.payloads.save`, and kind and key those of the job unless given. Each attempt
+        saves a payload of its own.
+
+        Raises:
+            LeaseLost: the attempt no longer holds its lease; nothing was saved.
+        """
+        return await self.payloads.save(
+            content, kind=kind or self.kind, key=key or self.key, metadata=metadata, media_type=media_type, codec=codec
+        )
+
+    def save_sync(self, content: Any, **options: Any) -> PayloadRecord:
+        """As `save`, for handlers that run in a thread."""
+        need_thread_of_handler()
+        return run_in_loop(partial(self.save, content, **options))
+
+    @property
+    def payloads(self) -> Archive:
+        """Payloads that were saved before: `await job.payloads.load(payload_id)`."""
+        return self._require_host().archive(self)
+
+    def load_sync(self, payload_id: int, value_type: Any = Any) -> Any:
+        """As `job.payloads.load`, for handlers that run in a thread."""
+        need_thread_of_handler()
+        return run_in_loop(self._load, payload_id, value_type)
+
+    async def _load(self, payload_id: int, value_type: Any) -> Any:
+        return await self.payloads.load(payload_id, value_type)
 
     def progress(self, fraction: float | None, message: str | None = None) -> None:
         """`job.progress(0.4, "parsing")`: show how far the job has come. Cheap; works in every kind of handler.

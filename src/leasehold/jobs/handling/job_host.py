@@ -7,8 +7,7 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-import trio
-
+from leasehold.concurrency.from_thread import run_in_loop
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.handling.token import Token
 from leasehold.jobs.handling.transactions import (
@@ -20,6 +19,7 @@ from leasehold.jobs.handling.transactions import (
     need_thread_of_handler,
 )
 from leasehold.jobs.producing.new_job import NewJob
+from leasehold.payloads.archive import Archive
 
 A = TypeVar("A")
 S = TypeVar("S")
@@ -48,12 +48,12 @@ class Block(Generic[A, S]):
 
     def __enter__(self) -> S:
         need_thread_of_handler()
-        return self._in_thread(trio.from_thread.run(self._enter))
+        return self._in_thread(run_in_loop(self._enter))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        trio.from_thread.run(self._leave, error)
+        run_in_loop(self._leave, error)
 
 
 class HostedJob(Protocol):
@@ -135,6 +135,10 @@ class JobHost(Protocol):
 
     def cancel_reason(self, job: HostedJob) -> str | None:
         """Why this attempt is being cancelled; None if it is not. In any thread."""
+        ...
+
+    def archive(self, job: HostedJob) -> Archive:
+        """The payloads, as this attempt saves and reads them."""
         ...
 
     def session(self, job: HostedJob) -> AttemptSession:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
-import trio
 
 from leasehold import validation
+from leasehold.concurrency.from_thread import check_cancelled
 from leasehold.errors import BadInput
 
 
@@ -55,19 +55,29 @@ class Retry(Exception):
 
 
 class Reschedule(Exception):
-    """Raise it in a handler to run the job again after `after`. The attempt does not count.
+    """Raise it in a handler to run the job again after `after`, or at the time `at`. The attempt does not count.
 
     Args:
         after: seconds or timedelta.
         reason: for the timeline of the job.
+        at: a datetime with a time zone, instead of `after`; one that is past means now, by the clock of the database.
 
     Raises:
-        BadInput: `after` is less than 0 or not finite.
+        BadInput: `after` is less than 0 or not finite, `at` has no time zone, or both or neither are given.
     """
 
-    def __init__(self, after: float | timedelta, reason: str = "the handler asked to run later") -> None:
+    def __init__(
+        self,
+        after: float | timedelta | None = None,
+        reason: str = "the handler asked to run later",
+        *,
+        at: datetime | None = None,
+    ) -> None:
         super().__init__(reason)
-        self.after = seconds_of(after)
+        if (after is None) == (at is None):
+            raise BadInput("a Reschedule needs after=… or at=…, and not both")
+        self.at = None if at is None else time_of(at)
+        self.after = None if after is None else seconds_of(after)
 
 
 class Discard(Exception):
@@ -82,13 +92,22 @@ def seconds_of(after: float | timedelta) -> float:
     return seconds
 
 
+def time_of(at: object) -> datetime:
+    """A moment that is the same everywhere. Raises BadInput for anything but a datetime with a time zone."""
+    if not isinstance(at, datetime):
+        raise BadInput(f"at must be a datetime with a time zone, not {at!r}")
+    if at.utcoffset() is None:
+        raise BadInput(f"at must have a time zone, as datetime.now(UTC) has; {at.isoformat()} has none")
+    return at
+
+
 def checkpoint() -> None:
     """In a handler that runs in a thread: end here if the job was cancelled, timed out or lost. Cheap enough for loops.
 
     In a process it does nothing: a process is killed to cancel its job.
     """
     if not _State.is_cancelled_by_kill:
-        trio.from_thread.check_cancelled()
+        check_cancelled()
 
 
 def cancelled_by_kill() -> None:

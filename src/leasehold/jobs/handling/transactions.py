@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import get_ident
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import trio
-
-from leasehold.database import OpenTransaction, Row
+from leasehold.concurrency.from_thread import check_cancelled, run_in_loop
+from leasehold.database import OpenTransaction
 from leasehold.errors import BadInput
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.producing.new_job import Blocker, NewJob
+
+if TYPE_CHECKING:
+    from leasehold.database import Row
 
 
 class Unsaid:
@@ -29,7 +31,7 @@ def need_thread_of_handler() -> None:
     Raises BadInput under an event loop, and in threads that the handler started itself.
     """
     try:
-        trio.from_thread.check_cancelled()
+        check_cancelled()
     except RuntimeError:
         raise BadInput(
             "this is for the thread that a handler without `async` runs in; in one with it say `async with job.complete() as"
@@ -161,27 +163,27 @@ class SyncJobTransaction:
 
     def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement and return its rows."""
-        return trio.from_thread.run(partial(self._inner.fetch, sql, *args, timeout=timeout))
+        return run_in_loop(partial(self._inner.fetch, sql, *args, timeout=timeout))
 
     def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
         """Run one statement with values, or a script of any number of them without."""
-        trio.from_thread.run(partial(self._inner.execute, sql, *args, timeout=timeout))
+        run_in_loop(partial(self._inner.execute, sql, *args, timeout=timeout))
 
     def call(self, function: str, *args: object, **named: object) -> list[Row]:
         """Call `leasehold.<function>` and return its rows."""
-        return trio.from_thread.run(partial(self._inner.call, function, *args, **named))
+        return run_in_loop(partial(self._inner.call, function, *args, **named))
 
     @contextmanager
     def savepoint(self) -> Generator[None]:
         """A part of the transaction; it alone is rolled back when the block raises."""
         savepoint = self._inner.savepoint()
-        trio.from_thread.run(savepoint.__aenter__)
+        run_in_loop(savepoint.__aenter__)
         try:
             yield
         except BaseException as error:
-            trio.from_thread.run(savepoint.__aexit__, type(error), error, error.__traceback__)
+            run_in_loop(savepoint.__aexit__, type(error), error, error.__traceback__)
             raise
-        trio.from_thread.run(savepoint.__aexit__, None, None, None)
+        run_in_loop(savepoint.__aexit__, None, None, None)
 
 
 class SyncCompletion(SyncJobTransaction):

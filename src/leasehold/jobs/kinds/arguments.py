@@ -5,23 +5,26 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, cast, get_args, get_type_hints
 
 import msgspec
 
 from leasehold.errors import InvalidArgs
 from leasehold.jobs.handling.job import Job
+from leasehold.jobs.kinds.foreign_types import is_model, to_json
 
 MAX_DEPTH = 100
 JSON_TYPES: tuple[type, ...] = (str, int, float, bool, type(None), list, dict)
 
 
 def takes_job(function: Callable[..., Any]) -> bool:
-    """Whether the handler takes the job as its first parameter."""
+    """Whether the handler takes the job as its first parameter. Raises InvalidArgs where an annotation has no meaning."""
+    hints = _hints(function)  # first: from Python 3.14 on, a signature with an unknown name in it cannot be made
     parameters = list(inspect.signature(function).parameters.values())
     if not parameters or parameters[0].kind is parameters[0].KEYWORD_ONLY:
         return False
-    hint = _hints(function).get(parameters[0].name)
+    hint = hints.get(parameters[0].name)
     return hint is Job or (hint is None and parameters[0].name == "job")
 
 
@@ -80,7 +83,7 @@ def _strangers(hint: Any) -> Iterator[str]:
         if isinstance(node, tuple):
             left += cast("tuple[Any, ...]", node)
         elif isinstance(node, msgspec.inspect.CustomType):
-            if not _can_be_json(node.cls):
+            if not _can_be_json(node.cls) and not is_model(node.cls):
                 yield node.cls.__qualname__
         elif isinstance(node, (msgspec.inspect.Type, msgspec.inspect.Field)) and id(node) not in seen:
             seen.add(id(node))
@@ -109,6 +112,38 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         raise InvalidArgs(f"handler {function!r} is no function; write a def around it") from error
 
 
+_exact = msgspec.json.Decoder(float_hook=Decimal)
+
+
+def derived_key(encoded: bytes, place: str, what: str) -> str | None:
+    """The key of a job with these args, as the SQL function `derive_key` takes it; None where there is nothing or null.
+
+    Args:
+        encoded: the args as JSON.
+        place: where the key is in them, such as `args.order_id`.
+        what: names the key in the error.
+
+    Raises:
+        InvalidArgs: there is an object or a list.
+    """
+    value: Any = _exact.decode(encoded)
+    for name in place.split(".")[1:]:
+        value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case Decimal():
+            plain = f"{value:f}"
+            return plain.removeprefix("-") if not value else plain
+        case _:
+            found = "an object" if isinstance(value, dict) else "a list"
+            raise InvalidArgs(f"the {what} comes from {place}, which is {found} and cannot be a key")
+
+
 def encode_args(value: object, what: str) -> bytes:
     """JSON for args or metadata; `what` names them in the error.
 
@@ -117,10 +152,10 @@ def encode_args(value: object, what: str) -> bytes:
             not have.
     """
     try:
-        encoded = msgspec.json.encode(value)
+        encoded = msgspec.json.encode(value, enc_hook=to_json)
         if is_harmless(encoded):
             return encoded
-        plain = msgspec.to_builtins(value, str_keys=True)
+        plain = msgspec.to_builtins(value, str_keys=True, enc_hook=to_json)
         check_json(plain, what)
         return msgspec.json.encode(plain)
     except RecursionError:

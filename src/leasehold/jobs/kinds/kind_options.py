@@ -28,24 +28,32 @@ class KindOptions(TypedDict, total=False):
     Attributes:
         queue, priority, max_attempts: for jobs that have none of their own.
         unique: likewise, but not for a job that continues a chain.
+        key, key_group: likewise, taken from the args of the job: `"args.order_id"`. Numbers become text; a job whose arg is
+            missing or None has none.
+        check_args: False: enqueueing over SQL, HTTP and other languages takes args that do not fit the handler.
         lease: how long a claim or a renewal holds, 1 second to a day, in seconds or as a timedelta; it is renewed while the
             handler runs.
         timeout: how long the handler may run before it is cancelled and the attempt fails, in seconds or as a timedelta; a
             job may have its own.
         deadline: how long after it was enqueued a job fails for good, whatever its state, in seconds or as a timedelta; a
             job may have its own.
-        retry: back-off between attempts.
+        retry: back-off between attempts; that of the worker if not given.
         mode: `atomic`: the whole handler runs in one transaction, `job.transaction`, which also completes the job.
         memory_limit: bytes of resident memory that the process of a `runs="process"` handler may have; a process that
             takes more is killed.
         keep_logs: a level of `logging`, such as `INFO`; log records of the handler from this level up are kept with the
             job, as those of `job.log` are.
+        egress: its handler calls other servers under an identity of `leasehold.egress`; a worker that serves the kind does
+            not start while there is none.
     """
 
     queue: str | None
     priority: int | None
     max_attempts: int | None
     unique: Unique | None
+    key: str | None
+    key_group: str | None
+    check_args: bool | None
     lease: float | timedelta | None
     timeout: float | timedelta | None
     deadline: float | timedelta | None
@@ -53,6 +61,7 @@ class KindOptions(TypedDict, total=False):
     mode: Mode | None
     memory_limit: int | None
     keep_logs: str | None
+    egress: bool | None
 
 
 class CheckedKindOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,13 +78,17 @@ class CheckedKindOptions(msgspec.Struct, frozen=True, kw_only=True):
     priority: int | None = None
     max_attempts: int | None = None
     unique: Unique | None = None
+    key: str | None = None
+    key_group: str | None = None
+    check_args: bool = True
     lease: float | None = None
     timeout: float | None = None
     deadline: float | None = None
-    retry: RetryPolicy = RetryPolicy()
+    retry: RetryPolicy | None = None
     mode: Mode | None = None
     memory_limit: int | None = None
     keep_logs: str | None = None
+    egress: bool = False
     middlewares: tuple[Callable[..., Awaitable[Any]], ...] = ()
 
     def __post_init__(self) -> None:
@@ -87,12 +100,18 @@ class CheckedKindOptions(msgspec.Struct, frozen=True, kw_only=True):
             validation.check_integer("max_attempts", self.max_attempts, 1, validation.MOST_ATTEMPTS)
         if self.unique is not None and not isinstance(cast("object", self.unique), Unique):
             raise validation.refusal("unique", "a Unique", self.unique)
-        if not isinstance(cast("object", self.retry), RetryPolicy):
+        for name in ("key", "key_group"):
+            check_place(name, getattr(self, name))
+        if not isinstance(cast("object", self.check_args), bool):
+            raise validation.refusal("check_args", "True or False", self.check_args)
+        if self.retry is not None and not isinstance(cast("object", self.retry), RetryPolicy):
             raise validation.refusal("retry", "a RetryPolicy", self.retry)
         if self.mode is not None:
             validation.check_choice("mode", self.mode, MODES)
         validation.check_middlewares(self.middlewares)
         self._check_times()
+        if not isinstance(cast("object", self.egress), bool):
+            raise validation.refusal("egress", "True or False", self.egress)
         level = cast("object", self.keep_logs)
         if level is not None and not (isinstance(level, str) and level.upper() in LOG_LEVELS):
             raise BadInput(f"keep_logs must be one of {', '.join(LOG_LEVELS)}, not {level!r}")
@@ -112,6 +131,12 @@ class CheckedKindOptions(msgspec.Struct, frozen=True, kw_only=True):
             seconds: float | None = getattr(self, name)
             if seconds is not None and not 0 < seconds <= validation.LONGEST_TIME:
                 raise BadInput(f"{name} must be more than 0 seconds and at most 100 years, not {seconds}")
+
+
+def check_place(option: str, place: object) -> None:
+    """Refuse what is no place in the args. Raises BadInput."""
+    if place is not None and not (isinstance(place, str) and place.startswith("args.") and all(place.split("."))):
+        raise BadInput(f'{option} of a kind must be a place in its args, such as "args.order_id", not {place!r:.100}')
 
 
 def checked_options(options: KindOptions, middlewares: object) -> CheckedKindOptions:

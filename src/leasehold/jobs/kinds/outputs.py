@@ -12,6 +12,7 @@ import msgspec
 
 from leasehold.errors import BadInput
 from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.kinds.foreign_types import from_json
 from leasehold.jobs.kinds.kind import Kind
 
 R = TypeVar("R")
@@ -26,7 +27,7 @@ def typed_output(kind: Kind[..., R], output: Any) -> R:
         BadInput: the output does not fit the type.
     """
     try:
-        return msgspec.convert(output, output_type(kind), strict=True, str_keys=True)
+        return msgspec.convert(output, output_type(kind), strict=True, str_keys=True, dec_hook=from_json)
     except (msgspec.ValidationError, TypeError) as error:
         raise BadInput(f"the output of the chain does not fit what {kind.name} promises: {error}") from error
 
@@ -55,7 +56,7 @@ class Promise:
         self._exact = frozenset(each for each in members if isinstance(each, type))
         if self._type not in (Any, type(None)):
             with suppress(TypeError, NameError):  # no type that can be told from JSON
-                self._decoder = msgspec.json.Decoder(self._type)
+                self._decoder = msgspec.json.Decoder(self._type, dec_hook=from_json)
 
     def broken_by(self, output: Any, encoded: bytes) -> str | None:
         """Why this output does not fit the annotation; None if it does. A value of exactly the annotated type is not checked."""
@@ -93,7 +94,7 @@ def _without_continuations(hint: Any) -> Any:
 def typed_blocker(output_type: Any, output: Any, slot: int, chain_id: int) -> Any:
     """The output of a chain that a job waited for, as this type. Raises BadInput, which names the slot and the chain."""
     try:
-        return msgspec.convert(output, output_type, strict=True, str_keys=True)
+        return msgspec.convert(output, output_type, strict=True, str_keys=True, dec_hook=from_json)
     except (msgspec.ValidationError, TypeError) as error:
         name = getattr(output_type, "__name__", output_type)
         raise BadInput(f"the output of blocker {slot}, chain {chain_id}, does not fit {name}: {error}") from error

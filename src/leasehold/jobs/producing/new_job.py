@@ -100,6 +100,7 @@ class NewJob(msgspec.Struct, Generic[R_co], frozen=True, kw_only=True, omit_defa
         fingerprint: text that stands for a whole request. The idempotency key then belongs to that request: the same jobs
             in the same order are found again, and the key with another fingerprint is refused. The same key without a
             fingerprint is another key. The gateway sets it when the key comes as a header.
+        check_args: False: the args are not held against what the handler takes, and its worker finds out.
 
     All other attributes are options, described in `JobOptions`.
     """
@@ -121,6 +122,7 @@ class NewJob(msgspec.Struct, Generic[R_co], frozen=True, kw_only=True, omit_defa
     blockers: Sequence[Blocker] | None = None
     traceparent: str | None = None
     metadata: Mapping[str, Any] | None = None
+    check_args: bool = True
 
     def but(self, **options: Unpack[JobOptions]) -> NewJob[R_co]:
         """The same job with these options: `ship.new(order).but(delay=60, queue="slow")`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Literal, cast, get_args
+from typing import Literal, Self, cast, get_args
 
 import msgspec
 
@@ -73,6 +73,30 @@ class Unique(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
             _check_states(self.states)
         for chain_id in validation.items("unique.exclude", self.exclude, "ids of chains"):
             validation.check_integer("unique.exclude", chain_id, 0, MOST_ID)
+
+    @classmethod
+    def debounce(cls, by: Sequence[str] | None = None, *, key: str | None = None) -> Self:
+        """A job that starts when nobody has asked for it for a while. Give the job a `delay`: that is the while.
+
+        Each further job that is enqueued before it has started moves it on and gives it the newest args. Once it has
+        started, the next one is a new job.
+
+        Args:
+            by: as the attribute.
+            key: as the attribute.
+        """
+        return cls(by=by, key=key, states=QUEUED, on_conflict="overwrite")
+
+    @classmethod
+    def throttle(cls, window: float | timedelta, by: Sequence[str] | None = None, *, key: str | None = None) -> Self:
+        """At most one job in a window of time, whatever has become of it; others get the id of that one.
+
+        Args:
+            window: seconds or timedelta, from when the job was enqueued; longer than `retention_days` has no further effect.
+            by: as the attribute.
+            key: as the attribute.
+        """
+        return cls(by=by, key=key, window=window, states=ANY_STATE)
 
     def args_fields(self) -> list[str]:
         """The names of the args that `by` lists one by one."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Psql
+from tests.gateway.fakes.failing import fail_jobs
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.leasehold.client.nouns.test_capacity import SEED
 
@@ -37,6 +38,19 @@ def test_capacity_is_answered_for_all_queues_and_planned_for_one(gateway: Runnin
         "as it ought to be",
     ]
     assert plan["scenarios"][0]["forecast"]["drain_seconds"] == 120.0
+
+
+def test_what_goes_wrong_although_workers_work_is_answered(
+    gateway: RunningGateway, database_url: str, psql: Psql
+) -> None:
+    assert get(gateway, "/api/troubles") == {"failing": [], "stuck_keys": [], "slow_queues": []}
+    fail_jobs(psql, database_url, gateway, "charge", jobs=2)
+    fail_jobs(psql, database_url, gateway, "mail", jobs=3)
+    failing = get(gateway, "/api/troubles")["failing"]
+    assert [(each["kind"], each["failures"], each["is_partial"]) for each in failing] == [
+        ("mail", 3, False),
+        ("charge", 2, False),
+    ]
 
 
 def test_a_scaler_gets_one_number(gateway: RunningGateway) -> None:
@@ -75,3 +89,19 @@ REFUSED = {
 def test_what_cannot_be_answered_is_refused(gateway: RunningGateway) -> None:
     answers = {path: gateway.call("GET", path) for path in REFUSED}
     assert {path: (answer.status, answer.body["code"]) for path, answer in answers.items()} == REFUSED
+
+
+def test_what_becomes_of_a_queue_with_other_workers_is_answered(gateway: RunningGateway) -> None:
+    found = get(gateway, "/api/jobs/capacity/crawl/what-if?workers=3&more=1&target_wait=20")
+    assert (found["present"]["workers"], found["supposed"]["workers"], found["desired_workers"]) == (1, 3, 7)
+    assert found["present"]["forecast"]["drain_seconds"] == 120.0
+    assert found["supposed"]["forecast"]["drain_seconds"] < 120.0
+    assert gateway.call("GET", "/api/jobs/capacity/nobody/what-if").status == 404
+    assert gateway.call("GET", "/api/jobs/capacity/crawl/what-if?more=-2").status == 422
+
+
+def test_the_forecast_is_answered_against_what_happened(gateway: RunningGateway) -> None:
+    found = get(gateway, "/api/jobs/capacity/crawl/hindsight")
+    assert (found["queue"], found["past"], found["ahead"][0]["backlog"]) == ("crawl", [], 61.0)
+    assert gateway.call("GET", "/api/jobs/capacity/nobody/hindsight").status == 404
+    assert gateway.call("GET", "/api/jobs/capacity/crawl/hindsight?hours=25").status == 422

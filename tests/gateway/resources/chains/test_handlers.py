@@ -98,8 +98,8 @@ def test_a_chain_is_cancelled_once(gateway: RunningGateway) -> None:
     answer = gateway.call("POST", f"/api/chains/{chain_id}/cancel?reason=no%20money")
     assert (answer.status, answer.body) == (200, {"was": "pending"})
     assert gateway.call("GET", f"/api/chains/{chain_id}").body["error"]["message"] == "no money"
-    for again in (f"/api/chains/{chain_id}/cancel", f"/api/chains/{chain_id}/complete"):
-        answer = gateway.call("POST", again, {})
+    for again, body in (("cancel", b""), ("complete", b"{}")):
+        answer = gateway.call("POST", f"/api/chains/{chain_id}/{again}", body)
         assert (answer.status, answer.body["code"]) == (409, "wrong_state")
 
 
@@ -118,7 +118,7 @@ def test_a_chain_is_cancelled_once(gateway: RunningGateway) -> None:
     ],
 )
 def test_what_is_not_there_is_not_found(gateway: RunningGateway, method: str, path: str) -> None:
-    answer = gateway.call(method, path, {} if method == "POST" else None)
+    answer = gateway.call(method, path, b"{}" if path.endswith("complete") else None)
     assert (answer.status, answer.body["code"]) == (404, "unknown_job")
 
 
@@ -190,3 +190,16 @@ def test_a_gateway_that_stops_does_not_let_anybody_wait(gateway: RunningGateway,
         gateway.stop()
         answer = waiting.result()  # which has less patience than `seconds`
     assert (answer.status, answer.body["state"]) == (200, "open")
+
+
+def test_the_graph_of_a_chain_has_what_it_waits_for_and_what_waits(gateway: RunningGateway) -> None:
+    parts = [start(gateway, "part") for _ in range(3)]
+    whole = start(gateway, "whole", blockers=parts)
+    graph = gateway.call("GET", f"/api/chains/{parts[0]}/graph").body
+    assert {node["chain_id"]: node["waits_for"] for node in graph["nodes"]} == {whole: parts} | {
+        each: [] for each in parts
+    }
+    assert (graph["nodes"][0]["chain_id"], graph["is_partial"]) == (parts[0], False)
+    few = gateway.call("GET", f"/api/chains/{whole}/graph?limit=2").body
+    assert ([node["chain_id"] for node in few["nodes"]], few["is_partial"]) == ([whole, parts[0]], True)
+    assert gateway.call("GET", "/api/chains/404/graph").body["code"] == "unknown_job"

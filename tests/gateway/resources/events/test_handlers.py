@@ -13,6 +13,7 @@ from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, running_gateway, running_service
 from tests.gateway.fakes.streaming import streaming
 
+SECRET = "a-token-of-the-settings"
 WORKER = "00000000-0000-0000-0000-000000000001"
 RUN_ALL = f"""
 do $$
@@ -242,3 +243,48 @@ def test_head_tells_the_headers_and_no_stream(database_url: str) -> None:
     with running_service(database_url) as gateway:
         answer = gateway.call("HEAD", "/api/events")
     assert (answer.status, answer.headers["Content-Type"], answer.body) == (200, "text/event-stream", None)
+
+
+def test_the_log_of_a_job_comes_to_those_who_look_at_it(database_url: str, psql: Psql) -> None:
+    with running_service(database_url) as gateway:
+        job = enqueue(gateway)
+        write = f"select leasehold.write_job_logs(array[{job}], array[1], array[clock_timestamp()], array['info'], array['%s'])"
+        psql(database_url, write % "before")
+        with streaming(gateway, f"?job_id={job}") as one, streaming(gateway, "?job_id=999") as other:
+            for events in (one, other):
+                events.until("ready")
+            psql(database_url, write % "after")
+            lines = [*one.until("logs").data]
+            while len(lines) < 2:
+                lines += one.until("logs").data
+            assert [(line["job_id"], line["message"]) for line in lines] == [(job, "before"), (job, "after")]
+            logged = gateway.call("GET", f"/api/jobs/{job}/logs").body["items"]
+            assert [line["number"] for line in logged] == [line["number"] for line in lines]
+
+
+def test_changes_of_schedules_come_to_those_who_look_at_everything(database_url: str, psql: Psql) -> None:
+    with running_service(database_url) as gateway, streaming(gateway) as events:
+        events.until("ready")
+        gateway.call("POST", "/api/schedules", {"name": "nightly", "kind": "report", "cron": "0 3 * * *"})
+        assert events.until("schedules").data == [{"event": "schedule_created", "schedule": "nightly"}]
+        gateway.call("POST", "/api/schedules/nightly/trigger")
+        assert events.until("schedules").data == [{"event": "schedule_ticked", "schedule": "nightly"}]
+        gateway.call("DELETE", "/api/schedules/nightly")
+        assert events.until("schedules").data == [{"event": "schedule_deleted", "schedule": "nightly"}]
+
+
+def test_the_stream_does_not_tell_readers_what_is_hidden_from_them(database_url: str, psql: Psql) -> None:
+    with running_service(database_url, gateway_token=SECRET) as gateway:
+        all_of_it = {"Authorization": f"Bearer {SECRET}"}
+        made = gateway.call("POST", "/api/tokens", {"name": "ada", "scopes": ["read"]}, headers=all_of_it).body
+        reader = {"Authorization": f"Bearer {made['secret']}"}
+        with streaming(gateway, "?job_id=1", all_of_it) as admin, streaming(gateway, "?job_id=1", reader) as ada:
+            for events in (admin, ada):
+                events.until("ready")
+            text = "connected with password=hunter2"
+            psql(
+                database_url,
+                f"select leasehold.write_job_logs(array[1], array[1], array[clock_timestamp()], array['info'], array['{text}'])",
+            )
+            assert admin.until("logs").data[0]["message"] == text
+            assert ada.until("logs").data[0]["message"] == "connected with password=[hidden]"

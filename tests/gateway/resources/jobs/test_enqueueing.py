@@ -11,7 +11,7 @@ import pytest
 
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
-from leasehold.gateway.resources.waiting import preferred_wait
+from leasehold.gateway.routing.waiting import preferred_wait
 from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, run, running_service
 
@@ -78,8 +78,10 @@ def test_who_may_only_enqueue_gets_no_output_and_no_keys_of_others(gateway: Runn
     own = gateway.call("POST", "/api/jobs", {"kind": "pay"}, {**enqueuer, "Prefer": "wait=0"})
     assert (own.status, own.body["state"]) == (202, "open")
 
-    for path in ("/api/jobs/enqueue-state", "/api/job-queue/enqueue-state"):
-        for body in ({"job": {"kind": "refresh"}, "dry_run": True}, {"job": {"kind": "refresh"}}):
+    ours = [{"job": {"kind": "refresh"}, "dry_run": True}, {"job": {"kind": "refresh"}}]
+    theirs = [{"state_code": "AZ"}]
+    for path, bodies in (("/api/jobs/enqueue-state", ours), ("/api/job-queue/enqueue-state", theirs)):
+        for body in bodies:
             refused = gateway.call("POST", path, body, enqueuer)
             assert (refused.status, refused.body["code"]) == (403, "insufficient_scope")
             assert 'scope="read"' in refused.headers["WWW-Authenticate"]

@@ -28,10 +28,10 @@ def test_progress_and_logs_of_a_job(database_url: str, psql: Psql) -> None:
         wrong = gateway.call("GET", "/api/jobs/1/logs?attempt=x")
     assert [(answer.status, answer.body) for answer in nothing] == [(200, None), (200, {"items": [], "next": None})]
     assert (progress.body["attempt"], progress.body["fraction"], progress.body["message"]) == (1, 0.4, "parsing")
-    first = {"at": "2030-01-02T10:00:00Z", "attempt": 1, "level": "info", "message": "begun"}
+    first = {"at": "2030-01-02T10:00:00Z", "attempt": 1, "level": "info", "message": "begun", "number": 1}
     assert logs.body["items"] == [
         first,
-        {"at": "2030-01-02T10:00:01Z", "attempt": 2, "level": "error", "message": "broke"},
+        {"at": "2030-01-02T10:00:01Z", "attempt": 2, "level": "error", "message": "broke", "number": 2},
     ]
     assert second.body["items"] == logs.body["items"][1:]
     assert [(answer.status, answer.body["code"]) for answer in missing] == [(404, "unknown_job")] * 2

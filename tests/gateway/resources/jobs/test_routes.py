@@ -60,7 +60,9 @@ def test_jobs_are_listed_page_by_page_newest_first(gateway: RunningGateway) -> N
 
 
 def test_filters_narrow_a_list_down(gateway: RunningGateway) -> None:
-    first = make(gateway, queue="q", key="k", args={"shop": 7, "tags": ["a", "b"]})
+    first = make(
+        gateway, queue="q", key="k", args={"shop": 7, "tags": ["a", "b"]}, metadata={"shop": 7, "platform": "x"}
+    )
     second = make(gateway, "pack", delay=60)
     cancel(gateway, second)
     created = gateway.call("GET", f"/api/jobs/{second}").body["created_at"]
@@ -74,6 +76,8 @@ def test_filters_narrow_a_list_down(gateway: RunningGateway) -> None:
         f"created_before={quote(created)}": [first],
         f"args={quote(json.dumps({'tags': ['b']}))}": [first],
         f"args={quote('{}')}": [second, first],
+        f"metadata={quote(json.dumps({'shop': 7}))}": [first],
+        "state=stale": [],
         "kind=pack&queue=q": [],
     }.items():
         assert ids(gateway, query) == expected, query
@@ -308,7 +312,30 @@ def test_scheduled_jobs_are_run_now_with_a_report_of_each(gateway: RunningGatewa
 
 
 @pytest.mark.parametrize("what", ["cancel", "retry", "trigger", "delete"])
-@pytest.mark.parametrize("body", [{"state": "done"}, {"ids": []}, {"limit": 0}, {"limit": 10_001}, {"quene": "q"}])
+def test_all_that_match_is_told_by_what_finds_jobs_in_a_list(gateway: RunningGateway, what: str) -> None:
+    made = [make(gateway, delay=60, args={"shop": shop}) for shop in (7, 8)]
+    if what == "retry":
+        gateway.call("POST", "/api/jobs/bulk/cancel", {"ids": made, "dry_run": False})
+    path, state = f"/api/jobs/bulk/{what}", {"state": "any"} if what == "retry" else {}
+    for filters, expected in (
+        ({"args": {"shop": 7}}, made[:1]),
+        ({"args": {"shop": 7}, "created_after": "2020-01-01T00:00:00Z"}, made[:1]),
+        ({"created_after": "2999-01-01T00:00:00Z"}, []),
+        ({"created_before": "2020-01-01T00:00:00Z"}, []),
+        ({"worker": "nobody"}, []),
+        ({"metadata": {"state": "AZ"}}, []),
+    ):
+        would = gateway.call("POST", path, {**filters, **state}).body
+        assert [each["job_id"] for each in would["items"]] == expected, filters
+    done = gateway.call("POST", path, {"args": {"shop": 8}, **state, "dry_run": False}).body
+    assert [(each["job_id"], each["changed"]) for each in done["items"]] == [(made[1], True)]
+
+
+@pytest.mark.parametrize("what", ["cancel", "retry", "trigger", "delete"])
+@pytest.mark.parametrize(
+    "body",
+    [{"state": "done"}, {"ids": []}, {"limit": 0}, {"limit": 10_001}, {"quene": "q"}, {"args": {}}, {"metadata": []}],
+)
 def test_a_bulk_change_that_makes_no_sense_is_refused(gateway: RunningGateway, what: str, body: object) -> None:
     assert gateway.call("POST", f"/api/jobs/bulk/{what}", body).status == 422
 
@@ -336,6 +363,6 @@ def test_the_paths_of_other_systems_answer_too(gateway: RunningGateway) -> None:
     assert batch.status == 201
     assert gateway.call("GET", f"/api/tasks/{made.body['id']}").body["key"] == "shop1"
     assert len(gateway.call("GET", "/api/tasks").body["items"]) == 3
-    state = gateway.call("POST", "/api/job-queue/enqueue-state", {"job": {"kind": "refresh"}})
+    state = gateway.call("POST", "/api/jobs/enqueue-state", {"job": {"kind": "refresh"}})
     assert [each["key"] for each in state.body["items"]] == ["shop1", "shop2"]
     assert gateway.call("POST", f"/api/tasks/{made.body['id']}/cancel").body == {"was": "pending"}

@@ -54,7 +54,10 @@ def test_the_jobs_of_a_queue_age(gateway: RunningGateway) -> None:
 ROLLUPS = """
 insert into leasehold.rollups
 select at, 60, q, 1, 2, 3, 4, 5, 6, 1.5, 2.5, 0, array_fill(7, array[29]), array_fill(8, array[29])
-  from unnest(array['q', 'r']) q, generate_series(timestamptz '2026-03-01 10:00Z', '2026-03-01 10:04Z', interval '1 minute') at
+  from unnest(array['q', 'r']) q, generate_series(timestamptz '2026-03-01 10:00Z', '2026-03-01 10:04Z', interval '1 minute') at;
+insert into leasehold.rollup_totals
+select q, '2026-03-01 10:00Z', null, 5, 10, 15, 20, 25, 30, 7.5, 12.5, array_fill(35, array[29]), array_fill(40, array[29])
+  from unnest(array['q', 'r']) q;
 """
 
 
@@ -89,3 +92,22 @@ def test_a_limit_that_makes_no_sense_is_refused(gateway: RunningGateway, body: o
 def test_a_name_that_no_queue_can_have_is_not_found(gateway: RunningGateway) -> None:
     answer = gateway.call("GET", f"/api/queues/{'x' * 201}/limits")
     assert (answer.status, answer.body["code"]) == (404, "not_found")
+
+
+def test_what_a_queue_waits_for_and_its_groups_are_told(gateway: RunningGateway) -> None:
+    for group in ("a", "a", "b"):
+        gateway.call("POST", "/api/jobs", {"kind": "k", "queue": "q/1", "key_group": group})
+    gateway.call("POST", "/api/queues/q%2F1/pause?reason=they%20asked")
+    (why,) = gateway.call("GET", "/api/queues/q%2F1/why").body["items"]
+    assert (why["reason"], why["facts"]["reason"]) == ("paused", "they asked")
+    groups = gateway.call("GET", "/api/queues/q%2F1/groups").body["items"]
+    assert [(each["key_group"], each["held"], each["pending"]) for each in groups] == [("a", 0, 2), ("b", 0, 1)]
+    assert len(gateway.call("GET", "/api/queues/q%2F1/groups?limit=1").body["items"]) == 1
+    assert gateway.call("GET", "/api/queues/nobody/why").body["items"] == []
+
+
+def test_the_history_of_a_queue_is_answered_in_steps(gateway: RunningGateway) -> None:
+    answer = gateway.call("GET", "/api/queues/q/history?hours=2&points=4")
+    assert answer.status == 200
+    assert {each["seconds"] for each in answer.body["items"]} <= {1800.0}
+    assert gateway.call("GET", "/api/queues/q/history?hours=0").status == 422

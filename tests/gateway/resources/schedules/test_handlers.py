@@ -210,3 +210,46 @@ def test_a_query_needs_more_than_the_scope_that_operates(database_url: str) -> N
         assert status("read", "POST", "/api/schedules/preview", NIGHTLY) == 200
         assert status("enqueue", "GET", "/api/schedules") == 403
         assert status("read", "POST", "/api/jobs/generate/all") == 403
+
+
+def test_the_last_few_ticks_of_each_schedule_are_told(gateway: RunningGateway) -> None:
+    for name in ("one", "two"):
+        make(gateway, name)
+    for name in ("one", "one", "two"):
+        gateway.call("POST", f"/api/schedules/{name}/trigger")
+    latest = gateway.call("GET", "/api/schedule-history/latest?count=1").body["items"]
+    assert [(each["schedule"], each["outcome"]) for each in latest] == [("one", "fired"), ("two", "fired")]
+    assert gateway.call("GET", "/api/schedule-history/latest?count=0").status == 422
+
+
+STORES = (
+    "select 'store-' || n as key, n as store, jsonb_build_object('state_code', s) as metadata"
+    " from (values (1, 'AZ'), (2, 'CA'), (3, 'AZ')) v(n, s)"
+)
+
+
+def test_rows_of_its_query_get_jobs_and_the_pages_go_on_at_a_key(gateway: RunningGateway) -> None:
+    make(gateway, "all", query=STORES)
+    path = "/api/schedules/all/enqueue"
+    first = gateway.call("POST", path, {"limit": 2, "priority": 7}).body
+    assert ([each["key"] for each in first["items"]], first["next"]) == (["store-1", "store-2"], "store-2")
+    rest = gateway.call("POST", path, {"after_key": first["next"], "limit": 2}).body
+    assert ([each["key"] for each in rest["items"]], rest["next"]) == (["store-3"], None)
+    job = gateway.call("GET", f"/api/jobs/{first['items'][0]['job_id']}").body
+    assert (job["kind"], job["priority"], job["metadata"]["state_code"]) == ("clean_up", 7, "AZ")
+    assert gateway.call("POST", path, {"metadata": {"state_code": "CA"}, "dry_run": True}).body["items"] == [
+        {"key": "store-2", "job_id": None, "is_new": None, "outcome": None}
+    ]
+    assert gateway.call("GET", "/api/schedules/all/history").body["items"] == []
+    assert refused(gateway, "POST", path, {"query": "select 1"})[:2] == (422, "invalid_input")
+    status, _, told = refused(gateway, "POST", path, {"metadata": {"state": "AZ"}})
+    assert (status, "no row of schedule 'all' has state in its metadata" in told) == (422, True)
+    assert refused(gateway, "POST", "/api/schedules/none/enqueue", {})[0] == 404
+
+
+def test_a_schedule_is_put_by_its_id(gateway: RunningGateway) -> None:
+    made = make(gateway)
+    put = gateway.call("PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "enabled": False, "priority": 5})
+    assert (put.status, put.body["id"], put.body["enabled"], put.body["priority"]) == (200, made["id"], False, 5)
+    assert refused(gateway, "PUT", "/api/schedules/99", NIGHTLY)[0] == 404
+    assert refused(gateway, "PUT", f"/api/schedules/{made['id']}", {**NIGHTLY, "name": "other"})[0] == 422

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
 
 INCARNATION = "5f0c6a3e-8a1e-4d7b-9a53-0f0c5f3d9b10"
@@ -123,3 +124,14 @@ def test_what_nobody_could_mean_is_refused(gateway: RunningGateway) -> None:
     tell(gateway, "pause")
     command = gateway.call("GET", "/api/workers/go-1/commands").body["items"][0]["id"]
     assert code("GET", f"/go-2/commands/{command}") == (404, "unknown_command")
+
+
+def test_leases_are_listed_with_their_ages(gateway: RunningGateway, database_url: str, psql: Psql) -> None:
+    beat(gateway)
+    job_id = gateway.call("POST", "/api/jobs", {"kind": "mail", "key": "shop 7"}).body["id"]
+    psql(database_url, f"select leasehold.claim_jobs('{INCARNATION}', 'go-1', null, null, 1, '60 s')")
+    (lease,) = gateway.call("GET", "/api/leases?worker=go-1").body["items"]
+    assert (lease["job_id"], lease["state"], lease["worker_id"], lease["runs_for"]) == (job_id, "claimed", "go-1", None)
+    assert 0 < lease["left"] <= 60
+    assert len(gateway.call("GET", "/api/leases").body["items"]) == 1
+    assert gateway.call("GET", "/api/leases?worker=nobody").status == 404

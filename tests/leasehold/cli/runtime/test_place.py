@@ -16,7 +16,7 @@ from tests.leasehold.cli.conftest import Cli
 from tests.support.folders import short_folder
 
 # Commands that work without a database, make one, or answer in their own words.
-OTHERS = {"up", "demo", "migrate", "config show", "doctor"}
+OTHERS = {"up", "demo", "migrate", "config show", "doctor", "mcp", "kinds sync"}
 ARGUMENTS = {
     "enqueue": ["echo"],
     "run": ["worker"],
@@ -35,6 +35,13 @@ ARGUMENTS = {
     "workers scale": ["w1", "2"],
     "workers cancel-job": ["w1", "1"],
     **{f"workers {name}": ["w1"] for name in ("show", "stacks", "decommission", "pause", "resume")},
+    **{f"payloads {name}": ["1"] for name in ("show", "get", "diff")},
+    **{f"egress {name}": ["home"] for name in ("add", "retire")},
+    **{f"kinds {name}": ["charge"] for name in ("show", "drop")},
+    "schedules enqueue": ["nightly"],
+    "egress test": ["home", "http://127.0.0.1:9"],
+    "import define": ["procrastinate"],
+    "import run": ["--yes"],
     "tokens create": ["ops", "--scope", "read"],
     "tokens rotate": ["ops"],
     "tokens revoke": ["ops"],

@@ -45,7 +45,7 @@ def test_the_version_is_the_installed_one(run_cli: Cli) -> None:
 
 def test_flags_name_the_environment_variable_that_does_the_same(run_cli: Cli) -> None:
     text = " ".join(run_cli("run", "--help").out.split())
-    assert "[LEASEHOLD_SLOTS; default 3]" in text
+    assert "[LEASEHOLD_SLOTS]" in text
     assert "[LEASEHOLD_DATABASE_URL]" in text
 
 

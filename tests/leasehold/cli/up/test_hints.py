@@ -25,6 +25,6 @@ def test_rules_are_as_wide_as_the_terminal_and_not_wider_than_reads_well() -> No
 def test_a_new_token_is_shown_once_and_commands_name_its_file() -> None:
     hints = Hints(url="http://[::]:1", dsn="", authorization="$(cat /data/token)", new_token=("lh_x", "/data/token"))
     text = "\n".join(hints.full(80))
-    assert "  token lh_x\n        made just now; kept in /data/token" in text
+    assert "  token      lh_x\n             made just now; kept in /data/token" in text
     assert '-H "authorization: Bearer $(cat /data/token)" --json' in text
     assert "lh_x" not in hints.short()

@@ -78,6 +78,7 @@ def test_children_get_flags_and_database_by_their_environment() -> None:
         "LEASEHOLD_LOG_FORMAT": "text",
         "LEASEHOLD_CONFIG": "/x.toml",
         "LEASEHOLD_DATABASE_URL": "postgresql://a/b",
+        "LEASEHOLD_WORKERS": "1",
     }
     assert environ == {"PATH": "/bin", "LEASEHOLD_SLOTS": "2", "LEASEHOLD_PROBE_PORT": "8081"}
 
@@ -151,7 +152,7 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
         process.wait_for_line("schema migrated to version")
         port = process.wait_for_line("gateway serves http://").rpartition(":")[2]
         process.wait_for_line("leasehold is up")
-        token = process.wait_for_line("  token lh_").split()[-1]
+        token = process.wait_for_line("  token      lh_").split()[-1]
         process.wait_for_line("starting worker")
         assert run_cli("enqueue", "echo", environ=environ).json() == {"job_id": 1, "is_new": True}
         process.wait_for_line("claimed job 1 of kind echo")

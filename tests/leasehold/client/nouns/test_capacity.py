@@ -24,7 +24,10 @@ select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'w', 'h
 
 ROLLUP = """
 insert into leasehold.rollups
-select '2026-03-01 10:30Z', 60, 'q', 1, 2, 3, 4, 5, 6, 1.5, 2.5, 0, array_fill(7, array[29]), array_fill(8, array[29])
+select '2026-03-01 10:30Z', 60, 'q', 1, 2, 3, 4, 5, 6, 1.5, 2.5, 0, array_fill(7, array[29]), array_fill(8, array[29]);
+insert into leasehold.rollup_totals
+select 'q', '2026-03-01 10:30Z', '2026-03-01 10:31Z', 1, 2, 3, 4, 5, 6, 1.5, 2.5,
+       array_fill(7, array[29]), array_fill(8, array[29]);
 """
 
 

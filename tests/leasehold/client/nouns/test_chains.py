@@ -188,3 +188,20 @@ def test_a_worker_that_runs_the_job_hears_of_it_at_its_next_write(under: Under) 
         assert await worker.complete(claimed) == {chain_id: "already_completed"}
 
     under(work)
+
+
+def test_a_client_of_either_flavour_sees_the_graph_of_a_chain(under: Under) -> None:
+    async def work(client: Client) -> None:
+        part = await client.enqueue("part")
+        whole = await client.enqueue("whole", blockers=[part])
+        graph = await client.chains.graph(part)
+        assert [(each.chain_id, each.kind, each.state, each.waits_for) for each in graph.nodes] == [
+            (part, "part", "open", []),
+            (whole, "whole", "open", [part]),
+        ]
+        assert not graph.is_partial
+        assert (await client.chains.graph(part, most=1)).is_partial
+        with pytest.raises(UnknownJob):
+            await client.chains.graph(404)
+
+    under(work)

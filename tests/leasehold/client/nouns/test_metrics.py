@@ -30,3 +30,14 @@ def test_a_client_of_either_flavour_measures_queues_and_workers(under: Under) ->
         assert all(len(each.runs) == len(bounds) + 1 for each in await client.metrics.totals())
 
     under(work)
+
+
+def test_a_client_of_either_flavour_groups_failures_and_retries_a_group(under: Under) -> None:
+    async def work(client: Client) -> None:
+        assert await client.metrics.failure_groups(LONG_AGO) == []
+        fingerprint = "0" * 16
+        assert await client.metrics.failure_groups(LONG_AGO, kind="pay", queue="q", fingerprint=fingerprint) == []
+        assert await client.metrics.group_failures(fingerprint, LONG_AGO, only_final=True, page_size=1) == []
+        assert await client.jobs.retry_failures(fingerprint, since=LONG_AGO, dry_run=False) == []
+
+    under(work)

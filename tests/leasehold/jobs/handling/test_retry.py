@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+import re
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -25,6 +26,32 @@ def test_a_wish_takes_seconds_or_a_timedelta_and_a_reason(wish: type[Retry] | ty
 def test_a_wish_for_no_time_at_all_is_refused(wish: type[Retry] | type[Reschedule], after: float) -> None:
     with pytest.raises(BadInput, match="after must be 0 or more seconds"):
         wish(after)
+
+
+def test_a_reschedule_may_name_its_time_instead() -> None:
+    noon = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2)))
+    wish = Reschedule(at=noon, reason="they open then")
+    assert (wish.at, wish.after, str(wish)) == (noon, None, "they open then")
+
+
+@pytest.mark.parametrize(
+    ("at", "complaint"),
+    [
+        (datetime(2026, 3, 1), "at must have a time zone, as datetime.now(UTC) has; 2026-03-01T00:00:00 has none"),
+        ("noon", "at must be a datetime with a time zone, not 'noon'"),
+        (60.0, "at must be a datetime with a time zone, not 60.0"),
+        (date(2026, 3, 1), "at must be a datetime with a time zone, not datetime.date(2026, 3, 1)"),
+    ],
+)
+def test_a_time_that_is_another_one_elsewhere_is_refused(at: Any, complaint: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(complaint)):
+        Reschedule(at=at)
+
+
+@pytest.mark.parametrize("given", [{}, {"after": 5, "at": datetime(2026, 3, 1, tzinfo=UTC)}])
+def test_a_reschedule_has_a_wait_or_a_time(given: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=r"needs after=… or at=…, and not both"):
+        Reschedule(**given)
 
 
 def test_a_discard_is_an_exception_with_a_reason() -> None:

@@ -47,7 +47,7 @@ def test_workers_are_woken_once_for_each_queue_after_the_commit_and_events_told(
             async with client.transaction() as tx:
                 for _ in range(3):
                     await client.enqueue("echo", queue="mail", connection=tx)
-                await client.enqueue("echo", connection=tx)
+                await client.enqueue("echo", queue="default", connection=tx)
                 assert (effects.rings, effects.told) == ([], [])
             assert (effects.rings, effects.told) == ([{"mail", "default"}], [1, 2, 3, 4])
 
@@ -126,7 +126,7 @@ async def test_a_client_over_something_else_has_no_transactions(database: Databa
 
 
 class Foreign:
-    """As a connection of psycopg: it executes and does not fetch."""
+    """As a connection of a library that we do not know: it executes and does not fetch."""
 
     async def execute(self, sql: str) -> None:
         raise AssertionError(sql)
@@ -142,5 +142,5 @@ async def test_connections_of_other_drivers_are_refused_by_name_and_with_what_to
             client.jobs.delete(1, connection=connection),
             client.chains.complete(1, connection=connection),
         ):
-            with pytest.raises(BadInput, match=f"not .*{name}; .* select leasehold.enqueue_job"):
+            with pytest.raises(BadInput, match=f"not .*{name}; .* leasehold.enqueue_statement"):
                 await call

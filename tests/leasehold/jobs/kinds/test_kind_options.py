@@ -33,7 +33,9 @@ def test_an_option_that_does_not_exist_is_refused_with_the_nearest_name(wrong: A
 def test_what_is_none_takes_the_default() -> None:
     nothing = cast("KindOptions", dict.fromkeys(KindOptions.__annotations__))
     assert checked_options(nothing, ()) == CheckedKindOptions() == checked_options({}, [])
-    assert checked_options({"retry": RetryPolicy(cap=5)}, ()).retry.cap == 5
+    retry = checked_options({"retry": RetryPolicy(cap=5)}, ()).retry
+    assert retry is not None
+    assert retry.cap == 5
 
 
 def test_times_become_seconds() -> None:

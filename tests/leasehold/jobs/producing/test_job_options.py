@@ -141,8 +141,8 @@ def test_no_place_has_forgotten_an_option(place: str) -> None:
 
 
 def test_new_job_has_no_field_that_is_not_an_option_but_these() -> None:
-    assert {*NewJob.__struct_fields__} - {*JOB_OPTIONS} == {"kind", "args", "fingerprint"}
-    assert {*JobBody.__struct_fields__} - {*JOB_OPTIONS} == {"kind", "args"}
+    assert {*NewJob.__struct_fields__} - {*JOB_OPTIONS} == {"kind", "args", "fingerprint", "check_args"}
+    assert {*JobBody.__struct_fields__} - {*JOB_OPTIONS} == {"kind", "args", "check_args"}
 
 
 @pytest.mark.parametrize("name", JOB_OPTIONS)

@@ -121,3 +121,24 @@ async def test_a_refused_job_names_the_one_that_is_there(database_url: str) -> N
             await client.enqueue("a", unique=Unique(on_conflict="reject"))
         assert refused.value.job_id == first
         assert isinstance(refused.value, Conflict)
+
+
+async def test_a_debounced_job_moves_on_with_the_newest_args_until_it_has_started(database_url: str) -> None:
+    unique = Unique.debounce(by=("kind", "args.document"))
+    async with open_client(database_url) as client:
+        first = await client.enqueue("index", {"document": 5, "words": 1}, delay=10, unique=unique)
+        second = await client.enqueue("index", {"document": 5, "words": 2}, delay=600, unique=unique)
+        other = await client.enqueue("index", {"document": 6}, delay=10, unique=unique)
+        assert first == second != other
+        record = await client.get(first)
+        assert record.args == {"document": 5, "words": 2}
+        assert record.run_at - record.created_at > timedelta(seconds=60)
+
+
+async def test_a_throttled_job_is_made_once_in_its_window_however_it_ended(database_url: str) -> None:
+    unique = Unique.throttle(timedelta(days=1), by=("kind", "args.user"))
+    async with open_client(database_url) as client:
+        first = await client.enqueue("remind", {"user": 7}, unique=unique)
+        await client.cancel(first)
+        assert await client.enqueue("remind", {"user": 7}, unique=unique) == first
+        assert await client.enqueue("remind", {"user": 8}, unique=unique) != first

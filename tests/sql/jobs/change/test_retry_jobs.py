@@ -127,7 +127,7 @@ async def test_unless_it_is_said_otherwise_it_is_a_dry_run(dead: Database) -> No
 async def test_the_attempts_go_on(dead: Database, worker: SqlWorker) -> None:
     await retry(dead, kind="b")
     assert (await worker.claim(kinds=["b"]))[0]["attempt"] == 2
-    told = [("claimed", 1), ("started", 1), ("failed", 1), ("retried", 1), ("claimed", 2)]
+    told = [("claimed", 1), ("started", 1), ("failed", 1), ("retried", 1), ("promoted", 1), ("claimed", 2)]
     assert await events(dead, 3) == [("created", 0), *told]
 
 

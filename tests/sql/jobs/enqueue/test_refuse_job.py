@@ -102,7 +102,7 @@ BAD: list[tuple[dict[str, object], str]] = [
     (
         {"unknown": "quue"},
         "unknown field 'quue'; known are kind, args, queue, priority, run_at, delay, key, key_group, max_attempts, "
-        "timeout, deadline, idempotency_key, fingerprint, unique, blockers, traceparent, metadata",
+        "timeout, deadline, idempotency_key, fingerprint, unique, blockers, traceparent, metadata, check_args",
     ),
 ]
 

@@ -11,11 +11,12 @@ async def test_lines_come_oldest_first_whatever_the_order_of_their_arrival(datab
     ats = [NOON + timedelta(seconds=n) for n in (2, 0, 1)]
     await database.call("write_job_logs", [1] * 3, [1] * 3, ats, ["info", "debug", "error"], ["c", "a", "b"])
     rows = await database.call("get_job_logs", 1)
-    assert [tuple(row) for row in rows] == [
+    assert [tuple(row)[:4] for row in rows] == [
         (NOON, 1, "debug", "a"),
         (NOON + timedelta(seconds=1), 1, "error", "b"),
         (NOON + timedelta(seconds=2), 1, "info", "c"),
     ]
+    assert sorted({row["number"] for row in rows}) == sorted(row["number"] for row in rows)
 
 
 async def test_one_attempt_can_be_asked_for(database: Database) -> None:

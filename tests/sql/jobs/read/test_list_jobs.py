@@ -35,6 +35,26 @@ async def test_newest_first_finished_or_not(database: Database) -> None:
     assert await listed(database) == [6, 5, 4, 3, 2, 1]
 
 
+async def test_stale_jobs_are_held_jobs_whose_lease_has_run_out(database: Database) -> None:
+    await make_jobs(database)
+    assert await listed(database, state="stale") == []
+    await database.execute(
+        "update leasehold.jobs set lease_expires_at = leasehold.clock() - interval '1 s' where id = 3"
+    )
+    assert await listed(database, state="stale") == [3]
+    assert await listed(database, state="stale", kind="b") == []
+
+
+async def test_part_of_the_metadata_is_enough(database: Database) -> None:
+    await enqueue_many(
+        database,
+        [{"kind": "a", "metadata": {"platform": "x", "more": {"a": 1}}}, {"kind": "a"}, {"kind": "a", "metadata": {}}],
+    )
+    assert await listed(database, metadata='{"platform": "x"}') == [1]
+    assert await listed(database, metadata='{"more": {"a": 1}}') == [1]
+    assert await listed(database, metadata='{"platform": "y"}') == []
+
+
 async def test_blocked_jobs_can_be_asked_for(database: Database) -> None:
     await enqueue_many(database, [{"kind": "a"}, {"kind": "a", "blockers": [{"position": 1}]}, {"kind": "a"}])
     assert await listed(database, state="blocked") == [2]

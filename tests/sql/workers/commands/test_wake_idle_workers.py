@@ -1,26 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 import pytest
-import trio
 
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many
-from tests.support.sql_waits import freeze, rolled_back
+from tests.support.sql_waits import freeze, heard, rolled_back
 from tests.support.sql_worker import SqlWorker
-
-
-async def heard(database: Database, act: Callable[[], Awaitable[object]]) -> list[str]:
-    """The notifications that `act` sends, sorted."""
-    payloads: list[str] = []
-    async with database.listen("leasehold") as listening:
-        await act()
-        await listening.notify("leasehold", "end", 5)
-        with trio.fail_after(5):
-            while (payload := await listening.payloads.receive()) != "end":
-                payloads.append(payload)
-    return sorted(payloads)
 
 
 async def idle_worker(database: Database, *queues: str, listening: bool = True) -> SqlWorker:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 import msgspec
+import trio
 from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
@@ -16,6 +17,7 @@ from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views.text import plain
 from leasehold.errors import BadInput
+from leasehold.settings.surroundings import ends_others
 
 
 class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,4 +81,9 @@ async def migrate(
         return None
     dsn = context.direct_dsn(create=not dry_run)
     report = await context.services.migrate(dsn, context.say, to=to, dry_run=dry_run, patience=patience)
+    if ends_others(context.terminal.environ):
+        context.say(
+            "the schema is up to date; staying, for honcho and foreman stop every process when one of them ends"
+        )
+        await trio.sleep_forever()
     return msgspec.convert(report, SchemaChange, from_attributes=True)

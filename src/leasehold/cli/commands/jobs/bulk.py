@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
+from leasehold.cli.commands.jobs.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.views.durations import parse_instant
 from leasehold.errors import BadInput
@@ -23,6 +24,14 @@ def _switch(text: str) -> Parameter:
     return Parameter(help=text, group=MATCHING, negative=(), show_default=False)
 
 
+def _part(flag: str, text: str | None) -> dict[str, Any] | None:
+    """What the flag looks for. Raises BadInput where that is in every job."""
+    found = None if text is None else parse_object(flag, text)
+    if found == {}:
+        raise BadInput(f"--{flag} {{}}: every job has that; give a member to look for")
+    return found
+
+
 @dataclass(frozen=True)
 class Matching:
     """Which jobs to change, and whether to do it or only to show it."""
@@ -32,6 +41,11 @@ class Matching:
     key: Annotated[str | None, Parameter(help="Only jobs with this key.", group=MATCHING)] = None
     error_type: Annotated[
         str | None, Parameter(help="Only jobs whose last error is of this type: TimeoutError.", group=MATCHING)
+    ] = None
+    worker: Annotated[str | None, Parameter(help="Only jobs that this worker has, or had last.", group=MATCHING)] = None
+    args: Annotated[str | None, Parameter(help="Only jobs whose args contain this JSON object.", group=MATCHING)] = None
+    metadata: Annotated[
+        str | None, Parameter(help="Only jobs whose metadata contain this JSON object.", group=MATCHING)
     ] = None
     limit: Annotated[
         int | None, Parameter(help="At most this many, oldest first.", group=MATCHING, validator=Number(gte=1))
@@ -45,12 +59,17 @@ class Matching:
 
     def common(self) -> dict[str, Any]:
         """What all the client calls take."""
-        names = ("queue", "kind", "key", "error_type", "limit")
-        return {**{name: getattr(self, name) for name in names}, "dry_run": self.dry_run}
+        names = ("queue", "kind", "key", "error_type", "limit", "dry_run")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "worker_id": self.worker,
+            "args": _part("args", self.args),
+            "metadata": _part("metadata", self.metadata),
+        }
 
-    def span(self, verb: str) -> dict[str, Any]:
-        """`after` and `before`, as the client calls them."""
-        given = {f"{verb}_{name}": getattr(self, name) for name in ("after", "before")}
+    def span(self, verb: str, prefix: str = "") -> dict[str, Any]:
+        """The flags `after` and `before`, with this prefix, as the client calls them."""
+        given = {f"{verb}_{name}": getattr(self, prefix + name) for name in ("after", "before")}
         return {name: parse_instant(text) if text else None for name, text in given.items()}
 
     def is_meant(self, ids: tuple[int, ...]) -> bool:
@@ -79,10 +98,17 @@ class FinishedMatching(Matching):
     )
     before: Annotated[str | None, Parameter(help="Only jobs that ended before this instant.", group=MATCHING)] = None
 
+    created_after: Annotated[
+        str | None, Parameter(help="Only jobs enqueued at this instant or later.", group=MATCHING)
+    ] = None
+    created_before: Annotated[str | None, Parameter(help="Only jobs enqueued before this instant.", group=MATCHING)] = (
+        None
+    )
+
     def filters(self) -> dict[str, Any]:
         """What `Client.jobs.retry_all` takes."""
         state = None if self.failed and self.cancelled else "cancelled" if self.cancelled else "failed"
-        return {**self.common(), **self.span("finished"), "state": state}
+        return {**self.common(), **self.span("finished"), **self.span("created", "created_"), "state": state}
 
 
 @dataclass(frozen=True)
@@ -94,9 +120,16 @@ class ScheduledMatching(Matching):
     )
     before: Annotated[str | None, Parameter(help="Only jobs scheduled for before this instant.", group=MATCHING)] = None
 
+    created_after: Annotated[
+        str | None, Parameter(help="Only jobs enqueued at this instant or later.", group=MATCHING)
+    ] = None
+    created_before: Annotated[str | None, Parameter(help="Only jobs enqueued before this instant.", group=MATCHING)] = (
+        None
+    )
+
     def filters(self) -> dict[str, Any]:
         """What `Client.jobs.trigger_all` takes."""
-        return {**self.common(), **self.span("run")}
+        return {**self.common(), **self.span("run"), **self.span("created", "created_")}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from leasehold.cli.commands.jobs.enqueue import parse_object
 from leasehold.cli.commands.jobs.view import JobReport, view_job, view_jobs
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
@@ -25,6 +26,8 @@ async def jobs_list(
     queue: Annotated[str | None, Parameter(help="Only jobs of this queue.")] = None,
     kind: Annotated[str | None, Parameter(help="Only jobs of this kind.")] = None,
     key: Annotated[str | None, Parameter(help="Only jobs with this key.")] = None,
+    args: Annotated[str | None, Parameter(help="Only jobs whose args contain this JSON object.")] = None,
+    metadata: Annotated[str | None, Parameter(help="Only jobs whose metadata contain this JSON object.")] = None,
     before: Annotated[
         int | None, Parameter(help="Only ids below this one: the last id of the page before."), AN_ID
     ] = None,
@@ -35,10 +38,15 @@ async def jobs_list(
 
     Example:
       leasehold jobs list --state failed --queue crawl
+      leasehold jobs list --metadata '{"state_code": "AZ"}'
       leasehold jobs list --before 1200 --limit 20
     """
+    within = None if args is None else parse_object("args", args)
+    about = None if metadata is None else parse_object("metadata", metadata)
     async with context.client() as client:
-        jobs = await client.jobs.list(state=state, queue=queue, kind=kind, key=key, before_id=before, page_size=limit)
+        jobs = await client.jobs.list(
+            state=state, queue=queue, kind=kind, key=key, args=within, metadata=about, before_id=before, page_size=limit
+        )
     if len(jobs) == limit:
         context.say(f"more: --before {jobs[-1].id}")
     return jobs

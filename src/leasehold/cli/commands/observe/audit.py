@@ -16,6 +16,8 @@ from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views.text import plain, table
+from leasehold.errors import StoreUnavailable
+from leasehold.payloads.auditing import fault_of_store
 from leasehold.records.jobs import Fault
 from leasehold.validation import LONGEST_TIME
 
@@ -48,7 +50,7 @@ async def audit(
     """Find inconsistent jobs, chains and partitions, and repair them.
 
     It finds jobs that no worker holds although they are claimed, kinds without a worker, overdue jobs, jobs that wait for
-    nothing, broken chains, and missing partitions.
+    nothing, broken chains, and missing partitions; with a payload store, payloads without content and content without a payload.
 
     Reads all unfinished jobs and every finished link of a chain, so it may take a while in a large database; it locks
     nothing. A finding means that an actor does not run, that no worker serves a kind, or that rows were changed by
@@ -65,5 +67,10 @@ async def audit(
     """
     async with context.client() as client:
         faults = await client.jobs.audit(repair=repair, grace=grace)
+        if context.settings.payloads_store is not None:
+            try:
+                faults += await client.payloads.audit(repair=repair)
+            except StoreUnavailable as error:  # what was found so far is told all the same
+                faults.append(fault_of_store("store_unavailable", str(error)))
     remain = any(not each.is_repaired for each in faults)
     return Outcome(faults, ExitCode.FINDINGS if remain else ExitCode.DONE)

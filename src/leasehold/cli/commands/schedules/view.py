@@ -24,6 +24,7 @@ from leasehold.cli.commands.schedules.words import (
 )
 from leasehold.cli.views.durations import show_span
 from leasehold.cli.views.text import ago, ahead, fields_table, plain, show_instant, table
+from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
 
 NAMED = 20
@@ -142,6 +143,15 @@ def view_fired(tick: FiredTick, _now: datetime) -> Sequence[RenderableType]:
     count = f"{tick.job_count} job{'' if tick.job_count == 1 else 's'}"
     verb = "made" if tick.is_new else "had made already"
     return [plain(f"schedule {tick.schedule} {verb} {count}" + (f": {named}" if named else ""))]
+
+
+def view_keyed(made: list[KeyedJob], _now: datetime) -> Sequence[RenderableType]:
+    """One line per job, by key."""
+    rows = [
+        [plain(each.key), "" if each.job_id is None else str(each.job_id), each.outcome or "would be made"]
+        for each in made
+    ]
+    return [table(("key", "job", ""), rows, right=("job",), cut="key")]
 
 
 def view_history(ticks: list[TickRecord], now: datetime) -> Sequence[RenderableType]:

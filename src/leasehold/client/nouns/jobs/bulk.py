@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from leasehold.client.core import Part
 from leasehold.client.nouns.jobs.pages import all_pages
 from leasehold.database import Row
 from leasehold.events import JobCancelled, JobRequeued
+from leasehold.jobs.kinds.arguments import encode_args
 from leasehold.records.jobs import ChangedJob
+
+MOST_READ = 20_000  # failures, to find those of a group
 
 
 class JobBulk(Part):
@@ -23,6 +27,11 @@ class JobBulk(Part):
         kind: str | None = None,
         key: str | None = None,
         error_type: str | None = None,
+        worker_id: str | None = None,
+        args: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
         finished_after: datetime | None = None,
         finished_before: datetime | None = None,
         job_ids: Sequence[int] | None = None,
@@ -41,6 +50,9 @@ class JobBulk(Part):
             state: `failed`, `cancelled`, or None for both.
             queue, kind, key: only jobs with these.
             error_type: only jobs whose last attempt failed with this error.
+            worker_id: only jobs that this worker holds, or held last.
+            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
+            created_after, created_before: only jobs enqueued from then on, or before then.
             finished_after, finished_before: only jobs that finished from then on, or before then.
             job_ids: only these; the answer has each of them, with the reason where nothing was done.
             limit: at most this many, oldest id first.
@@ -50,11 +62,41 @@ class JobBulk(Part):
             BadInput: an unknown state.
         """
 
+        also: dict[str, Any] = {
+            **_contents(worker_id, args, metadata),
+            "created_after": created_after,
+            "created_before": created_before,
+        }
+
         async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
             values = (state, queue, kind, key, error_type, finished_after, finished_before)
-            return await self._database.call("retry_jobs", *values, ids, after_id, batch, dry_run)
+            return await self._database.call("retry_jobs", *values, ids, after_id, batch, dry_run, **also)
 
         return self._told(await all_pages(page, job_ids, limit), dry_run=dry_run)
+
+    async def retry_failures(
+        self,
+        fingerprint: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 1000,
+        dry_run: bool = True,
+    ) -> list[ChangedJob]:
+        """Retry the failed jobs of one group of `client.metrics.failure_groups`, as `retry_all` does.
+
+        Args:
+            fingerprint: of the group.
+            since, until: as there.
+            limit: at most this many, those that failed last; 1 to 10000.
+            dry_run: only tell what would change; pass False to do it.
+
+        Raises:
+            BadInput: `limit` is out of range.
+        """
+        rows = await self._database.call("list_group_failures", fingerprint, since, until, True, limit, MOST_READ)
+        ids = sorted({int(row["job_id"]) for row in rows})
+        return await self.retry_all(job_ids=ids, dry_run=dry_run) if ids else []
 
     async def trigger_all(
         self,
@@ -63,6 +105,11 @@ class JobBulk(Part):
         kind: str | None = None,
         key: str | None = None,
         error_type: str | None = None,
+        worker_id: str | None = None,
+        args: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
         run_after: datetime | None = None,
         run_before: datetime | None = None,
         job_ids: Sequence[int] | None = None,
@@ -76,15 +123,24 @@ class JobBulk(Part):
         Args:
             queue, kind, key: only jobs with these.
             error_type: only jobs whose last attempt failed with this error.
+            worker_id: only jobs that this worker holds, or held last.
+            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
+            created_after, created_before: only jobs enqueued from then on, or before then.
             run_after, run_before: only jobs scheduled for then or later, or for earlier.
             job_ids: only these; the answer has each of them, with the reason where nothing was done.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
         """
 
+        also: dict[str, Any] = {
+            **_contents(worker_id, args, metadata),
+            "created_after": created_after,
+            "created_before": created_before,
+        }
+
         async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
             values = (queue, kind, key, error_type, run_after, run_before)
-            return await self._database.call("trigger_scheduled_jobs", *values, ids, after_id, batch, dry_run)
+            return await self._database.call("trigger_scheduled_jobs", *values, ids, after_id, batch, dry_run, **also)
 
         return self._told(await all_pages(page, job_ids, limit), dry_run=dry_run)
 
@@ -96,6 +152,9 @@ class JobBulk(Part):
         kind: str | None = None,
         key: str | None = None,
         error_type: str | None = None,
+        worker_id: str | None = None,
+        args: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         created_after: datetime | None = None,
         created_before: datetime | None = None,
         job_ids: Sequence[int] | None = None,
@@ -112,6 +171,8 @@ class JobBulk(Part):
             queue, kind, key: only jobs with these.
             created_after, created_before: only jobs enqueued from then on, or before then.
             error_type: only jobs whose last attempt failed with this error.
+            worker_id: only jobs that this worker holds, or held last.
+            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
             job_ids: only these; the answer has each of them, with the reason where nothing was done.
             reason: stands in the error of each job.
             limit: at most this many, oldest id first.
@@ -121,9 +182,11 @@ class JobBulk(Part):
             BadInput: the state is unknown, or that of a finished job.
         """
 
+        also = _contents(worker_id, args, metadata)
+
         async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
             values = (state, queue, kind, key, error_type, created_after, created_before)
-            return await self._database.call("cancel_jobs", *values, ids, after_id, reason, batch, dry_run)
+            return await self._database.call("cancel_jobs", *values, ids, after_id, reason, batch, dry_run, **also)
 
         changes = await all_pages(page, job_ids, limit)
         if not dry_run and JobCancelled in self._core.observers.heard:
@@ -140,6 +203,10 @@ class JobBulk(Part):
         kind: str | None = None,
         key: str | None = None,
         error_type: str | None = None,
+        worker_id: str | None = None,
+        args: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        created_after: datetime | None = None,
         created_before: datetime | None = None,
         finished_before: datetime | None = None,
         job_ids: Sequence[int] | None = None,
@@ -155,6 +222,9 @@ class JobBulk(Part):
             queue, kind, key: only jobs with these.
             created_before, finished_before: only jobs enqueued or finished before then.
             error_type: only jobs whose last attempt failed with this error.
+            worker_id: only jobs that this worker holds, or held last.
+            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
+            created_after: only jobs enqueued from then on.
             job_ids: only these; the answer has each of them, with the reason where nothing was done.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
@@ -163,9 +233,11 @@ class JobBulk(Part):
             BadInput: the state is unknown, or one in which a worker holds the job.
         """
 
+        also: dict[str, Any] = {**_contents(worker_id, args, metadata), "created_after": created_after}
+
         async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
             values = (state, queue, kind, key, error_type, created_before, finished_before)
-            return await self._database.call("delete_jobs", *values, ids, after_id, batch, dry_run)
+            return await self._database.call("delete_jobs", *values, ids, after_id, batch, dry_run, **also)
 
         return await all_pages(page, job_ids, limit)
 
@@ -175,3 +247,14 @@ class JobBulk(Part):
                 if change.changed:
                     self._core.observers.emit(JobRequeued(job_id=change.job_id, state=str(change.now)))
         return changes
+
+
+def _contents(
+    worker_id: str | None, args: Mapping[str, Any] | None, metadata: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What all four functions in SQL take by the same names."""
+    return {
+        "worker_id": worker_id,
+        "args": None if args is None else encode_args(args, "args").decode(),
+        "metadata": None if metadata is None else encode_args(metadata, "metadata").decode(),
+    }

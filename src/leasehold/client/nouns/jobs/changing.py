@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from leasehold.asks.ids import checked_id, checked_ids
 from leasehold.client.core import Part
-from leasehold.client.ids import checked_id, checked_ids
 from leasehold.database import Caller
 from leasehold.database.rows import from_row
 from leasehold.errors import BadInput, UnknownJob
@@ -30,7 +30,7 @@ class JobChanges(Part):
 
         Args:
             job_id: of the job.
-            connection: your own asyncpg connection in a transaction, or a transaction of leasehold.
+            connection: your own, in a transaction, as in `client.enqueue`.
 
         Raises:
             UnknownJob: no job has this id.

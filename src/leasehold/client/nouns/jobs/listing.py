@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from leasehold.asks.ids import checked_before
 from leasehold.client.core import Part
-from leasehold.client.ids import checked_before
 from leasehold.database import Row
 from leasehold.database.rows import from_row
 from leasehold.jobs.kinds.arguments import encode_args
@@ -32,11 +32,13 @@ class JobSearch(msgspec.Struct, frozen=True, kw_only=True):
     created_after: datetime | None
     created_before: datetime | None
     args: Mapping[str, Any] | None
+    metadata: Mapping[str, Any] | None
 
     @property
     def is_searched(self) -> bool:
         """Whether jobs have to be looked at one by one: there is an index for states and keys only."""
         others = (self.queue, self.kind, self.worker_id, self.created_after, self.created_before, self.args)
+        others += (self.metadata,)
         return any(each is not None for each in others)
 
 
@@ -54,6 +56,7 @@ class JobLists(Part):
         created_after: datetime | None = None,
         created_before: datetime | None = None,
         args: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         before_id: int | None = None,
         page_size: int = 50,
     ) -> list[JobRecord]:
@@ -67,7 +70,8 @@ class JobLists(Part):
                 print(job.id, job.error["message"])
 
         Args:
-            state, queue, kind, key, worker_id, created_after, created_before, args, before_id, page_size: as in `search`.
+            state, queue, kind, key, worker_id, created_after, created_before, args, metadata, before_id,
+                page_size: as in `search`.
 
         Raises:
             BadInput: an unknown state, or a page size out of range.
@@ -81,6 +85,7 @@ class JobLists(Part):
             created_after=created_after,
             created_before=created_before,
             args=args,
+            metadata=metadata,
         )
         rows = await self._rows(wanted, checked_before(before_id), page_size)
         return [from_row(JobRecord, row) for row in rows]
@@ -96,6 +101,7 @@ class JobLists(Part):
         created_after: datetime | None = None,
         created_before: datetime | None = None,
         args: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         before_id: int | None = None,
         page_size: int = 50,
         columns: Sequence[str] | None = None,
@@ -106,10 +112,11 @@ class JobLists(Part):
         is None. It ends early with the job that brings its args, outputs, errors and metadata to 4 MiB.
 
         Args:
-            state, queue, kind, key: only jobs with these; an index finds those of a state or key.
+            state, queue, kind, key: only jobs with these; an index finds those of a state or key. The state `stale` stands
+                for held jobs whose lease has run out.
             worker_id: only jobs that this worker holds, or held last.
             created_after, created_before: only jobs enqueued from then on, or before then.
-            args: only jobs whose args contain all members of this, at any depth.
+            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
             before_id: only older ones.
             page_size: 1 to 1000.
             columns: which of args, output, error and metadata to read, None for all; the others are None.
@@ -126,10 +133,12 @@ class JobLists(Part):
             created_after=created_after,
             created_before=created_before,
             args=args,
+            metadata=metadata,
         )
         before_id, end = checked_before(before_id), None
         if wanted.is_searched:
-            end = await self._database.call_value("find_page_end", state, key, before_id, LOOK)
+            known_state = None if state == "stale" else state
+            end = await self._database.call_value("find_page_end", known_state, key, before_id, LOOK)
         after_id = None if end is None else int(str(end)) - 1
         rows = await self._rows(wanted, before_id, page_size, after_id, columns, MOST_BYTES)
         jobs = [from_row(JobRecord, row) for row in rows]
@@ -147,10 +156,11 @@ class JobLists(Part):
         most_bytes: int | None = None,
     ) -> builtins.list[Row]:
         args = None if wanted.args is None else encode_args(wanted.args, "args").decode()
+        metadata = None if wanted.metadata is None else encode_args(wanted.metadata, "metadata").decode()
         columns = None if columns is None else [*columns]
         values = (wanted.state, wanted.queue, wanted.kind, wanted.key, before_id, page_size, after_id, wanted.worker_id)
         return await self._database.call(
-            "list_jobs", *values, wanted.created_after, wanted.created_before, args, columns, most_bytes
+            "list_jobs", *values, wanted.created_after, wanted.created_before, args, columns, most_bytes, metadata
         )
 
     async def list_recent(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from leasehold.client.ids import checked_ids
+from leasehold.asks.ids import checked_ids
 from leasehold.database import Row
 from leasehold.database.rows import from_row
 from leasehold.errors import BadInput

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from leasehold.asks.ids import checked_id
 from leasehold.client.core import Part
-from leasehold.client.ids import checked_id
 from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob
 from leasehold.records.chains import BlockerRecord
@@ -76,7 +76,16 @@ class JobReading(Part):
         rows = await self._database.call("get_job_logs", checked_id(job_id), attempt)
         if not rows:
             await self._refuse_unknown(job_id)
-        return [from_row(LogLine, row) for row in rows]
+        return [
+            LogLine(
+                at=row["at"],
+                attempt=row["attempt"],
+                level=row["level"],
+                message=row["message"],
+                number=row.get("number", 0),
+            )
+            for row in rows
+        ]
 
     async def blockers(self, job_id: int) -> list[BlockerRecord]:
         """Return the chains that a job waits or waited for, in the order of its slots."""

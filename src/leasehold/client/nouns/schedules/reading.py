@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from leasehold.asks.ids import checked_before
 from leasehold.client.core import Part
-from leasehold.client.ids import checked_before
 from leasehold.database.rows import from_row
 from leasehold.schedules.encoding import Definition, fitted
 from leasehold.schedules.records import ScheduleRecord, TickOutcome, TickRecord
@@ -71,6 +71,14 @@ class ScheduleReading(Part):
         """
         rows = await self._database.call("list_schedule_ticks", name, outcome, checked_before(before_id), page_size)
         return [from_row(TickRecord, row) for row in rows]
+
+    async def latest(self, most: int = 20) -> builtins.list[TickRecord]:
+        """List what became of the last few ticks of each schedule, by schedule, the newest first.
+
+        Raises:
+            BadInput: `most` is not from 1 to 100.
+        """
+        return [from_row(TickRecord, row) for row in await self._database.call("list_latest_ticks", most)]
 
     async def _one(self, function: str, *values: object) -> ScheduleRecord:
         [row] = await self._database.call(function, *values)

@@ -38,4 +38,4 @@ def test_beside_a_configured_database_the_data_folder_is_not_used(run_cli: Cli) 
 
 def test_programs_get_the_variable_that_sets_each_value(run_cli: Cli) -> None:
     slots = shown(run_cli("config", "show"), "slots")
-    assert slots == {"name": "slots", "value": "3", "origin": "default", "variable": "LEASEHOLD_SLOTS"}
+    assert slots == {"name": "slots", "value": "-", "origin": "default", "variable": "LEASEHOLD_SLOTS"}

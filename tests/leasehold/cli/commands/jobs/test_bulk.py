@@ -83,6 +83,18 @@ def test_all_that_match_are_cancelled_when_it_is_meant(dead: Cli) -> None:
     assert told(dead("jobs", "show", "4"))["job"]["error"]["message"] == "moved"
 
 
+def test_what_list_finds_is_what_the_flags_choose(cli: Cli) -> None:
+    for shop in ("7", "8"):
+        cli("enqueue", "a", f'{{"shop": {shop}}}')
+    would = cli("jobs", "cancel", "--args", '{"shop": 8}', "--dry-run")
+    assert [each["job_id"] for each in told(would)] == [2]
+    assert cli("jobs", "cancel", "--worker", "nobody", "--metadata", '{"a": 1}', "--dry-run").json() == []
+    cli("jobs", "cancel", "1", "2")
+    old = cli("jobs", "retry", "--cancelled", "--created-before", "2020-01-01T00:00Z", "--dry-run")
+    new = cli("jobs", "retry", "--cancelled", "--created-after", "2020-01-01T00:00Z", "--args", '{"shop": 7}', "--yes")
+    assert (old.json(), [each["job_id"] for each in told(new)]) == ([], [1])
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -92,6 +104,8 @@ def test_all_that_match_are_cancelled_when_it_is_meant(dead: Cli) -> None:
         (["--kind", "a", "--dry-run", "--yes"], "many jobs may match: add --dry-run to see which, or --yes to do it"),
         (["1", "--error-type", "x", "--yes"], "--error-type, --yes: give either ids, or flags that choose jobs"),
         (["--after", "today", "--yes"], "'today' is no instant"),
+        (["--args", "{}", "--yes"], "every job has that"),
+        (["--metadata", "[]", "--yes"], "must be a json object"),
         (["--kind", "a", "--limit", "0", "--yes"], "must be >= 1"),
     ],
     ids=" ".join,

@@ -49,13 +49,21 @@ def test_pages_follow_each_other_by_the_last_id(cli: Cli) -> None:
         (["--key", "shop-7"], [2]),
         (["--state", "scheduled"], [3]),
         (["--state", "failed"], []),
+        (["--args", '{"page": 2}'], [2]),
+        (["--metadata", '{"state_code": "AZ"}'], [2]),
     ],
 )
 def test_filters_choose_jobs(cli: Cli, filters: list[str], expected: list[int]) -> None:
     cli("enqueue", "echo")
-    cli("enqueue", "crawl", "--queue", "crawl", "--key", "shop-7")
+    crawl = ["crawl", '{"page": 2, "sort": "price"}', "--metadata", '{"state_code": "AZ"}']
+    cli("enqueue", *crawl, "--queue", "crawl", "--key", "shop-7")
     cli("enqueue", "echo", "--delay", "1h")
     assert ids(cli("jobs", "list", *filters)) == expected
+
+
+def test_what_is_no_object_filters_nothing(cli: Cli) -> None:
+    done = cli("jobs", "list", "--metadata", "[1]")
+    assert (done.code, "metadata must be a JSON object" in done.err) == (2, True)
 
 
 def test_an_unknown_state_and_a_page_too_large_are_refused(cli: Cli) -> None:

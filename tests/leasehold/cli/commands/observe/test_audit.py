@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 from tests.leasehold.cli.conftest import Cli, Psql
+from tests.support.saved import save
 
 WORKER = """
 select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1', 'host', 7, '0.1.0', '{}', '{}', 3, true)
@@ -43,7 +45,7 @@ def test_repair_repairs_and_the_second_time_there_is_nothing(cli: Cli, psql: Psq
     psql(database_url, WORKER)
     assert cli("audit", "--repair").json() == []
     report = cast("dict[str, Any]", cli("jobs", "show", "1").json())
-    assert [entry["event"] for entry in report["timeline"]] == ["created", "audited"]
+    assert [entry["event"] for entry in report["timeline"]] == ["created", "due", "audited"]
 
 
 def test_what_people_have_to_decide_remains(cli: Cli, psql: Psql, database_url: str) -> None:
@@ -61,3 +63,16 @@ def test_grace(cli: Cli, psql: Psql, database_url: str) -> None:
     overdue(cli, psql, database_url)
     assert cli("audit", "--grace", "3000000000").code == 0
     assert [cli("audit", "--grace", seconds).code for seconds in ("-1", "1e12")] == [2, 2]
+
+
+def test_a_payload_store_that_is_gone_is_a_fault_beside_the_others(
+    cli: Cli, psql: Psql, database_url: str, tmp_path: Path
+) -> None:
+    overdue(cli, psql, database_url)
+    save(database_url, tmp_path / "volume", [1])
+    (tmp_path / "volume").rename(tmp_path / "unmounted")
+    done = cli("audit", "--repair", environ={"LEASEHOLD_PAYLOADS_STORE": str(tmp_path / "volume")})
+    assert done.code == 7
+    found = {each["finding"]: each["is_repaired"] for each in cast("list[dict[str, Any]]", done.json())}
+    assert found == {"overdue": True, "store_unavailable": False}
+    assert psql(database_url, "select count(*) from leasehold.payloads") == "1"

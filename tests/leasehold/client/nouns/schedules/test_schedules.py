@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from leasehold import App, Blackout, Client, NewJob
+from leasehold import App, Blackout, Client, NewJob, Unique
 from leasehold.errors import BadInput, InvalidArgs, UnknownKind, UnknownSchedule, WrongState
 from tests.leasehold.client.conftest import Under
 
@@ -203,3 +203,29 @@ def test_a_client_with_an_app_refuses_what_the_handlers_do_not_take(under: Under
         assert (await schedules.update("s", kind="crawl", args={"shop": 7})).kind == "crawl"
 
     under(work, app=app)
+
+
+def test_jobs_are_enqueued_for_some_rows_of_a_query(under: Under) -> None:
+    stores = (
+        "select 'store-' || n as key, n as shop, jsonb_build_object('state', s) as metadata"
+        " from (values (1, 'AZ'), (2, 'CA')) v(n, s)"
+    )
+
+    async def work(client: Client) -> None:
+        fields = {"kind": "crawl", "name": "all", "every": 3600, "query": stores, "enabled": False}
+        await client.schedules.create_from(fields)
+        looked = await client.schedules.enqueue_rows("all", dry_run=True)
+        assert [(each.key, each.job_id) for each in looked] == [("store-1", None), ("store-2", None)]
+        [made] = await client.schedules.enqueue_rows("all", metadata={"state": "CA"}, priority=4)
+        job = await client.get(made.job_id or 0)
+        assert (job.kind, job.args, job.key, job.priority, job.state) == ("crawl", {"shop": 2}, "store-2", 4, "pending")
+        once = Unique(by=["kind", "key"])
+        [first] = await client.schedules.enqueue_rows("all", keys=["store-1"], unique=once)
+        [again] = await client.schedules.enqueue_rows("all", keys=["store-1"], unique=once)
+        assert (first.is_new, again.is_new, again.job_id) == (True, False, first.job_id)
+        with pytest.raises(BadInput, match="has nation in its metadata"):
+            await client.schedules.enqueue_rows("all", metadata={"nation": "US"})
+        with pytest.raises(BadInput, match="unique must be a Unique"):
+            await client.schedules.enqueue_rows("all", unique="key")  # pyright: ignore[reportArgumentType]
+
+    under(work)

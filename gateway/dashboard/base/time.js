@@ -1,0 +1,64 @@
+// Times and durations as people read them.
+import { html, signal } from "./html.js";
+
+/** Milliseconds since 1970, moved every few seconds. */
+export const now = signal(Date.now());
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now();
+}, 5000);
+
+/** @type {[number, string][]} */
+const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+
+/** Seconds as two units: `2 h 5 min`. @param {number | null | undefined} seconds */
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
+  if (seconds < 0.0005) return "0 s";
+  if (seconds < 1) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
+  if (seconds < 10) return `${Number(seconds.toFixed(1))} s`;
+  const index = UNITS.findIndex(([size]) => Math.round(seconds) >= size);
+  const [size, name] = UNITS[index];
+  const whole = Math.floor(Math.round(seconds) / size);
+  const next = UNITS[index + 1];
+  const rest = next ? Math.floor((Math.round(seconds) % size) / next[0]) : 0;
+  return rest && next ? `${whole} ${name} ${rest} ${next[1]}` : `${whole} ${name}`;
+}
+
+/** @param {string} time @param {number} at */
+export function relative(time, at) {
+  const seconds = (at - Date.parse(time)) / 1000;
+  if (Math.abs(seconds) < 2) return "now";
+  return seconds > 0 ? `${coarse(seconds)} ago` : `in ${coarse(-seconds)}`;
+}
+
+/** @param {number} seconds */
+function coarse(seconds) {
+  const [size, name] = UNITS.find(([unit]) => seconds >= unit) ?? [1, "s"];
+  return `${Math.floor(seconds / size)} ${name}`;
+}
+
+/** The exact time in the zone of the reader, and in UTC. @param {string} time */
+export function exact(time) {
+  const date = new Date(time);
+  return `${date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" })} (${date.toISOString()})`;
+}
+
+/** A time as `3 min ago`, with the exact one on hover. @param {{at: string | null | undefined}} props */
+export function Ago({ at }) {
+  if (!at) return html`<span class="quiet">–</span>`;
+  return html`<time datetime=${at} title=${exact(at)}>${relative(at, now.value)}</time>`;
+}
+
+/** @param {number | null | undefined} value */
+export function count(value) {
+  return value === null || value === undefined ? "–" : value.toLocaleString("en-US").replaceAll(",", " ");
+}
+
+/** A rate, by the second, minute or hour, whichever reads best. @param {number | null | undefined} perSecond */
+export function rate(perSecond) {
+  if (perSecond === null || perSecond === undefined) return "–";
+  if (perSecond === 0) return "0";
+  if (perSecond >= 1) return `${Number(perSecond.toFixed(1))}/s`;
+  if (perSecond * 60 >= 1) return `${Number((perSecond * 60).toFixed(1))}/min`;
+  return `${Number((perSecond * 3600).toFixed(1))}/h`;
+}

@@ -1,0 +1,78 @@
+// The tokens: who has one, what it may do, when it was used. A new one is shown once.
+import { call, get } from "../../base/api.js";
+import { html, useState } from "../../base/html.js";
+import { whileDeaf } from "../../base/live.js";
+import { useLoaded } from "../../base/loading.js";
+import { hrefOf, place } from "../../base/router.js";
+import { loadSession, session } from "../../base/session.js";
+import { Ago } from "../../base/time.js";
+import { Confirm, Dialog, Problem, useSending } from "../../parts/dialog.js";
+import { Empty, Shown } from "../../parts/states.js";
+import { attempt, toast } from "../../parts/toasts.js";
+import { secret } from "./secret.js";
+
+const SCOPES = [["read", "look at everything"], ["enqueue", "enqueue jobs"], ["operate", "change jobs, queues and schedules"], ["admin", "make tokens, repair, see the audit log"]];
+const TONES = { active: "good", expired: "warn", revoked: "" };
+
+export function TokensPage() {
+  const everything = place.value.query.get("everything") ?? "";
+  const [isMaking, setMaking] = useState(false);
+  const loaded = useLoaded((signal) => get("/api/tokens", { everything }, signal), [everything]);
+  return html`<div class="title"><h1>Tokens</h1><div class="actions"><button class="first" onClick=${() => setMaking(true)}>New token</button></div></div>
+    <nav class="chips" aria-label="Which">
+      <a href=${hrefOf("/tokens")} aria-current=${everything ? null : "true"}>active</a>
+      <a href=${hrefOf("/tokens", { everything: "true" })} aria-current=${everything ? "true" : null}>all</a></nav>
+    <section class="card"><${Shown} of=${loaded}>${(/** @type {any} */ page) => page.items.length
+      ? html`<${Table} tokens=${page.items} reload=${loaded.reload} />`
+      : html`<${Empty}>There are no tokens. On loopback the gateway asks nobody for one until there are.<//>`}<//></section>
+    ${isMaking ? html`<${Make} onClose=${() => { setMaking(false); if (session.value?.is_session) loaded.reload(); }} />` : null}`;
+}
+
+/** @param {{tokens: any[], reload: () => void}} props */
+function Table({ tokens, reload }) {
+  const [revoked, setRevoked] = useState(/** @type {any} */ (null));
+  const revoke = () => attempt(async () => {
+    await call("DELETE", `/api/tokens/${revoked.token_id}`);
+    toast("It is revoked.");
+    reload();
+  });
+  return html`<div class="scroll"><table>
+    <thead><tr><th>Name</th><th>Begins with</th><th>May</th><th class="tight">State</th><th>Used</th><th>Made</th><th>Ends</th><th class="number">Rate</th><th class="tight"><span class="unseen">Actions</span></th></tr></thead>
+    <tbody>${tokens.map((each) => html`<tr key=${each.token_id}>
+      <td><bdi>${each.name}</bdi></td><td class="mono">${each.prefix}…</td><td>${each.scopes.join(", ")}</td>
+      <td class="tight"><span class="badge" data-tone=${TONES[/** @type {"active"} */ (each.state)] ?? ""}>${each.state}</span></td>
+      <td><${Ago} at=${each.last_used_at} /></td><td><${Ago} at=${each.created_at} /> <bdi class="quiet">by ${each.created_by}</bdi></td>
+      <td><${Ago} at=${each.revoked_at ?? each.expires_at} /></td><td class="number">${each.rate === null ? "–" : `${each.rate}/s`}</td>
+      <td class="tight">${each.state === "active" ? html`<button class="danger" onClick=${() => setRevoked(each)}>Revoke<span class="unseen"> ${each.name}</span></button>` : null}</td></tr>`)}</tbody></table></div>
+    ${revoked ? html`<${Confirm} title="Revoke the token of ${revoked.name}?" verb="Revoke it" isDangerous=${true} onClose=${() => setRevoked(null)} onYes=${revoke}>
+      <p>Whoever uses it is refused within a second, and browsers that signed in with it are signed out.</p><//>` : null}`;
+}
+
+/** @param {{onClose: () => void}} props */
+function Make({ onClose }) {
+  const { problem, send } = useSending();
+  const make = (/** @type {any} */ event) => {
+    event.preventDefault();
+    const form = new FormData(event.target);
+    const days = Number(form.get("days"));
+    return send(async () => {
+      const scopes = form.getAll("scope").map(String);
+      if (!scopes.length) throw new Error("Choose what the token may do.");
+      const body = { name: String(form.get("name")).trim(), scopes, ...(days > 0 ? { expires_in: days * 86400 } : {}) };
+      const ask = async () => { secret.value = (await call("POST", "/api/tokens", { body })).secret; };
+      if (session.value?.is_session) await ask();
+      // The first token of all: from now on, nobody is admitted without one.
+      else await whileDeaf(async () => { await ask(); await loadSession(); });
+      onClose();
+    });
+  };
+  return html`<${Dialog} title="New token" onClose=${onClose}>
+    ${session.value?.is_session ? null : html`<p class="trouble" data-tone="warn">This gateway asks nobody for a token as long as there is none. From this one on, it asks everybody, you too: give it the scope admin, or keep another way in.</p>`}
+    <form class="form" onSubmit=${make}>
+      <label class="whole">Name, as the audit log shall show it <input name="name" required maxlength="63" autocomplete="off" /></label>
+      <fieldset class="whole"><legend>It may</legend>${SCOPES.map(([scope, what]) => html`<label key=${scope}><input type="checkbox" name="scope" value=${scope} /> ${scope}: ${what}</label>`)}</fieldset>
+      <label>Days until it ends (never if empty) <input name="days" type="number" min="1" max="3650" /></label>
+      <div class="whole"><${Problem} text=${problem} /></div>
+      <div class="whole actions"><button type="button" onClick=${onClose}>Leave it</button><button class="first">Make it</button></div>
+    </form><//>`;
+}

@@ -1,0 +1,71 @@
+// What would become of a queue with another load, other workers, or one node less: the same forecast as the command line's.
+import { get } from "../../../base/api.js";
+import { html, useState } from "../../../base/html.js";
+import { useLoaded } from "../../../base/loading.js";
+import { count, duration, rate } from "../../../base/time.js";
+import { Shown } from "../../../parts/states.js";
+import { pathOfCapacity } from "./capacity.js";
+
+const REFRESH_SECONDS = 15;
+
+/** @param {{queue: string, has: any, workers: any[]}} props */
+export function WhatIf({ queue, has, workers }) {
+  const [load, setLoad] = useState(100);
+  const [change, setChange] = useState(0);
+  const [withoutNode, setWithoutNode] = useState(false);
+  const [wait, setWait] = useState(30);
+  const node = largestNode(workers, queue);
+  const most = Math.max(10, has.active_workers * 3);
+  const wanted = Math.max(0, has.active_workers + change - (withoutNode && node ? node.workers : 0));
+  const asked = { workers: wanted, more: load / 100 - 1, target_wait: wait };
+  const loaded = useLoaded((signal) => get(`${pathOfCapacity(queue)}/what-if`, asked, signal), [queue, wanted, load, wait], { every: REFRESH_SECONDS });
+  const isChanged = load !== 100 || change !== 0 || withoutNode;
+  const number = (/** @type {(value: number) => void} */ set) => (/** @type {any} */ event) => set(Number(event.target.value));
+  return html`<section class="card what-if"><div class="copyable"><h2>What if</h2>
+      ${isChanged ? html`<button onClick=${() => { setLoad(100); setChange(0); setWithoutNode(false); }}>As it is</button>` : null}</div>
+    <div class="columns wide-columns">
+      <div class="sliders">
+        <label>Load <b>${load} %</b><input type="range" min="0" max="500" step="10" value=${load} onInput=${number(setLoad)} aria-valuetext="${load} percent of today's" /></label>
+        <label>Workers <b>${has.active_workers + change}</b><input type="range" min="0" max=${most} step="1" value=${has.active_workers + change}
+          onInput=${(/** @type {any} */ event) => setChange(Number(event.target.value) - has.active_workers)} /></label>
+        <label>95 of 100 jobs start within <b>${duration(wait)}</b><input type="range" min="5" max="600" step="5" value=${wait} onInput=${number(setWait)} aria-valuetext=${duration(wait)} /></label>
+        <label class="check"><input type="checkbox" checked=${withoutNode} disabled=${!node} onClick=${() => setWithoutNode(!withoutNode)} />
+          One node less${node ? html`: without <bdi>${node.host}</bdi> and its ${node.workers} worker(s)` : ""}</label>
+      </div>
+      <${Shown} of=${loaded}>${(/** @type {any} */ answer) => html`<${Outcome} answer=${answer} has=${has} />`}<//>
+    </div></section>`;
+}
+
+/**
+ * The host with the most workers that take jobs of a queue: what is lost with it is the worst case.
+ * @param {any[]} workers
+ * @param {string} queue
+ * @returns {{host: string, workers: number} | null}
+ */
+export function largestNode(workers, queue) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const each of workers) {
+    const serves = each.state === "ready" && (each.queues.length === 0 || each.queues.includes(queue));
+    if (serves) counts.set(each.host, (counts.get(each.host) ?? 0) + 1);
+  }
+  const [host, number] = [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]))[0] ?? ["", 0];
+  return number ? { host, workers: number } : null;
+}
+
+/** @param {{answer: any, has: any}} props */
+function Outcome({ answer: { present, supposed, desired_workers }, has }) {
+  if (!supposed) return html`<p class="quiet">Nobody knows how long a job takes.</p>`;
+  const share = (/** @type {number | null} */ value) => (value === null ? "–" : `${Math.round(value * 100)} %`);
+  const never = (/** @type {number | null} */ value) => (value === null ? html`<span class="badge" data-tone="bad">never</span>` : duration(value));
+  /** @type {[string, (each: any) => any][]} */
+  const rows = [
+    ["Workers", (each) => count(each.workers)], ["Slots", (each) => count(each.forecast.slots)], ["Jobs in", (each) => rate(each.arrivals_per_second)],
+    ["Slots in use", (each) => html`<span class=${each.forecast.utilisation >= 1 ? "badge" : ""} data-tone="bad">${share(each.forecast.utilisation)}</span>`],
+    ["A job enqueued now waits", (each) => never(each.forecast.next_wait)], ["What is ready is gone in", (each) => never(each.forecast.drain_seconds)],
+    ["p95 wait, next hour", (each) => never(each.forecast.p95_wait_ahead)], ["p95 wait, on the long run", (each) => never(each.forecast.p95_wait)],
+  ];
+  return html`<div><div class="scroll"><table><thead><tr><th></th><th class="number">as it is</th><th class="number">then</th></tr></thead>
+      <tbody>${rows.map(([name, cell]) => html`<tr key=${name}><th scope="row">${name}</th><td class="number">${cell(present)}</td><td class="number"><b>${cell(supposed)}</b></td></tr>`)}</tbody></table></div>
+    <p>It would need <b>${count(desired_workers)}</b> worker(s)${desired_workers > has.active_workers ? `, ${count(desired_workers - has.active_workers)} more than there are` : ""}.</p></div>`;
+}

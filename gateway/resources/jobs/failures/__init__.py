@@ -1,0 +1,1 @@
+"""`/api/failures…`: what failed, by fingerprint."""

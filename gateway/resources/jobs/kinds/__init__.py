@@ -1,0 +1,1 @@
+"""`/api/kinds…`: kinds of jobs, as the catalogue has them."""

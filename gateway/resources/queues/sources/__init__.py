@@ -1,0 +1,1 @@
+"""`/api/jobs/migration/…`: other queues that move in."""

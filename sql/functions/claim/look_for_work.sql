@@ -1,0 +1,43 @@
+-- Purpose     Do in one statement what an idle worker asks at each poll: whether a claim may find something (next_claim_in), and whether
+--             it is its turn to look for leases that have run out (take_reap_turn). Now and then it asks on the way for its epoch
+--             (find_epoch), and says that it is alive (heartbeat_worker). In another epoch than the known one it does nothing else.
+-- Parameters  queues: those the worker serves, null or empty for all · every: as take_reap_turn
+--             known, seen: as find_epoch; null known: the epoch is not asked for
+--             incarnation, vitals: JSON object with the parameters of heartbeat_worker by name; null vitals: no heartbeat
+-- Returns     next_claim_in, is_reap_turn: as those functions, null in another epoch · epoch, position: as find_epoch, null where they
+--             were not asked for, and on a standby · is_known: as heartbeat_worker, null without a heartbeat
+--             are_told: whether there are commands for the worker; its next heartbeat of its own brings them
+--             has_expired: whether reap_jobs has something to do; null where it is not the caller's turn
+-- Errors      none
+-- Tables      as find_epoch, heartbeat_worker, next_claim_in and take_reap_turn, in this order: the last one waits for nobody;
+--             lane_marks, jobs (read: held ones until one has expired)
+create or replace function leasehold.look_for_work(
+    queues text[], every interval, known bigint default null, seen bigint default null, incarnation uuid default null, vitals jsonb default null
+) returns table (next_claim_in double precision, is_reap_turn boolean, epoch bigint, "position" bigint, is_known boolean, are_told boolean, has_expired boolean)
+language plpgsql volatile
+set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+    if look_for_work.known is not null then
+        select f.epoch, f.position into epoch, position from leasehold.find_epoch(look_for_work.known, look_for_work.seen) f;
+        if epoch <> look_for_work.known then
+            return next;
+            return;
+        end if;
+    end if;
+    if look_for_work.vitals is not null then
+        select h.is_known, h.commands is not null into is_known, are_told
+          from jsonb_to_record(look_for_work.vitals) v(active_jobs integer, state text, listening boolean, slots integer, memory double precision,
+               cpu double precision, backoff text, backoff_for double precision, lost_wake_ups bigint, rss bigint, cpu_user double precision, cpu_system double precision),
+               leasehold.heartbeat_worker(look_for_work.incarnation, v.active_jobs, v.state, v.listening, v.slots, v.memory, v.cpu, v.backoff,
+               v.backoff_for, v.lost_wake_ups, v.rss, v.cpu_user, v.cpu_system) h;
+    end if;
+    next_claim_in := leasehold.next_claim_in(look_for_work.queues);
+    is_reap_turn := leasehold.take_reap_turn(look_for_work.every);
+    if is_reap_turn then
+        has_expired := exists (select from leasehold.lane_marks)
+            or exists (select from leasehold.jobs j where j.state in ('claimed', 'running') and j.lease_expires_at <= leasehold.clock());
+    end if;
+    return next;
+end
+$$;

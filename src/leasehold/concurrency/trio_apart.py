@@ -1,0 +1,127 @@
+"""A context manager of trio, held open in a thread of its own for code under asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Generic, Literal, TypeVar
+
+import trio
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def open_apart(opening: Callable[[], AbstractAsyncContextManager[T]], name: str) -> AsyncGenerator[T]:
+    """What `opening` gives, held open under trio in a thread as long as the block lasts.
+
+    If the block ends by an exception, what is held open is cancelled. If that fails meanwhile, the block is cancelled, and the
+    failure comes out here as it is.
+
+    Args:
+        opening: called in the thread.
+        name: of the thread.
+    """
+    apart = _Apart(opening)
+    threading.Thread(target=apart.run, name=name, daemon=True).start()
+    try:
+        yield await apart.begin()
+    except BaseException as error:
+        await apart.leave("interrupt")
+        if isinstance(error, asyncio.CancelledError):
+            apart.raise_failure_that_cancelled()
+        raise
+    await apart.leave("end")
+    apart.ended.result()
+
+
+class _Apart(Generic[T]):
+    """Both sides. What trio's thread says goes to the loop of asyncio, and the other way round.
+
+    Attributes:
+        ended: done when the thread ends, with what failed there.
+    """
+
+    def __init__(self, opening: Callable[[], AbstractAsyncContextManager[T]]) -> None:
+        self._opening = opening
+        self._loop = asyncio.get_running_loop()
+        self._opened: asyncio.Future[T] = self._loop.create_future()
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        self._block: asyncio.Task[object] | None = None
+        self._has_cancelled = False
+        self._wish: Literal["end", "interrupt"] | None = None
+        self._token: trio.lowlevel.TrioToken | None = None
+        self._scope = trio.CancelScope()
+        self._leaving = trio.Event()
+
+    async def begin(self) -> T:
+        """The value, once it is open. Raises why it cannot be opened."""
+        await asyncio.wait([self._opened, self.ended], return_when=asyncio.FIRST_COMPLETED)
+        if not self._opened.done():
+            self.ended.result()
+        self._block = asyncio.current_task()
+        return self._opened.result()
+
+    async def leave(self, wish: Literal["end", "interrupt"]) -> None:
+        """Have it end, and wait until the thread has ended; whoever cancels that interrupts it."""
+        self._block = None
+        self._ask(wish)
+        was_cancelled = False
+        while not self.ended.done():
+            try:
+                await asyncio.wait([self.ended])
+            except asyncio.CancelledError:
+                was_cancelled = True
+                self._ask("interrupt")
+        if was_cancelled:
+            raise asyncio.CancelledError
+
+    def raise_failure_that_cancelled(self) -> None:
+        """Raise what failed in the thread, if it was that which cancelled the block, and nobody else."""
+        task = asyncio.current_task()
+        if self._has_cancelled and task is not None and task.uncancel() == 0:
+            self.ended.result()
+
+    def run(self) -> None:
+        """In the thread."""
+        failure: BaseException | None = None
+        try:
+            trio.run(self._hold_open)
+        except BaseException as error:
+            failure = error
+        self._tell(self._end, failure)
+
+    async def _hold_open(self) -> None:
+        with self._scope:
+            self._token = trio.lowlevel.current_trio_token()
+            self._obey()  # a wish may have come before there was a token
+            async with self._opening() as value:
+                self._tell(self._opened.set_result, value)
+                await self._leaving.wait()
+
+    def _ask(self, wish: Literal["end", "interrupt"]) -> None:
+        self._wish = wish
+        if self._token is not None:
+            with suppress(trio.RunFinishedError):
+                self._token.run_sync_soon(self._obey)
+
+    def _obey(self) -> None:
+        if self._wish == "end":
+            self._leaving.set()
+        elif self._wish == "interrupt":
+            self._scope.cancel()
+
+    def _tell(self, function: Callable[..., object], value: object) -> None:
+        with suppress(RuntimeError):  # the loop of asyncio is closed: nobody waits
+            self._loop.call_soon_threadsafe(function, value)
+
+    def _end(self, failure: BaseException | None) -> None:
+        if failure is None:
+            self.ended.set_result(None)
+            return
+        self.ended.set_exception(failure)
+        self.ended.exception()  # whoever left already has been told something else
+        if self._block is not None:
+            self._has_cancelled = self._block.cancel()

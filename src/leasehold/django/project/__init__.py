@@ -1,0 +1,1 @@
+"""The project as a whole: which of its backends are ours, and whether its databases have our schema."""

@@ -1,0 +1,104 @@
+"""Operations of the gateway, read from its OpenAPI document. Pure: no connection is made here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from leasehold.errors import BadInput
+
+CONFIRM = "confirm"
+
+
+class ParameterPlace(msgspec.Struct, frozen=True):
+    """Where a parameter goes: into the path or the query, there perhaps as JSON."""
+
+    in_path: bool
+    as_json: bool
+    schema: Mapping[str, Any]
+    required: bool
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """One operation of the HTTP API."""
+
+    name: str
+    method: str
+    path: str
+    text: str
+    scopes: tuple[str, ...]
+    places: Mapping[str, ParameterPlace]
+
+    def schema(self, *, is_change: bool) -> dict[str, Any]:
+        """The JSON Schema of a tool's arguments; a change takes a code that confirms it."""
+        properties = {name: place.schema for name, place in self.places.items()}
+        if is_change:
+            properties[CONFIRM] = {
+                "type": "string",
+                "description": "The code from the first call, once a person agrees.",
+            }
+        required = [name for name, place in self.places.items() if place.required]
+        return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+    def request(self, arguments: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+        """The path and the query for these arguments.
+
+        Raises:
+            BadInput: one is unknown, or one that is needed is missing.
+        """
+        self._check(arguments)
+        path, query = self.path, list[tuple[str, str]]()
+        for name, value in arguments.items():
+            place = self.places[name]
+            if place.in_path:
+                path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
+            else:
+                query += [(name, each) for each in _words(value, as_json=place.as_json)]
+        return path, query
+
+    def _check(self, arguments: Mapping[str, Any]) -> None:
+        known = ", ".join(self.places) or "none"
+        for name in arguments.keys() - self.places.keys():
+            raise BadInput(f"{self.name} takes no argument {name!r}; it takes: {known}")
+        for name, place in self.places.items():
+            if place.required and name not in arguments:
+                raise BadInput(f"{self.name} needs the argument {name!r}; it takes: {known}")
+
+
+def read_operations(document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Operation]:
+    """The operations of these names that the document has, by name."""
+    wanted = set(names)
+    return {each.name: each for each in _operations(document) if each.name in wanted}
+
+
+def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
+    for path, methods in document["paths"].items():
+        for method, said in methods.items():
+            places = {
+                each["name"]: _place(each) for each in said.get("parameters", []) if each["in"] in ("path", "query")
+            }
+            scopes = tuple(scope for each in said.get("security", []) for scope in each.get("token", []))
+            text = " ".join(part for part in (said["summary"].rstrip(".") + ".", said.get("description")) if part)
+            yield Operation(said["operationId"], method.upper(), path, text, scopes, places)
+
+
+def _place(parameter: Mapping[str, Any]) -> ParameterPlace:
+    content = parameter.get("content", {}).get("application/json")
+    schema = dict(content["schema"] if content else parameter["schema"])
+    if "description" in parameter:
+        schema["description"] = parameter["description"]
+    return ParameterPlace(parameter["in"] == "path", content is not None, schema, parameter.get("required", False))
+
+
+def _words(value: Any, *, as_json: bool) -> Iterator[str]:
+    if as_json:
+        yield json.dumps(value)
+    elif isinstance(value, list):
+        for each in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from _words(each, as_json=False)
+    else:
+        yield value if isinstance(value, str) else json.dumps(value)

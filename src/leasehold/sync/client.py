@@ -1,0 +1,178 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from leasehold.asks import jobs
+from leasehold.asks.chains import output_of
+from leasehold.events import Event, JobCancelled, JobRequeued
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.records.jobs import JobRecord
+from leasehold.sync.chains import SyncChains
+from leasehold.sync.core import SyncCore
+from leasehold.sync.enqueues import SyncEnqueues
+from leasehold.sync.middlewares import SyncEnqueueMiddleware, refused_if_async
+from leasehold.sync.waits import wait_for_end
+
+if TYPE_CHECKING:
+    from leasehold.app import App
+
+E = TypeVar("E", bound=Event)
+R = TypeVar("R")
+
+
+class SyncClient(SyncEnqueues):
+    """The client for code that does not await. One for a whole program: threads may share it, and so may processes that fork.
+
+    Args:
+        dsn: a Postgres URL; empty: the PG… environment variables decide. None: what `leasehold run` would use, from
+            LEASEHOLD_DATABASE_URL (with LEASEHOLD_DIRECT_DATABASE_URL), DATABASE_URL or leasehold.toml, else PG….
+        app: check args against these kinds, and use its enqueue middlewares.
+        pool_size: the most connections of our own, without those that listen. The first is opened when one is needed: never,
+            where every call has a `connection` of yours.
+        timeout: seconds to wait for one of them.
+        listens: whether `wait` may open a connection that listens; without, it polls.
+        direct_dsn: where to listen, when `dsn` leads through a pooler.
+        payloads: where payloads lie, a folder or the address of an object store: `get`, `wait` and `chains` read large args and
+            outputs there. None: without a `dsn` what LEASEHOLD_PAYLOADS_STORE says, else nowhere. `enqueue` writes none.
+
+    Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
+    `leasehold migrate` has not been run.
+
+    Example:
+        client = leasehold.sync.Client("postgresql://…", app=app)
+        job_id = client.enqueue(greet.new(name="Ada"), priority=5)
+    """
+
+    def __init__(
+        self,
+        dsn: str | None = None,
+        *,
+        app: App | None = None,
+        pool_size: int = 5,
+        timeout: float = 10.0,
+        listens: bool = True,
+        direct_dsn: str | None = None,
+        payloads: str | None = None,
+    ) -> None:
+        super().__init__(
+            SyncCore(
+                dsn,
+                app=app,
+                pool_size=pool_size,
+                timeout=timeout,
+                listens=listens,
+                direct_dsn=direct_dsn,
+                payloads=payloads,
+            )
+        )
+
+    def __enter__(self) -> SyncClient:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close our connections. A later call opens new ones."""
+        self._core.close()
+
+    def get(self, job_id: int) -> JobRecord:
+        """Return one job.
+
+        Raises:
+            UnknownJob: no job has this id.
+            UnknownPayload, PayloadMissing, PayloadDamaged, StoreUnavailable: its large args or output cannot be read.
+        """
+        return self._core.filled(self._core.ask(jobs.get_job(job_id)))
+
+    def cancel(self, job_id: int, reason: str | None = None) -> str:
+        """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
+
+        Args:
+            job_id: of the job.
+            reason: stands in the job's error and in its timeline.
+
+        Raises:
+            UnknownJob: no job has this id.
+            WrongState: the job has finished.
+        """
+        was = self._core.ask(jobs.cancel_job(job_id, reason))
+        if JobCancelled in self._core.observers.heard:
+            self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
+        return was
+
+    def retry(self, job_id: int) -> str:
+        """Run a failed or cancelled job once more, or a scheduled one now; returns its new state.
+
+        Raises:
+            UnknownJob: no job has this id.
+            WrongState: the job is ready, a worker holds it, or it has completed.
+            UniqueConflict: another job has its unique key by now.
+        """
+        state = self._core.ask(jobs.retry_job(job_id))
+        if JobRequeued in self._core.observers.heard:
+            self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
+        return state
+
+    @overload
+    def wait(self, chain_id: int, *, timeout: float | timedelta | None = None) -> Any: ...
+    @overload
+    def wait(self, chain_id: int, *, kind: Kind[..., R], timeout: float | timedelta | None = None) -> R: ...
+    def wait(
+        self, chain_id: int, *, kind: Kind[..., Any] | None = None, timeout: float | timedelta | None = None
+    ) -> Any:
+        """Wait until a chain ends, and return its output. A wait that goes on has a connection of its own that listens.
+
+        Args:
+            chain_id: id of the first job, as `enqueue` returns it.
+            kind: of the first job. The output is then checked against what its handler returns, and typed.
+            timeout: seconds or timedelta; 0 looks once, None waits without end.
+
+        Raises:
+            ChainFailed, ChainCancelled: the chain ended without an output; `error.chain` says how.
+            WaitTimeout: the chain is still open, and goes on.
+            UnknownJob: there is no chain of this id, or it was deleted meanwhile.
+            BadInput: the output does not fit `kind`.
+        """
+        return output_of(self._core.filled(wait_for_end(self._core, chain_id, timeout)), kind)
+
+    @contextmanager
+    def transaction(self) -> Generator[Any]:
+        """Open a transaction on a connection of ours, a `psycopg.Connection`: it commits with the block, or rolls back.
+
+        What your statements and the commit raise are errors of psycopg.
+
+        Example:
+            with client.transaction() as connection:
+                connection.execute("insert into orders values (%s)", (42,))
+                client.enqueue(ship.new(order=42), connection=connection)
+        """
+        with self._core.database.connection() as connection, connection.transaction():
+            yield connection
+
+    def enqueue_middleware(self, function: SyncEnqueueMiddleware) -> None:
+        """Put a middleware around what this client enqueues, inside those of its app.
+
+        Raises:
+            BadInput: it is async.
+        """
+        self._core.middlewares.append(refused_if_async(function))
+
+    def subscribe(self, event_type: type[E], function: Callable[[E], object]) -> Callable[[], None]:
+        """Call `function` with each event of this type that this client tells; returns what ends that again.
+
+        Nothing is told of what happens on a connection of yours: it does not say when it commits.
+        """
+        return self._core.observers.subscribe(event_type, function)
+
+    @cached_property
+    def chains(self) -> SyncChains:
+        """Chains of jobs: `client.chains.get(42)`."""
+        return SyncChains(self._core)

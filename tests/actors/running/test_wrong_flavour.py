@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import pytest
+import trio
+import trio.lowlevel
+
+from leasehold.actors.attempts.outcome import Failed, Outcome
+from leasehold.actors.running.slot import Slot, SlotContext
+from leasehold.actors.running.wrong_flavour import wrong_flavour
+from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.database import Database
+from leasehold.jobs.handling.job import Job
+from leasehold.jobs.kinds.flavours import Runs
+from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from tests.support.held import held_job
+
+
+async def sleeps_in_asyncio(job: Job) -> None:
+    await asyncio.sleep(0)
+
+
+async def times_out_in_asyncio(job: Job) -> None:
+    async with asyncio.timeout(60):
+        await asyncio.sleep(0)
+
+
+async def begins_a_task_group(job: Job) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(asyncio.sleep(0))
+
+
+async def awaits_a_future(job: Job) -> None:
+    await asyncio.get_running_loop().create_future()
+
+
+async def goes_into_a_thread_with_asyncio(job: Job) -> None:
+    await asyncio.to_thread(int)
+
+
+async def waits_for_an_event_of_asyncio(job: Job) -> None:
+    await asyncio.Event().wait()
+
+
+async def fetches_with_aiohttp(job: Job) -> None:
+    async with aiohttp.ClientSession() as session:
+        await session.get("http://127.0.0.1:1")
+
+
+async def sleeps_in_trio(job: Job) -> None:
+    await trio.lowlevel.checkpoint()
+
+
+async def opens_a_nursery(job: Job) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.sleep, 0)
+
+
+async def sets_a_time_limit_of_trio(job: Job) -> None:
+    with trio.move_on_after(60):
+        await trio.lowlevel.checkpoint()
+
+
+async def goes_into_a_thread_with_trio(job: Job) -> None:
+    await trio.to_thread.run_sync(int)
+
+
+async def waits_for_an_event_of_trio(job: Job) -> None:
+    await trio.Event().wait()
+
+
+def in_a_thread(job: Job) -> None:
+    """Does nothing."""
+
+
+def of(function: Any, runs: Runs) -> Kind[..., Any]:
+    return Kind("send", function, runs, CheckedKindOptions())
+
+
+async def outcome_of(kind: Kind[..., Any]) -> Failed:
+    settled: list[Outcome] = []
+    slot = Slot(SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(1), settled.append))
+    await slot.run_job(held_job(kind=kind, args="{}"))
+    (failed,) = settled
+    assert isinstance(failed, Failed)
+    return failed
+
+
+UNDER_TRIO = [
+    sleeps_in_asyncio,
+    times_out_in_asyncio,
+    begins_a_task_group,
+    awaits_a_future,
+    goes_into_a_thread_with_asyncio,
+    waits_for_an_event_of_asyncio,
+    fetches_with_aiohttp,
+]
+UNDER_ASYNCIO = [
+    sleeps_in_trio,
+    opens_a_nursery,
+    sets_a_time_limit_of_trio,
+    goes_into_a_thread_with_trio,
+    waits_for_an_event_of_trio,
+]
+
+
+@pytest.mark.parametrize("function", UNDER_TRIO)
+async def test_a_handler_that_awaits_asyncio_under_trio_fails_for_good_and_is_told_what_to_add(
+    function: Any, database: Database
+) -> None:
+    failed = await outcome_of(of(function, "trio"))
+    assert (failed.discard, failed.error["type"]) == (True, "WrongFlavour")
+    message = "handler send runs under trio and awaits a library written for asyncio: add runs='asyncio' to its kind, "
+    assert failed.error["message"].startswith(message + "@app.kind(runs='asyncio'), or to the app, App(runs='asyncio')")
+    assert function.__name__ in failed.error["place"]
+
+
+@pytest.mark.parametrize("function", UNDER_ASYNCIO)
+async def test_a_handler_that_awaits_trio_under_asyncio_is_told_so_and_breaks_nothing(
+    function: Any, database: Database
+) -> None:
+    failed = await outcome_of(of(function, "asyncio"))
+    assert (failed.discard, failed.error["type"]) == (True, "WrongFlavour")
+    assert "runs under asyncio and awaits a library written for trio: add runs='trio'" in failed.error["message"]
+    assert (await database.fetch("select 1 as one"))[0]["one"] == 1
+
+
+def test_other_errors_and_other_flavours_are_left_as_they_are() -> None:
+    strange = TypeError("trio.run received unrecognized yield message <Future pending>")
+    assert wrong_flavour(of(sleeps_in_asyncio, "trio"), ValueError("no running event loop")) is None
+    assert wrong_flavour(of(in_a_thread, "thread"), strange) is None
+    without_a_loop = RuntimeError("There is no current event loop in thread 'MainThread'.")  # of Python 3.14
+    assert wrong_flavour(of(sleeps_in_asyncio, "trio"), without_a_loop) is not None
+    group = ExceptionGroup("a nursery", [ExceptionGroup("another", [strange])])
+    assert wrong_flavour(of(sleeps_in_asyncio, "trio"), group) is not None
+    wrapped = ConnectionError("the library wraps it")
+    wrapped.__cause__ = strange
+    assert wrong_flavour(of(sleeps_in_asyncio, "trio"), wrapped) is not None
+
+
+def test_an_error_that_was_raised_from_itself_is_looked_at_once() -> None:
+    error = ValueError("raised from itself")
+    error.__cause__ = error
+    assert wrong_flavour(of(sleeps_in_asyncio, "trio"), error) is None

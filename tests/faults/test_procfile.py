@@ -1,0 +1,97 @@
+"""The processes of our Procfile under a launcher that sends SIGTERM, and SIGKILL five seconds later to whatever is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.support.fleet import APP, Fleet
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.acceptance
+
+ROOT = Path(__file__).parents[2]
+Honcho = Callable[[], subprocess.Popen[str]]
+
+
+@pytest.fixture
+def honcho(fleet: Fleet) -> Generator[Honcho]:
+    """Starts the worker and the scheduler of our Procfile under honcho."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> subprocess.Popen[str]:
+        scripts = str(Path(sys.executable).parent)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "honcho", "-f", str(ROOT / "Procfile"), "start", "worker", "scheduler"],
+            env=environment(fleet, f"{scripts}{os.pathsep}{os.environ['PATH']}"),
+            cwd=ROOT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def environment(fleet: Fleet, path: str) -> Mapping[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LEASEHOLD_")}
+    settings = {
+        "LEASEHOLD_DATABASE_URL": fleet.database.dsn,
+        "LEASEHOLD_APP": APP,
+        "LEASEHOLD_LEASE_SECONDS": "10",
+        "LEASEHOLD_RENEW_SECONDS": "2",
+    }
+    return {**kept, **settings, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+async def stopped(process: subprocess.Popen[str]) -> str:
+    process.send_signal(signal.SIGTERM)
+    output, _ = await trio.to_thread.run_sync(process.communicate)
+    return output
+
+
+async def test_a_job_that_takes_longer_than_the_launcher_waits_is_handed_back_and_charged_nothing(
+    fleet: Fleet, honcho: Honcho
+) -> None:
+    process = honcho()
+    jobs = [await fleet.client.enqueue("hold", {"seconds": 600}) for _ in range(2)]
+    for job in jobs:
+        await fleet.job(job, "running")
+    output = await stopped(process)
+    assert "sending SIGKILL" not in output, output
+    for job in jobs:
+        record = await fleet.client.get(job)
+        assert (record.state, record.attempt - record.spared_attempts) == ("pending", 0), output
+
+
+async def test_where_the_launcher_has_to_kill_the_neighbours_of_the_culprit_are_charged_nothing(
+    fleet: Fleet, honcho: Honcho
+) -> None:
+    process = honcho()
+    innocent = await fleet.client.enqueue("hold", {"seconds": 600})
+    await fleet.job(innocent, "running")
+    culprit = await fleet.client.enqueue("hold_interpreter", {"seconds": 600})
+    await fleet.job(culprit, "claimed", "running")
+    await stopped(process)
+    fleet.run("reaper")
+
+    async def given_back() -> bool:
+        return {(await fleet.client.get(each)).state for each in (innocent, culprit)} <= {"pending", "scheduled"}
+
+    await eventually(given_back, 120)
+    record = await fleet.client.get(innocent)
+    assert record.attempt - record.spared_attempts == 0

@@ -1,0 +1,221 @@
+"""Enqueueing by hand, tokens, the audit log, egress identities and payloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.gateway.dashboard.axe import faults_of
+from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
+from tests.gateway.dashboard.test_signing_in import SECRET, address, make_token
+from tests.gateway.fakes.running import RunningGateway
+from tests.support.saved import AFTER, BEFORE, save
+
+At = Callable[[str], str]
+
+
+@pytest.fixture
+def signed_in(serve: Serve, open_page: OpenPage) -> Callable[..., tuple[RunningGateway, Page]]:
+    """A gateway with tokens, and a page that is signed in with these scopes."""
+
+    def open_one(path: str, *scopes: str) -> tuple[RunningGateway, Page]:
+        gateway = serve(gateway_token=SECRET)
+        page = open_page(address(gateway, path))
+        page.get_by_label("Token").fill(make_token(gateway, *scopes) if scopes else SECRET)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("button", name="Sign in")).to_have_count(0)
+        return gateway, page
+
+    return open_one
+
+
+def test_a_job_is_enqueued_by_hand(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/enqueue"))
+    page.get_by_label("Args, a JSON object").fill('{"order": ')
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.get_by_text("A job needs a kind.")).to_be_visible()
+    expect(page.get_by_text("It is no JSON")).to_be_visible()
+    page.get_by_label("Kind").fill("charge")
+    page.get_by_label("Args, a JSON object").fill('{"order": 9007199254740993}')
+    page.get_by_label("Priority").fill("many")
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.get_by_text("It must be a whole number.")).to_be_visible()
+    page.get_by_label("Priority").fill("7")
+    page.get_by_label("Seconds to wait first").fill("60")
+    page.get_by_role("textbox", name="Key (one active job per key)").fill("shop 7")
+    page.get_by_role("button", name="Enqueue").click()
+    page.get_by_role("status").get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("charge")
+    expect(page.locator(".tree").first).to_contain_text("9007199254740993")
+    (job,) = gateway.call("GET", "/api/jobs").body["items"]
+    assert (job["state"], job["priority"], job["key"]) == ("scheduled", 7, "shop 7")
+
+
+def test_a_job_is_enqueued_with_a_group_and_as_the_only_one(
+    gateway: RunningGateway, open_page: OpenPage, at: At
+) -> None:
+    page = open_page(at("/enqueue"), refusals=True)
+    page.get_by_label("Kind", exact=True).fill("charge")
+    page.get_by_label("Key group").fill("tenant-3")
+    page.get_by_label("Only one with the same").fill("kind, args.order")
+    page.get_by_label("Or only one with this text").fill("order 7")
+    page.get_by_label("Args, a JSON object").fill('{"order": 7}')
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.get_by_text("Give this or the text, not both.")).to_be_visible()
+    page.get_by_label("Or only one with this text").fill("")
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.locator("main").get_by_role("status")).to_contain_text("It is enqueued as")
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.locator("main").get_by_role("status")).to_contain_text("It is there already")
+    page.get_by_label("Where there is one already").select_option("reject")
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert len(gateway.call("GET", "/api/jobs").body["items"]) == 1
+    (found,) = gateway.call("GET", "/api/queues/default/groups").body["items"]
+    assert found["key_group"] == "tenant-3"
+
+
+def test_args_that_are_no_object_are_not_sent(open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/enqueue"))
+    page.get_by_label("Kind").fill("x" * 300)
+    page.get_by_label("Args, a JSON object").fill("[1]")
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.get_by_role("alert")).to_contain_text("It must be a JSON object")
+
+
+def test_another_job_fills_the_form(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    fields = {"kind": HOSTILE[0], "queue": HOSTILE[4], "key": HOSTILE[8], "args": {"big": HOSTILE[1]}, "priority": 3}
+    job_id = gateway.call("POST", "/api/jobs", fields).body["id"]
+    page = open_page(at(f"/jobs/{job_id}"))
+    page.get_by_role("button", name="Duplicate").click()
+    page.get_by_role("link", name="Change it first").click()
+    expect(page.get_by_label("Kind")).to_have_value(HOSTILE[0])
+    expect(page.get_by_label("Queue")).to_have_value(HOSTILE[4])
+    page.get_by_label("Priority").fill("4")
+    page.get_by_role("button", name="Enqueue").click()
+    expect(page.get_by_text("It is enqueued as")).to_be_visible()
+    newest = gateway.call("GET", "/api/jobs?limit=1").body["items"][0]
+    assert {name: newest[name] for name in fields} == fields | {"priority": 4}
+
+
+def test_whoever_may_not_enqueue_has_no_form(signed_in: Callable[..., tuple[RunningGateway, Page]]) -> None:
+    _, page = signed_in("/enqueue", "read")
+    expect(page.get_by_text("Your token does not have the scope enqueue")).to_be_visible()
+    expect(page.get_by_role("link", name="Enqueue", exact=True)).to_have_count(0)
+    expect(page.get_by_role("link", name="Tokens", exact=True)).to_have_count(0)
+
+
+def test_a_token_is_made_shown_once_and_revoked(signed_in: Callable[..., tuple[RunningGateway, Page]]) -> None:
+    gateway, page = signed_in("/tokens")
+    expect(page.get_by_text("There are no tokens.")).to_be_visible()
+    page.get_by_role("button", name="New token").click()
+    page.get_by_label("Name, as the audit log").fill("shop")
+    page.get_by_label("read: look at everything").check()
+    page.get_by_label("Days until it ends").fill("30")
+    page.get_by_role("button", name="Make it").click()
+    secret = page.locator("[data-part=secret]").inner_text()
+    assert gateway.call("GET", "/api/session", headers={"Authorization": f"Bearer {secret}"}).body["scopes"] == ["read"]
+    page.get_by_role("button", name="I have it").click()
+    expect(page.locator("[data-part=secret]")).to_have_count(0)
+    expect(page.get_by_role("cell", name="shop", exact=True)).to_be_visible()
+    assert secret not in page.content()
+    page.get_by_role("button", name="Revoke shop").click()
+    page.get_by_role("button", name="Revoke it").click()
+    expect(page.get_by_text("There are no tokens.")).to_be_visible()
+    page.get_by_role("link", name="all", exact=True).click()
+    expect(page.get_by_role("cell", name="revoked")).to_be_visible()
+
+
+def test_the_first_token_stays_in_sight_although_everybody_has_to_sign_in_then(open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/tokens"))
+    page.get_by_role("button", name="New token").click()
+    expect(page.get_by_text("From this one on, it asks everybody")).to_be_visible()
+    page.get_by_label("Name, as the audit log").fill("ada")
+    for scope in ("read", "admin"):
+        page.get_by_label(f"{scope}:").check()
+    page.get_by_role("button", name="Make it").click()
+    secret = page.locator("[data-part=secret]").inner_text()
+    page.get_by_role("button", name="I have it").click()
+    page.goto(at("/tokens"))
+    page.get_by_label("Token").fill(secret)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("cell", name="ada", exact=True)).to_be_visible()
+
+
+def test_the_audit_log_tells_who_did_what(signed_in: Callable[..., tuple[RunningGateway, Page]]) -> None:
+    gateway, page = signed_in("/audit")
+    bearer = {"Authorization": f"Bearer {make_token(gateway, 'operate')}"}
+    for number in range(3):
+        gateway.call("POST", f"/api/queues/q{number}/pause", None, bearer)
+    page.get_by_label("Who").fill("ada")
+    page.get_by_role("button", name="Find").click()
+    entries = page.locator("tr[data-entry]")
+    expect(entries).to_have_count(3)
+    expect(entries.nth(0)).to_contain_text("POST /api/queues/{queue}/pause")
+    expect(entries.nth(0)).to_contain_text("q2")
+    page.get_by_label("Who").fill("")
+    page.get_by_label("What, from its beginning").fill("POST /api/tokens")
+    page.get_by_role("button", name="Find").click()
+    expect(entries).to_have_count(1)
+    page.reload()
+    expect(page.get_by_label("What, from its beginning")).to_have_value("POST /api/tokens")
+
+
+def test_an_identity_is_retired(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/egress"))
+    expect(page.get_by_text("There are no identities.")).to_be_visible()
+    gateway.call("POST", "/api/egress", {"name": "berlin-1", "locale": "de-DE", "proxy": "http://proxy.example:3128"})
+    page.reload()
+    expect(page.get_by_role("cell", name="http://proxy.example:3128")).to_be_visible()
+    page.get_by_role("button", name="Retire berlin-1").click()
+    page.get_by_role("button", name="Retire it").click()
+    expect(page.get_by_text("There are no identities.")).to_be_visible()
+    page.get_by_role("link", name="all", exact=True).click()
+    expect(page.get_by_role("cell", name="retired")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_these_pages_can_be_used_by_everybody(
+    signed_in: Callable[..., tuple[RunningGateway, Page]], scheme: str
+) -> None:
+    gateway, page = signed_in("/enqueue")
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.set_viewport_size({"width": 390, "height": 800})
+    bearer = {"Authorization": f"Bearer {SECRET}"}
+    make_token(gateway, "read")
+    gateway.call("POST", "/api/egress", {"name": "berlin-1"}, bearer)
+    for path, shown in [
+        ("/enqueue", "Args, a JSON object"), ("/tokens", "ada"), ("/audit", "POST /api/tokens"),
+        ("/egress", "berlin-1"), ("/payloads", "There are no such payloads."),
+    ]:  # fmt: skip
+        page.goto(address(gateway, path))
+        expect(page.get_by_text(shown).first).to_be_visible()
+        assert faults_of(page) == []
+        assert not is_too_wide(page)
+
+
+def test_a_payload_is_shown_with_what_has_changed(
+    serve: Serve, open_page: OpenPage, database_url: str, tmp_path: Path
+) -> None:
+    # The driver of the browser has a loop in this thread.
+    with ThreadPoolExecutor(1) as thread:
+        saving = thread.submit(save, database_url, tmp_path, BEFORE, AFTER, key="101", metadata={"products": 3})
+        before, after = saving.result()
+    gateway = serve(payloads_store=str(tmp_path))
+    page = open_page(address(gateway, "/payloads"))
+    page.get_by_role("link", name=str(after.id), exact=True).click()
+    expect(page.get_by_text(after.sha256)).to_be_visible()
+    expect(page.locator(".tree").first).to_contain_text("products")
+    page.get_by_label("Fields, as price,stock").fill("price,stock")
+    page.get_by_role("button", name="Find").click()
+    expect(page.get_by_text(f"payload {before.id}, ")).to_be_visible()
+    expect(page.get_by_role("term").filter(has_text="priceChanges")).to_be_visible()
+    assert "fields=price" in page.url
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Get its content").click()
+    assert download.value.failure() is None

@@ -1,0 +1,141 @@
+"""Ten strings that would be more than text, words of 8 kB and half a character, in every field that takes text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.gateway.dashboard.conftest import OpenPage, Serve
+from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
+from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address
+from tests.gateway.fakes.running import RunningGateway
+
+PHONE = {"width": 390, "height": 800}
+LONG = "w" * 8192
+HALF = "\ud800"
+"""Half of a character of UTF-16, which no UTF-8 has."""
+TEXTS = [*HOSTILE, LONG, f"half {HALF} a character"]
+
+FILL = """([codes, given]) => {
+    const text = String.fromCharCode(...codes);
+    const object = JSON.stringify({ [text]: text, ["__proto__"]: { [text]: text } });
+    const form = document.querySelector("dialog form") ?? document.querySelector("main form");
+    const fields = [...form.elements].filter((each) => each.matches("textarea, input:not([type]), [type=text], [type=search]"));
+    for (const field of fields) {
+        if (given[field.name] === null) continue;
+        field.value = given[field.name] ?? (field.matches("textarea") ? object : text);
+        for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
+    }
+    return fields.map((each) => each.name);
+}"""
+WRITE = """(box, codes) => {
+    box.value = String.fromCharCode(...codes);
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+}"""
+ANSWERS = "dialog [role=alert], main [role=alert], .toast, main [role=status] a, [data-part=secret]"
+ANSWER = f"""() => [...document.querySelectorAll("{ANSWERS}")].map((each) => each.textContent).find(Boolean)
+    ?? (document.querySelector("dialog[open]") ? null : "closed")"""
+BROKEN = """() => document.title === "broken" || ({}).x !== undefined
+    || document.querySelector("main script, main img, main [onload], main [onerror], .toasts img") !== null"""
+
+
+class Form(msgspec.Struct, frozen=True):
+    """A form: the page it is on, what opens it, what sends it, and what is written into fields that take no text (null: left)."""
+
+    path: str
+    opener: str | None
+    sender: str
+    given: dict[str, str | None] = {}
+    chosen: Sequence[tuple[str, str]] = ()
+    """Lists to choose this from, and boxes to check."""
+
+
+NUMBERS = ["priority", "delay", "max_attempts", "timeout", "run_at"]
+FORMS = {
+    "a new job": Form("/enqueue", None, "Enqueue", dict.fromkeys([*NUMBERS, "unique_by"])),
+    "a job that is the only one": Form("/enqueue", None, "Enqueue", dict.fromkeys([*NUMBERS, "unique_key"])),
+    "a job": Form("/jobs/{job}", "Edit", "Change it"),
+    "a limit": Form("/queues/crawl", "Add a limit", "Set it", {}, [("[name=on]", "one")]),
+    "a pause": Form("/queues/crawl", "Pause crawl", "Pause it"),
+    "a schedule": Form("/schedules", "New schedule", "Make it", {"cron": "0 0 * * *", "zone": "UTC", "blackouts": "[]"}),
+    "when": Form("/schedules", "New schedule", "Make it", {"blackouts": None}),
+    "a token": Form("/tokens", "New token", "Make it", {}, [("[value=read]", "")]),
+    "a view": Form("/jobs?q=kind:crawl", "Save this view", "Save it"),
+}  # fmt: skip
+LISTS = ["/audit", "/payloads", "/chains", "/failures"]
+FILTERS = {"/jobs": "Filter jobs", "/queues": "Filter queues", "/workers": "Filter workers"}
+
+
+@pytest.fixture
+def signed_in(serve: Serve, open_page: OpenPage) -> tuple[RunningGateway, Page]:
+    gateway = serve(gateway_token=SECRET)
+    page = open_page(address(gateway, "/"), refusals=True, viewport=PHONE)
+    page.get_by_label("Token").fill(SECRET)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    return gateway, page
+
+
+def codes(text: str) -> list[int]:
+    """As JavaScript has them: half a character cannot be sent to the browser in another way."""
+    return [ord(each) for each in text]
+
+
+def fill(page: Page, text: str, given: dict[str, Any]) -> None:
+    assert page.evaluate(FILL, [codes(text), given])
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_takes_it_as_text_or_says_why_not(signed_in: tuple[RunningGateway, Page], name: str) -> None:
+    gateway, page = signed_in
+    form = FORMS[name]
+    job = gateway.call("POST", "/api/jobs", {"kind": "crawl", "queue": "crawl", "delay": 3600}, BEARER).body["id"]
+    for text in TEXTS:
+        gateway.call("POST", "/api/queues/crawl/resume", None, BEARER)
+        page.goto(address(gateway, form.path.format(job=job)))
+        if form.opener:
+            page.get_by_role("button", name=form.opener, exact=True).click()
+        expect(page.get_by_role("button", name=form.sender, exact=True)).to_be_visible()
+        for chosen, option in form.chosen:
+            field = page.locator(chosen)
+            field.select_option(option) if option else field.check()
+        fill(page, text, form.given)
+        page.get_by_role("button", name=form.sender, exact=True).click()
+        said = page.wait_for_function(ANSWER).json_value()
+        print(f"{name}: {text[:20]!a}: {said[:200]!a}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert not page.evaluate(BROKEN)
+        assert not is_too_wide(page), (text[:30], said)
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_is_narrowed_down_by_it_as_text(signed_in: tuple[RunningGateway, Page], path: str) -> None:
+    gateway, page = signed_in
+    for text in TEXTS:
+        page.goto(address(gateway, path))
+        expect(page.get_by_role("button", name="Find")).to_be_visible()
+        fill(page, text, {})
+        page.get_by_role("button", name="Find").click()
+        expect(page.locator("main .empty, main [role=alert], main .trouble").first).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert not page.evaluate(BROKEN)
+        assert not is_too_wide(page), text[:30]
+
+
+@pytest.mark.parametrize("path", FILTERS)
+def test_a_filter_takes_it_as_text(signed_in: tuple[RunningGateway, Page], path: str) -> None:
+    gateway, page = signed_in
+    gateway.call("POST", "/api/jobs", {"kind": "crawl", "queue": "crawl"}, BEARER)
+    for text in TEXTS:
+        page.goto(address(gateway, path))
+        box = page.get_by_label(FILTERS[path])
+        box.evaluate(WRITE, codes(text))
+        box.press("Enter")
+        expect(page.locator("main .empty, main [role=alert], main .trouble").first).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert not page.evaluate(BROKEN)
+        assert not is_too_wide(page), text[:30]

@@ -1,0 +1,73 @@
+"""What comes to an open page by itself: lines of a log, progress, schedules. No page asks for them again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import Psql
+from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.fakes.running import RunningGateway
+
+At = Callable[[str], str]
+WORKER = "00000000-0000-0000-0000-000000000001"
+
+
+@pytest.fixture
+def at(gateway: RunningGateway) -> At:
+    host, port = gateway.address
+    return lambda path: f"http://{host}:{port}{path}"
+
+
+def count_requests(page: Page, part: str) -> list[str]:
+    """The addresses with this part that the page asks for from now on."""
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.url) if part in request.url else None)
+    return found
+
+
+def test_the_log_and_the_progress_of_a_running_job_come_by_themselves(
+    gateway: RunningGateway, open_page: OpenPage, at: At, database_url: str, psql: Psql
+) -> None:
+    job = gateway.call("POST", "/api/jobs", {"kind": "render"}).body["id"]
+    psql(database_url, f"select leasehold.claim_jobs('{WORKER}', 'pod-1')")
+
+    line = f"array[{job}], array[1], array[clock_timestamp()], array['info']"
+
+    def write(*messages: str) -> None:
+        for message in messages:
+            psql(database_url, f"select leasehold.write_job_logs({line}, array['{message}'])")
+
+    write("first")
+    page = open_page(at(f"/jobs/{job}"))
+    log = page.get_by_role("log")
+    expect(log.locator("bdi")).to_have_text(["first"])
+    expect(page.locator("body")).to_contain_text("Live")
+    write("second", "third")
+    expect(log.locator("bdi")).to_have_text(["first", "second", "third"])
+    asked = count_requests(page, "/logs")
+    seen = ["first", "second", "third"]
+    later = ["fourth", "fifth", "sixth", "seventh", "eighth"]
+    for message in later:
+        write(message)
+        seen.append(message)
+        expect(log.locator("bdi")).to_have_text(seen)
+    psql(
+        database_url,
+        f"select leasehold.report_progress('{WORKER}', array[{job}], array[1], array[0.25], array['a quarter'])",
+    )
+    expect(page.get_by_role("region", name="Progress")).to_contain_text("a quarter")
+    # A page that has just begun to listen may load once more, since it may have missed something; never for each line.
+    assert len(asked) < len(later)
+
+
+def test_a_list_of_schedules_hears_of_changes(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    gateway.call("POST", "/api/schedules", {"name": "nightly", "kind": "report", "cron": "0 3 * * *"})
+    page = open_page(at("/schedules"))
+    expect(page.get_by_role("link", name="nightly")).to_be_visible()
+    gateway.call("POST", "/api/schedules", {"name": "hourly", "kind": "report", "every": 3600})
+    expect(page.get_by_role("link", name="hourly")).to_be_visible()
+    gateway.call("DELETE", "/api/schedules/nightly")
+    expect(page.get_by_role("link", name="nightly")).to_have_count(0)

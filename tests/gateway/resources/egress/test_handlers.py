@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from tests.gateway.fakes.running import running_service
+
+PROXY = {"proxy": "http://proxy.example:3128", "proxy_user": "me", "proxy_password": "hunter2"}
+
+
+def test_an_identity_is_added_listed_and_retired_and_nobody_sees_its_password(database_url: str) -> None:
+    with running_service(database_url) as gateway:
+        added = gateway.call("POST", "/api/egress", {"name": "berlin-1", "locale": "de-DE", **PROXY})
+        assert (added.status, added.body) == (200, {"identity_id": 1, "name": "berlin-1"})
+        [listed] = gateway.call("GET", "/api/egress").body["items"]
+        assert (listed["state"], listed["proxy"], listed["time_zone"]) == ("ready", PROXY["proxy"], "Europe/Berlin")
+        assert gateway.call("POST", "/api/egress/berlin-1/retire?reason=slow").body == {"changed": True}
+        assert gateway.call("GET", "/api/egress").body["items"] == []
+        [retired] = gateway.call("GET", "/api/egress?everything=true").body["items"]
+        assert (retired["state"], retired["retire_reason"]) == ("retired", "slow")
+        assert "hunter2" not in str([listed, retired, gateway.call("GET", "/api/audit").body])
+        unknown = gateway.call("POST", "/api/egress/nobody/retire")
+        assert (unknown.status, unknown.body["code"]) == (404, "unknown_identity")
+
+
+def test_a_zone_of_another_country_is_refused(database_url: str) -> None:
+    with running_service(database_url) as gateway:
+        refused = gateway.call("POST", "/api/egress", {"name": "a", "locale": "de-DE", "time_zone": "Asia/Tokyo"})
+        assert (refused.status, refused.body["code"]) == (422, "invalid_input")

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from leasehold.gateway.access.identities import ANONYMOUS, Identity, Scope, scopes_of
+from leasehold.gateway.http.pages import Page
+from leasehold.gateway.http.problems import Refusal
+from leasehold.gateway.routing.hiding import Hiding
+from leasehold.records.jobs import TimelineEntry
+from leasehold.settings.hidden import HIDDEN_KEYS
+
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
+READER = Identity(name="ada", scopes=scopes_of(["read"]))
+HIDING = Hiding(HIDDEN_KEYS)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["password", "db_password", "Passwd", "client_secret", "token", "access_token", "accessToken", "API_KEY", "x-apikey",
+     "private_key_pem", "AWS_CREDENTIALS", "Authorization", "cookie", "Set-Cookie"],
+)  # fmt: skip
+def test_values_under_telling_keys_are_hidden_at_any_depth(key: str) -> None:
+    assert HIDING.content({"a": [{key: {"x": 1}, "b": "seen"}]}) == {"a": [{key: "[hidden]", "b": "seen"}]}
+
+
+@pytest.mark.parametrize("key", ["token_count", "tokens", "order", "passed", "cookies_eaten", "key", ""])
+def test_other_keys_are_not(key: str) -> None:
+    assert HIDING.content({key: "seen"}) == {key: "seen"}
+
+
+def test_null_stays_null_and_other_json_is_left_alone() -> None:
+    for value in (None, 7, "password", [], {}, {"password": None}, [1, [2]]):
+        assert HIDING.content(value) == value
+
+
+def test_only_contents_are_looked_through() -> None:
+    entry = TimelineEntry(at=NOON, event="edited", attempt=1, worker_id=None, message="password", detail={"token": "x"})
+    page: Any = HIDING.answer(Page([entry]))
+    assert (page.items[0].detail, page.items[0].message) == ({"token": "[hidden]"}, "password")
+    assert HIDING.answer([{"secret": 1, "args": {"secret": 1}}]) == [{"secret": 1, "args": {"secret": "[hidden]"}}]
+    assert HIDING.answer(b"bytes") == b"bytes"
+
+
+def test_whoever_changes_jobs_sees_everything() -> None:
+    assert HIDING.concerns(READER)
+    assert HIDING.concerns(Identity(name="shop", scopes=scopes_of(["read", "enqueue"])))
+    for scope in (Scope.OPERATE, Scope.ADMIN):
+        assert not HIDING.concerns(Identity(name="ada", scopes=scopes_of([scope.value])))
+    assert not HIDING.concerns(ANONYMOUS)
+    assert not Hiding(()).concerns(READER)
+
+
+def test_what_is_hidden_cannot_be_searched_for() -> None:
+    HIDING.refuse_search(READER, {"order": 7}, "query.args")
+    HIDING.refuse_search(READER, None, "query.args")
+    HIDING.refuse_search(ANONYMOUS, {"password": "x"}, "query.args")
+    with pytest.raises(Refusal, match="hidden"):
+        HIDING.refuse_search(READER, {"login": {"password": "x"}}, "query.args")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("login with password=hunter2 failed", "login with password=[hidden] failed"),
+        ("{'api_key': 'abc def', 'order': 7}", "{'api_key': [hidden], 'order': 7}"),
+        ('{"access_token": "a\\"b", "x": 1}', '{"access_token": [hidden], "x": 1}'),
+        ("GET /?token=abc&page=2", "GET /?token=[hidden]&page=2"),
+        ("Authorization: Bearer abc.def\nnext: line", "Authorization: [hidden]\nnext: line"),
+        ("> Cookie: a=1; b=2", "> Cookie: [hidden]"),
+        ("cannot reach postgresql://ada:secret@db:5432/shop", "cannot reach postgresql://ada:[hidden]@db:5432/shop"),
+        ("token_count: 7, at 12:30:00 in x.py:12", "token_count: 7, at 12:30:00 in x.py:12"),
+        ("db_password = 'a' ; client_secret=b", "db_password = [hidden] ; client_secret=[hidden]"),
+        ("no secret here", "no secret here"),
+        ("password:" * 20_000, "password:[hidden]"),
+    ],
+)
+def test_text_does_not_tell_what_stands_beside_a_hidden_key(text: str, shown: str) -> None:
+    assert HIDING.content(text).startswith(shown)
+    assert HIDING.content({"args": [text]})["args"][0] == HIDING.content(text)
+
+
+def test_messages_tracebacks_and_explanations_are_texts() -> None:
+    for field in ("message", "traceback", "explanation", "last_message", "last_error"):
+        assert HIDING.answer({field: "password=x"}) == {field: "password=[hidden]"}
+    assert HIDING.answer({"message": None, "name": "password=x"}) == {"message": None, "name": "password=x"}
+
+
+def test_a_kind_hides_more_in_its_own_jobs_and_where_nobody_says_whose_they_are() -> None:
+    hiding = Hiding(HIDDEN_KEYS, ["charge:*iban", "charge:amount", "mail:address"])
+    told = {"IBAN": "DE1", "amount": 5, "address": "a@b", "token": "x"}
+    assert hiding.content(told, "charge") == told | {"IBAN": "[hidden]", "amount": "[hidden]", "token": "[hidden]"}
+    assert hiding.content(told, "mail") == told | {"address": "[hidden]", "token": "[hidden]"}
+    assert hiding.content(told, "other") == told | {"token": "[hidden]"}
+    assert hiding.content(told) == dict.fromkeys(told, "[hidden]")
+    assert hiding.answer([{"kind": "mail", "args": told}, {"args": told}]) == [
+        {"kind": "mail", "args": hiding.content(told, "mail")}, {"args": hiding.content(told)},
+    ]  # fmt: skip
+    assert Hiding((), ["charge:iban"]).concerns(READER)
+    with pytest.raises(Refusal, match="hidden"):
+        hiding.refuse_search(READER, {"address": "a@b"}, "query.args")

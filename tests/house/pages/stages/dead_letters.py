@@ -1,0 +1,1 @@
+"""docs/dead-letters.md takes a client."""

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from leasehold.checks.verdicts import Check
+from leasehold.checks.work import check_jobs, check_settings, check_workers, judge_jobs
+from leasehold.database import Database
+from leasehold.settings import Settings
+from tests.support.sql_worker import SqlWorker
+
+SILENT = "update leasehold.workers set heartbeat_at = heartbeat_at - interval '1 hour'"
+
+
+async def workers(database: Database, *, notify: bool = True) -> Check:
+    return await check_workers(database, Settings(notify=notify))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"notify": False, "poll_seconds": 60.0}, "a new job may wait that long"),
+        ({"lease_seconds": 2.0, "renew_seconds": 0.5}, "lease_seconds = 2 is short"),
+    ],
+    ids=["poll", "lease"],
+)
+def test_settings_that_defeat_each_other_are_told(given: dict[str, Any], words: str) -> None:
+    check = check_settings(Settings(**given), len(given))
+    assert (check.verdict, words in check.detail) == ("advice", True)
+    assert check_settings(Settings(), 0).verdict == "ok"
+
+
+async def test_without_workers_and_jobs_there_is_nothing_to_say(database: Database) -> None:
+    check = await workers(database)
+    assert (check.verdict, check.detail) == ("ok", "0 alive")
+
+
+async def test_jobs_without_a_worker_are_a_problem(database: Database) -> None:
+    await database.call("enqueue_job", "echo")
+    check = await workers(database)
+    assert (check.verdict, check.advice) == ("problem", "start one: leasehold run worker")
+
+
+async def test_a_worker_that_died_with_jobs_is_a_problem(database: Database) -> None:
+    worker = SqlWorker(database, "late")
+    await worker.register()
+    await database.call("enqueue_job", "echo")
+    await worker.claim(kinds=["echo"])
+    assert (await workers(database)).verdict == "ok"
+    await database.execute(f"{SILENT}; update leasehold.jobs set claimed_at = claimed_at - interval '1 hour'")
+    check = await workers(database)
+    assert check.verdict == "problem"
+    assert "late on host (silent for 1h" in check.detail
+    assert "died with 1 jobs in hand" in check.detail
+
+
+async def test_a_worker_that_died_with_empty_hands_is_mentioned(database: Database) -> None:
+    for name in ("one", "two"):
+        await SqlWorker(database, name).register()
+    await database.execute(SILENT)
+    check = await workers(database)
+    assert (check.verdict, "died without a word: one on host" in check.detail) == ("advice", True)
+
+
+async def test_a_worker_that_hears_nothing_is_mentioned_unless_nobody_wants_to_hear(database: Database) -> None:
+    await SqlWorker(database, "deaf").register(listening=False, heartbeat_seconds=30.0)
+    check = await workers(database)
+    assert (check.verdict, "deaf to notifications" in check.detail) == ("advice", True)
+    assert (await workers(database, notify=False)).verdict == "ok"
+
+
+async def test_a_worker_over_http_has_no_listener_and_is_not_called_deaf(database: Database) -> None:
+    await SqlWorker(database, "other").register(listening=False)
+    check = await workers(database)
+    assert (check.verdict, check.detail) == ("ok", "1 alive")
+
+
+async def test_a_worker_of_another_version_is_mentioned(database: Database) -> None:
+    await SqlWorker(database, "old").register()
+    await database.execute(
+        "update leasehold.workers set version = '0.0.1', started_at = started_at - interval '1 hour'"
+    )
+    await SqlWorker(database, "new").register()
+    check = await workers(database)
+    assert (check.verdict, "old on host" in check.detail) == ("advice", True)
+
+
+async def test_workers_that_back_off_are_named_with_their_readings_and_what_to_do(database: Database) -> None:
+    for name in ("busy", "free", "full"):
+        await SqlWorker(database, name).register()
+    backing_off = "update leasehold.workers set backoff = '{}' where worker_id = '{}'"
+    await database.execute(backing_off.format("CPU 97 % of 2 CPUs (limit 90 %)", "busy"))
+    check = await workers(database)
+    assert (check.verdict, check.detail) == (
+        "advice",
+        "3 alive; backing off: busy on host: CPU 97 % of 2 CPUs (limit 90 %)",
+    )
+    assert (
+        check.advice == "CPU: see what else runs there; a worker meant to use the whole machine takes --cpu-backoff 1"
+    )
+    await database.execute(backing_off.format("memory 87 % of 2.0 GiB (limit 85 %)", "full"))
+    check = await workers(database)
+    assert check.detail.endswith("; full on host: memory 87 % of 2.0 GiB (limit 85 %)")
+    assert (check.advice or "").startswith("memory: fewer slots, or more of it. CPU: ")
+
+
+async def test_of_many_workers_that_back_off_three_are_named(database: Database) -> None:
+    for number in range(5):
+        await SqlWorker(database, f"w{number}").register()
+    await database.execute("update leasehold.workers set backoff = 'because'")
+    check = await workers(database)
+    assert check.detail.endswith("; w2 on host: because; and 2 more")
+    assert check.advice == "see the log of that worker"
+
+
+async def test_jobs_that_nobody_serves_are_a_problem_once_a_minute_is_over(database: Database) -> None:
+    await SqlWorker(database).register(kinds=["echo"])
+    for _ in range(2):
+        await database.call("enqueue_job", "parse", queue="docs")
+    assert (await check_jobs(database)).detail == "none is overdue"
+    await database.execute("update leasehold.jobs set run_at = '2020-01-01Z'")
+    check = await check_jobs(database)
+    assert check.verdict == "problem"
+    assert check.detail.startswith("nobody serves kind parse in queue docs (2 ready, the first for ")
+    assert check.detail.endswith(", since 2020-01-01 00:00:00.000 UTC)")
+    await database.call("pause_queue", "docs")
+    check = await check_jobs(database)
+    assert (check.verdict, check.detail[:42]) == ("advice", "paused, and jobs wait: kind parse in queue")
+
+
+def test_everything_that_is_wrong_with_jobs_is_told_and_long_lists_are_cut() -> None:
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    kinds = [
+        {"queue": "q", "kind": f"k{n}", "reason": "unserved", "jobs": 1000, "oldest_run_at": at, "waits_for": 61.0}
+        for n in range(5)
+    ]
+    detail = judge_jobs(7, kinds).detail
+    assert detail.startswith(
+        "7 overdue, and no worker or reaper sees to it; nobody serves kind k0 in queue q (1,000 or more ready"
+    )
+    assert detail.endswith("; and 2 more")

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from leasehold.cli.commands.sources.view import view_migration
+from leasehold.client import Client, sources_of
+from leasehold.database import Database
+from tests.support.sources.making import counted, define
+from tests.support.sources.seeds import CRAWL_JOBS, WORKER_TASKS
+from tests.support.sql_kinds import ORDER, declare
+
+
+async def test_a_source_moves_in_as_a_whole_and_twice_is_once(database: Database) -> None:
+    await database.execute(WORKER_TASKS)
+    await database.execute(
+        "insert into worker_tasks (role, dispensary_id) select 'product_resync', n from generate_series(1, 25) n;"
+        "insert into task_schedules (name, role, interval_hours) values ('hourly', 'store_discovery', 1)"
+    )
+    await define(database, "worker_tasks")
+    sources = sources_of(Client(database))
+    assert [(each.state, each.row_count) for each in await sources.plan()] == [("pending", 25), ("schedule", 1)]
+    assert await sources.seal()
+    [moved] = await sources.move_jobs(batch=10)
+    assert (moved.source_table, moved.moved) == ("public.worker_tasks", 25)
+    done = await sources.migrate()
+    assert ([each.name for each in done.schedules], done.jobs[0].moved) == (["hourly"], 0)
+    assert (await sources.migrate()).schedules == []
+    [listed] = await sources.list()
+    assert (listed.jobs, listed.schedules) == (25, 1)
+    assert await counted(database, "leasehold.jobs", "kind") == {"product_resync": 25}
+    assert await sources.open()
+
+
+async def test_rows_that_are_refused_are_told_after_the_move(database: Database) -> None:
+    await database.execute(WORKER_TASKS)
+    await database.execute(
+        "insert into worker_tasks (role, dispensary_id) values ('product_resync', 1), ('store_discovery', 2)"
+    )
+    await define(database, "worker_tasks")
+    await declare(database, {"kind": "product_resync", "args_schema": ORDER})
+    done = await sources_of(Client(database)).migrate()
+    assert [each.moved for each in done.jobs] == [1]
+    [line] = done.refused
+    assert (line.source_table, line.refused) == ("public.worker_tasks", 1)
+    assert "args do not fit product_resync" in str(line.complaint)
+    [shown, told, *_] = view_migration(done, datetime.now(UTC))
+    assert ("1 jobs moved" in str(shown), "1 refused and still there" in str(told)) == (True, True)
+
+
+async def test_the_crawl_jobs_end_and_each_shop_gets_a_job(database: Database) -> None:
+    await database.execute(WORKER_TASKS + CRAWL_JOBS)
+    await define(database, "crawl_jobs")
+    done = await sources_of(Client(database)).migrate()
+    assert [(each.moved, each.cancelled) for each in done.jobs] == [(0, 3)]
+    assert sum(each.made for each in done.refilled) == 12
+    assert await counted(database, "dispensary_crawl_jobs", "status") == {"cancelled": 3, "completed": 3, "running": 3}

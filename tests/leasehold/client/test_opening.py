@@ -1,0 +1,110 @@
+"""What `open_client` finds by itself, and what it tells who uses it in another way than with `async with`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import pytest
+import trio
+
+from leasehold import Client, open_client
+from leasehold.database.embedded import embedded_postgres
+from leasehold.database.migrations import migrate
+from leasehold.errors import ClientClosed, ClientNotOpen, DatabaseUnavailable, QueryRefused, SettingsError
+from tests.support.flavours import in_flavour
+from tests.support.folders import short_folder
+
+FLAVOURS = ["trio", "asyncio"]
+ASKS: dict[str, Callable[[Client], Awaitable[object]]] = {
+    "enqueue": lambda client: client.enqueue("echo"),
+    "get": lambda client: client.get(1),
+    "wait": lambda client: client.wait(1, timeout=5),
+    "queues": lambda client: client.queues.list(),
+    "transaction": lambda client: client.transaction().__aenter__(),
+}
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """The current folder, empty, with nothing configured."""
+    for name in ("LEASEHOLD_DATABASE_URL", "DATABASE_URL", "LEASEHOLD_DATA_FOLDER", "PGHOST", "PGPORT", "PGDATABASE"):
+        monkeypatch.delenv(name, raising=False)
+    with short_folder() as made:
+        monkeypatch.chdir(made)
+        yield made
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+def test_a_client_that_is_used_after_its_block_says_that_it_is_closed(
+    flavour: str, ask: Callable[[Client], Awaitable[object]], database_url: str
+) -> None:
+    async def use() -> None:
+        async with open_client(database_url) as client:
+            await client.enqueue("echo")
+        with pytest.raises(ClientClosed, match="its `async with` block has ended") as refused:
+            await ask(client)
+        assert not isinstance(refused.value, DatabaseUnavailable)
+
+    in_flavour(flavour, use)
+
+
+def test_a_client_without_async_with_says_how_to_open_one() -> None:
+    opening = cast("Any", open_client("postgresql://nobody@127.0.0.1:1/none"))
+    with pytest.raises(
+        ClientNotOpen, match=r"write `async with open_client\(…\) as client:` and call client.enqueue inside"
+    ):
+        opening.enqueue("echo")
+    with pytest.raises(AttributeError, match="no attribute 'enqeue'"):
+        opening.enqeue("echo")
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_awaiting_open_client_says_how_to_open_one(flavour: str) -> None:
+    async def use() -> None:
+        with pytest.raises(ClientNotOpen, match="is not awaited"):
+            await cast("Any", open_client("postgresql://nobody@127.0.0.1:1/none"))
+
+    in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_where_there_is_no_database_it_says_how_to_get_one_and_makes_none(flavour: str, folder: Path) -> None:
+    async def use() -> None:
+        advice = "start one with `leasehold up`, or name yours: open_client"
+        with pytest.raises(SettingsError, match=f"there is no embedded one in {folder}/.leasehold/postgres; {advice}"):
+            async with open_client():
+                pass
+
+    in_flavour(flavour, use)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_without_a_dsn_it_finds_the_embedded_database_running_or_not(flavour: str, folder: Path) -> None:
+    async def use() -> None:
+        async with open_client() as client:
+            assert (await client.get(await client.enqueue("echo"))).kind == "echo"
+
+    with embedded_postgres(sync=False) as server:
+        trio.run(migrate, server.dsn)
+        in_flavour(flavour, use)
+        assert server.is_running()
+    assert not server.is_running()
+    in_flavour(flavour, use)
+    assert not server.is_running()
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_database_that_does_not_exist_is_told_with_advice(flavour: str, database_url: str) -> None:
+    elsewhere = urlsplit(database_url)._replace(path="/nowhere").geturl()
+
+    async def use() -> None:
+        async with open_client(elsewhere) as client:
+            with pytest.raises(QueryRefused, match="does not exist; make it with `createdb`, or name another database"):
+                await client.get(1)
+
+    in_flavour(flavour, use)

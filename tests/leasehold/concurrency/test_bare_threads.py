@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from leasehold.concurrency.bare_threads import start_bare
+
+
+def _waited(_event: threading.Event, _timeout: float | None = None) -> bool:
+    pytest.fail("it waited")
+
+
+def test_who_starts_a_bare_thread_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that dies before it says that it runs: `Thread.start` would wait for that word for ever."""
+    died = threading.Event()
+    monkeypatch.setattr(threading.Event, "wait", _waited)
+    start_bare(died.set)
+    monkeypatch.undo()
+    assert died.wait(60)
+
+
+def test_a_bare_thread_keeps_no_process_alive() -> None:
+    seen: list[bool] = []
+    told = threading.Event()
+
+    def look() -> None:
+        seen.append(threading.current_thread().daemon)
+        told.set()
+
+    start_bare(look)
+    assert told.wait(60)
+    assert seen == [True]

@@ -1,0 +1,123 @@
+"""`manage.py leasehold`: our command line with the settings of a project."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from tests.support.processes import clean_environment
+from tests.support.waiting import PATIENCE
+
+pytest.importorskip("django")
+
+SETTINGS = "tests.leasehold.django.project.settings"
+MAKE = """
+import sys
+import django
+django.setup()
+from tests.leasehold.django.project.shop import tasks
+from django.db import transaction
+with transaction.atomic():
+    print(tasks.add.enqueue(40, b=2).id, tasks.count_groups.enqueue().id, tasks.add.using(queue_name="slow").enqueue(1).id)
+"""
+
+
+def environment(dsn: str, **more: str) -> dict[str, str]:
+    return clean_environment({"SHOP_DSN": dsn, "DJANGO_SETTINGS_MODULE": SETTINGS, **more})
+
+
+def manage(dsn: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "django", *words]
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=PATIENCE * 4, env=environment(dsn, **more)
+    )
+
+
+@contextmanager
+def worker(dsn: str) -> Generator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "django", "leasehold", "run", "worker", "scheduler"]
+    process = subprocess.Popen(command, env=environment(dsn), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        assert process.wait(PATIENCE * 4) == 0
+
+
+def test_a_database_without_our_schema_is_noticed_and_migrated(empty_database_url: str) -> None:
+    said = manage(empty_database_url, "check", "--database", "default")
+    assert "leasehold.W004" in said.stderr
+    assert "run: manage.py leasehold migrate" in said.stderr
+    assert manage(empty_database_url, "check").stderr == ""
+    migrated = manage(empty_database_url, "leasehold", "migrate")
+    assert migrated.returncode == 0, migrated.stderr
+    said = manage(empty_database_url, "check", "--database", "default")
+    assert (said.returncode, said.stderr) == (0, "")
+
+
+def test_a_task_that_finds_no_schema_says_what_to_run(empty_database_url: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MAKE], check=False, capture_output=True, text=True, env=environment(empty_database_url)
+    )
+    assert "SchemaMismatch" in done.stderr
+    assert "leasehold migrate" in done.stderr
+
+
+def test_django_makes_no_migration_for_it(fresh_database_url: str) -> None:
+    said = manage(fresh_database_url, "makemigrations", "--check", "--dry-run")
+    assert (said.returncode, said.stdout) == (0, "No changes detected\n"), said.stderr
+
+
+def test_a_worker_of_manage_py_runs_what_the_project_enqueues(fresh_database_url: str) -> None:
+    assert manage(fresh_database_url, "migrate").returncode == 0
+    with worker(fresh_database_url):
+        made = subprocess.run(
+            [sys.executable, "-c", MAKE],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=environment(fresh_database_url),
+        )
+        ids = [int(each) for each in made.stdout.split()]
+        outputs = [_output(fresh_database_url, job_id) for job_id in ids]
+    assert outputs == [42, 0, 2]
+
+
+def _output(dsn: str, job_id: int) -> object:
+    with psycopg.connect(dsn, autocommit=True) as eye, psycopg.connect(dsn, autocommit=True) as ear:
+        ear.execute("listen leasehold")
+        for _ in range(int(PATIENCE * 4)):
+            row = eye.execute("select state, output, error from leasehold.all_jobs where id = %s", [job_id]).fetchone()
+            assert row is not None
+            if row[0] in ("completed", "failed"):
+                assert row[0] == "completed", row[2]
+                return row[1]
+            list(ear.notifies(timeout=1, stop_after=1))
+    raise AssertionError(f"job {job_id} has not ended")
+
+
+def test_settings_of_the_project_are_those_of_the_command_line_unless_the_environment_says_otherwise(
+    fresh_database_url: str,
+) -> None:
+    def effective(*words: str, **more: str) -> dict[str, str]:
+        said = manage(fresh_database_url, "leasehold", *words, "config", "show", **more)
+        assert said.returncode == 0, said.stderr
+        return {each["name"]: each["value"] for each in json.loads(said.stdout)}
+
+    found = effective()
+    assert found["app"] == "leasehold.django.worker.app:app"
+    assert (found["slots"], found["queues"]) == ("2", "(all)")  # the backend `other` takes any queue
+    assert effective(LEASEHOLD_SLOTS="9")["slots"] == "9"
+    assert effective("--backend", "other")["slots"] == "-"
+
+
+def test_an_unknown_backend_is_refused(fresh_database_url: str) -> None:
+    said = manage(fresh_database_url, "leasehold", "--backend=nobody", "status")
+    assert said.returncode != 0
+    assert "TASKS['nobody'] is no leasehold backend; there are: default, other" in said.stderr

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from leasehold.database.signatures import CURRENT, parse
+from leasehold.drivers.statements import JSON_PLACES, STYLES, Style, call_text, parameters
+from leasehold.sql import read_text
+
+PLACES: dict[Style, str] = {
+    "numeric_dollar": "$1, $2",
+    "format": "%s, %s",
+    "pyformat": "%(p1)s, %(p2)s",
+    "named": ":p1, :p2",
+    "numeric": ":1, :2",
+    "qmark": "?, ?",
+}
+
+
+@pytest.mark.parametrize("style", get_args(Style))
+def test_each_style_has_its_places_for_values(style: Style) -> None:
+    assert call_text("cancel_job", 2, style=style) == f"select * from leasehold.cancel_job({PLACES[style]})"
+
+
+def test_the_values_are_a_dict_where_places_have_names() -> None:
+    made = {style: parameters(["a", True], style) for style in get_args(Style)}
+    named = {"p1": "a", "p2": True}
+    assert made == {style: named if style in ("pyformat", "named") else ("a", True) for style in STYLES}
+
+
+def test_json_goes_as_text_on_connections_of_callers_and_as_it_is_on_ours() -> None:
+    assert call_text("enqueue_jobs", 1, style="format") == (
+        "select * from leasehold.enqueue_jobs(cast(cast(%s as text) as jsonb))"
+    )
+    assert call_text("enqueue_jobs", 1) == "select * from leasehold.enqueue_jobs($1)"
+
+
+@pytest.mark.parametrize("function", JSON_PLACES)
+def test_what_is_json_is_what_the_function_says(function: str) -> None:
+    [signature] = [each for each in parse(read_text(CURRENT)) if each.function == function]
+    found = tuple(n for n, each in enumerate(signature.parameters, 1) if each.type == "jsonb")
+    assert JSON_PLACES[function] == found
+
+
+@pytest.mark.parametrize("function", ["lock_job", "delete_job"])
+def test_the_other_functions_for_connections_of_callers_take_no_json(function: str) -> None:
+    [signature] = [each for each in parse(read_text(CURRENT)) if each.function == function]
+    assert "jsonb" not in {each.type for each in signature.parameters}

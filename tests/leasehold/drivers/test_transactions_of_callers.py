@@ -1,0 +1,86 @@
+"""Jobs in transactions of callers, on every kind of connection that leasehold takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from itertools import count
+
+import psycopg
+import pytest
+
+from benchmarks.connections import EXPECTED, Undone, look, rolled_back
+from benchmarks.counting import counting
+from benchmarks.owned import CONNECTIONS, TABLE, Owned
+from benchmarks.server import connected
+from leasehold import NewJob
+from leasehold.database import open_asyncio_database
+from tests.support.flavours import in_flavour
+from tests.support.sql_worker import SqlWorker
+
+Heard = Callable[[], list[str]]
+
+
+@pytest.mark.parametrize("name", CONNECTIONS)
+def test_a_job_exists_if_and_only_if_the_transaction_commits_and_costs_one_statement(
+    fresh_database_url: str, name: str
+) -> None:
+    async def main() -> None:
+        async with connected(fresh_database_url) as eye:
+            await eye.execute(TABLE)
+            with counting(fresh_database_url) as counted:
+                left, statements = await look(name, counted, eye)
+        assert left == EXPECTED
+        assert statements == 1
+
+    in_flavour("asyncio", main)
+
+
+@pytest.mark.parametrize("name", CONNECTIONS)
+def test_workers_are_woken_by_the_commit_and_by_nothing_before(fresh_database_url: str, name: str) -> None:
+    async def main() -> None:
+        async with connected(fresh_database_url) as eye:
+            await eye.execute(TABLE)
+        async with open_asyncio_database(fresh_database_url) as database:
+            worker = SqlWorker(database)
+            await worker.register(queues=["nobody"])
+            assert await worker.claim() == []
+            async with CONNECTIONS[name](fresh_database_url) as owned:
+                with listening(fresh_database_url) as heard:
+                    await rolled_back(owned)
+                    async with owned.transaction():
+                        with suppress(Undone):
+                            await undone_in_a_savepoint(owned)
+                    assert heard() == []
+                    async with owned.transaction():
+                        await owned.enqueue(NewJob(kind="kept", queue="nobody"))
+                        assert heard() == []
+                    assert heard() == ["wake:nobody"]
+
+    in_flavour("asyncio", main)
+
+
+async def undone_in_a_savepoint(owned: Owned) -> None:
+    async with owned.savepoint():
+        await owned.enqueue(NewJob(kind="kept", queue="nobody"))
+        raise Undone
+
+
+@contextmanager
+def listening(dsn: str) -> Generator[Heard]:
+    """`heard()`: the notices since it was last called; one of our own marks the end, for they come in the order of the commits."""
+    marks = count(1)
+    with psycopg.connect(dsn, autocommit=True) as ear, psycopg.connect(dsn, autocommit=True) as mouth:
+        ear.execute("listen leasehold")
+
+        def heard() -> list[str]:
+            mark = f"mark {next(marks)}"
+            mouth.execute("select pg_notify('leasehold', %s)", (mark,))
+            found: list[str] = []
+            for notice in ear.notifies():
+                if notice.payload == mark:
+                    break
+                found.append(notice.payload)
+            return found
+
+        yield heard

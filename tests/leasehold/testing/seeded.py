@@ -1,0 +1,191 @@
+"""Ten handlers that move money wrongly when their process dies at a bad moment, and ten that do not.
+
+Each pays one account from another; the books balance if one payment left exactly one trace in each of the tables.
+"""
+
+from __future__ import annotations
+
+import os
+
+import psycopg
+
+from leasehold import App, Job
+
+app = App()
+SCHEMA = (
+    "create table balances (account text primary key, amount integer not null)",
+    "insert into balances values ('ada', 100), ('bob', 0)",
+    "create table payments (job_id bigint, amount integer)",
+    "create table paid (job_id bigint primary key)",
+)
+MOVE = "update balances set amount = amount - 10 where account = 'ada'"
+RECEIVE = "update balances set amount = amount + 10 where account = 'bob'"
+PAYMENT = "insert into payments values ($1, 10)"
+
+
+def own() -> psycopg.Connection:
+    """A connection of the handler's own, each statement of which is a commit."""
+    return psycopg.connect(os.environ["BOOKS_URL"], autocommit=True)
+
+
+def pay(connection: psycopg.Connection, job: Job) -> None:
+    connection.execute("insert into payments values (%s, 10)", (job.id,))
+
+
+@app.kind
+def bad_two_commits(job: Job) -> None:
+    with own() as connection:
+        connection.execute(MOVE)
+        connection.execute(RECEIVE)
+
+
+@app.kind
+def bad_pays_again(job: Job) -> None:
+    with own() as connection:
+        pay(connection, job)
+
+
+@app.kind
+def bad_marks_after(job: Job) -> None:
+    with own() as connection:
+        if connection.execute("select from paid where job_id = %s", (job.id,)).fetchone():
+            return
+        pay(connection, job)
+        connection.execute("insert into paid values (%s)", (job.id,))
+
+
+@app.kind
+def bad_marks_before(job: Job) -> None:
+    with own() as connection:
+        first = "insert into paid values (%s) on conflict do nothing returning 1"
+        if connection.execute(first, (job.id,)).fetchone() is None:
+            return
+        pay(connection, job)
+
+
+@app.kind
+async def bad_prepares_and_completes(job: Job) -> None:
+    async with job.prepare() as tx:
+        await tx.execute(PAYMENT, job.id)
+    async with job.complete() as tx:
+        await tx.execute(MOVE)
+
+
+@app.kind(runs="asyncio")
+async def bad_under_asyncio(job: Job) -> None:
+    async with job.prepare() as tx:
+        await tx.execute(PAYMENT, job.id)
+    print("paid")
+
+
+@app.kind
+def bad_in_a_helper(job: Job) -> None:
+    charge(job)
+
+
+def charge(job: Job) -> None:
+    with own() as connection:
+        pay(connection, job)
+
+
+@app.kind
+def bad_loop(job: Job) -> None:
+    with own() as connection:
+        for _ in range(2):
+            connection.execute("update balances set amount = amount - 5 where account = 'ada'")
+            connection.execute("update balances set amount = amount + 5 where account = 'bob'")
+
+
+@app.kind
+async def bad_beside_the_completion(job: Job) -> None:
+    async with job.complete() as tx:
+        await tx.execute(MOVE)
+        await tx.execute(RECEIVE)
+        with own() as connection:
+            pay(connection, job)
+
+
+@app.kind
+def bad_finally(job: Job) -> None:
+    connection = own()
+    try:
+        connection.execute(MOVE)
+    finally:
+        connection.execute(RECEIVE)
+        connection.close()
+
+
+@app.kind
+async def good_complete(job: Job) -> None:
+    async with job.complete() as tx:
+        await tx.execute(MOVE)
+        await tx.execute(RECEIVE)
+        await tx.execute(PAYMENT, job.id)
+
+
+@app.kind(runs="asyncio")
+async def good_complete_under_asyncio(job: Job) -> None:
+    async with job.complete() as tx:
+        await tx.execute(MOVE)
+        await tx.execute(RECEIVE)
+
+
+@app.kind
+def good_complete_in_a_thread(job: Job) -> None:
+    with job.complete() as tx:
+        tx.execute(MOVE)
+        tx.execute(RECEIVE)
+
+
+@app.kind(mode="atomic")
+async def good_atomic(job: Job) -> None:
+    await job.transaction.execute(MOVE)
+    await job.transaction.execute(RECEIVE)
+
+
+@app.kind
+def good_one_statement(job: Job) -> None:
+    with own() as connection:
+        connection.execute(
+            "with first as (insert into paid values (%s) on conflict do nothing returning job_id) "
+            "insert into payments select job_id, 10 from first",
+            (job.id,),
+        )
+
+
+@app.kind
+def good_one_commit(job: Job) -> None:
+    with own() as connection, connection.transaction():
+        first = "insert into paid values (%s) on conflict do nothing returning 1"
+        if connection.execute(first, (job.id,)).fetchone() is not None:
+            connection.execute(MOVE)
+            connection.execute(RECEIVE)
+
+
+@app.kind
+def good_asks_first(job: Job) -> None:
+    with own() as connection, connection.transaction():
+        connection.execute("lock table payments")
+        if connection.execute("select from payments where job_id = %s", (job.id,)).fetchone() is None:
+            pay(connection, job)
+
+
+@app.kind
+def good_reads_only(job: Job) -> int:
+    with own() as connection:
+        return len(connection.execute("select * from balances").fetchall())
+
+
+@app.kind
+def good_sets(job: Job) -> None:
+    with own() as connection:
+        connection.execute("update balances set amount = 90 where account = 'ada'")
+        connection.execute("update balances set amount = 10 where account = 'bob'")
+
+
+@app.kind
+async def good_prepares_idempotently(job: Job) -> None:
+    async with job.prepare() as tx:
+        await tx.execute("insert into paid values ($1) on conflict do nothing", job.id)
+    async with job.complete() as tx:
+        await tx.execute(PAYMENT, job.id)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from leasehold.database import Database
+from tests.support.epochs import begin_epoch, fail_over
+from tests.support.sql_jobs import enqueue
+from tests.support.sql_worker import SqlWorker
+
+EVERY = timedelta(minutes=1)
+VITALS = json.dumps({"active_jobs": 2, "state": "paused", "listening": True, "slots": 4, "memory": 0.5, "rss": 77})
+
+
+async def test_it_tells_when_to_claim_and_whose_turn_it_is_to_reap(database: Database) -> None:
+    [row] = await database.call("look_for_work", None, EVERY)
+    assert (row["next_claim_in"], row["is_reap_turn"], row["has_expired"]) == (None, True, False)
+    assert (row["epoch"], row["position"], row["is_known"], row["are_told"]) == (None, None, None, None)
+    await enqueue(database)
+    [row] = await database.call("look_for_work", [], EVERY)
+    assert (row["next_claim_in"], row["is_reap_turn"], row["has_expired"]) == (0.0, False, None)
+
+
+async def test_whose_turn_it_is_learns_of_leases_that_have_run_out(database: Database) -> None:
+    await enqueue(database)
+    await SqlWorker(database).claim(1)
+    [row] = await database.call("look_for_work", None, timedelta())
+    assert (row["is_reap_turn"], row["has_expired"]) == (True, False)
+    await database.execute("update leasehold.jobs set claimed_at = now() - interval '61 s', lease_expires_at = now()")
+    [row] = await database.call("look_for_work", None, timedelta())
+    assert (row["is_reap_turn"], row["has_expired"]) == (True, True)
+
+
+async def test_a_heartbeat_rides_along_and_learns_that_there_are_commands(database: Database) -> None:
+    worker = SqlWorker(database)
+    await worker.register()
+    [row] = await database.call("look_for_work", None, EVERY, incarnation=worker.incarnation, vitals=VITALS)
+    assert (row["is_known"], row["are_told"], row["is_reap_turn"]) == (True, False, True)
+    [shown] = await database.fetch("select active_jobs, state, slots, memory, cpu, rss from leasehold.workers")
+    assert tuple(shown) == (2, "paused", 4, 0.5, None, 77)
+    await database.call("command_worker", "w1", "pause")
+    [row] = await database.call("look_for_work", None, EVERY, incarnation=worker.incarnation, vitals=VITALS)
+    assert (row["is_known"], row["are_told"]) == (True, True)
+
+
+async def test_a_worker_without_a_row_is_told_so(database: Database) -> None:
+    [row] = await database.call(
+        "look_for_work", None, EVERY, incarnation=SqlWorker(database).incarnation, vitals=VITALS
+    )
+    assert (row["is_known"], row["are_told"]) == (False, False)
+
+
+async def test_in_another_epoch_it_takes_no_turn_and_sends_no_heartbeat(database: Database) -> None:
+    worker = SqlWorker(database)
+    await worker.register()
+    known = await begin_epoch(database)
+    [row] = await database.call("look_for_work", None, EVERY, known, None)
+    assert (row["epoch"], row["is_reap_turn"]) == (known, True)
+    await fail_over(database)
+    await database.execute("delete from leasehold.reap_turns")
+    [row] = await database.call("look_for_work", None, EVERY, known, None, worker.incarnation, VITALS)
+    assert row["epoch"] != known
+    assert (row["is_reap_turn"], row["is_known"]) == (None, None)
+    [shown] = await database.fetch("select state from leasehold.workers")
+    assert shown["state"] == "ready"
+    assert await database.call_value("take_reap_turn", EVERY) is True

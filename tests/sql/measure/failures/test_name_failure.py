@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from leasehold.database import Database
+
+BOOM = {"type": "ValueError", "message": "boom", "place": "shop/jobs.py:42 in charge"}
+
+
+async def name(database: Database, kind: str | None, error: object) -> str:
+    found = await database.call_value("name_failure", kind, json.dumps(error))
+    assert isinstance(found, str)
+    assert len(found) == 16
+    return found
+
+
+@pytest.mark.parametrize("other", [{"message": "bang"}, {"place": "shop/jobs.py:57 in charge"}, {"traceback": "…"}])
+async def test_neither_the_message_nor_the_line_counts(database: Database, other: dict[str, str]) -> None:
+    assert await name(database, "pay", BOOM) == await name(database, "pay", BOOM | other)
+
+
+@pytest.mark.parametrize("other", [{"type": "KeyError"}, {"place": "shop/jobs.py:42 in refund"}])
+async def test_the_type_and_the_function_count(database: Database, other: dict[str, str]) -> None:
+    assert await name(database, "pay", BOOM) != await name(database, "pay", BOOM | other)
+
+
+async def test_the_kind_counts(database: Database) -> None:
+    assert len({await name(database, kind, BOOM) for kind in ("pay", "mail", None)}) == 3
+
+
+@pytest.mark.parametrize("error", ["plain text", 7, [1], None, {}])
+async def test_whatever_the_error_holds_it_has_a_fingerprint(database: Database, error: object) -> None:
+    assert await name(database, "pay", error) == await name(database, "pay", {})

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from leasehold.database import Database, open_database
+from leasehold.errors import WrongState
+from tests.support.sources.seeds import CLAIM
+
+
+async def test_a_sealed_source_gives_its_workers_nothing_until_it_is_opened(tasks: Database) -> None:
+    await tasks.execute(
+        "insert into worker_tasks (role, status) values ('store_discovery', 'pending'), ('store_discovery', 'running')"
+    )
+    assert await tasks.call_value("seal_source") is True
+    assert await tasks.call_value("seal_source") is False
+    assert await tasks.fetch(CLAIM, "old") == []
+    await tasks.execute("update worker_tasks set status = 'completed' where status = 'running'")
+    assert await tasks.call_value("seal_source", None, False) is True
+    assert [row["id"] for row in await tasks.fetch(CLAIM, "old")] == [1]
+
+
+async def test_sealing_gives_up_on_a_transaction_that_does_not_end(tasks: Database, database_url: str) -> None:
+    await tasks.execute("insert into worker_tasks (role) values ('store_discovery')")
+    async with open_database(database_url) as other, other.transaction() as transaction:
+        await transaction.fetch(CLAIM, "old")
+        with pytest.raises(WrongState, match=r"a transaction on public\.worker_tasks does not end"):
+            await tasks.call("seal_source")
+    assert await tasks.call_value("seal_source") is True
