@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 3
+PROCESS_JOBS ?= 2
 INTERRUPTS ?= 200
 
 BIN := $(VENV)/bin
@@ -21,7 +22,7 @@ BORDER_TESTS := tests/notify tests/actors/running tests/actors/leases tests/leas
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples crawl screenshots test check docs format generate bench bench-peers faults interrupts acceptance test-matrix dist clean
+.PHONY: help setup demo examples crawl screenshots test test-inside test-border check docs format generate bench bench-peers faults interrupts acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,9 +41,16 @@ crawl: $(INSTALLED) ## crawl 50 shops three times, kill two workers, count every
 screenshots: $(INSTALLED) ## look at each page of the dashboard while the shops are crawled; pictures in build/screenshots
 	@$(BIN)/python -m tools.screenshots
 
-test: $(INSTALLED) $(BROWSER_TOOLS) ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
-	LEASEHOLD_ASYNCIO_BORDER=stepped $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(BORDER_TESTS)
+test: test-inside test-border acceptance ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
+
+test-inside: $(INSTALLED) $(BROWSER_TOOLS) # those in one process, on a real Postgres: what fails here is wrong
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not acceptance"
+
+test-border: $(INSTALLED)
+	LEASEHOLD_ASYNCIO_BORDER=stepped $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not acceptance" $(BORDER_TESTS)
+
+acceptance: $(INSTALLED) $(BROWSER_TOOLS) ## only the tests that start and kill processes, servers and browsers; each may be tried three times
+	$(BIN)/python -m pytest -q -n $(PROCESS_JOBS) --dist worksteal --reruns 2 -rR -m acceptance
 
 check: $(INSTALLED) $(BROWSER_TOOLS) ## style, types and who may import whom
 	$(BIN)/ruff check .
@@ -81,9 +89,6 @@ bench-peers: $(INSTALLED) ## measure it beside other job queues, which it instal
 
 faults: $(INSTALLED) ## a fleet under faults, and a checker of its history (SEED=… repeats, LONG=1 takes half an hour)
 	$(BIN)/python -m faults run $(if $(SEED),--seed $(SEED)) $(if $(LONG),--long)
-
-acceptance: $(INSTALLED) ## only the tests that kill processes and Postgres
-	$(BIN)/python -m pytest -q -m acceptance
 
 interrupts: $(INSTALLED) ## Ctrl-C and SIGTERM at random moments of each command (INTERRUPTS=200 moments)
 	LEASEHOLD_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q -s tests/faults/test_interrupts.py

@@ -2,12 +2,14 @@
 
 LEASEHOLD_TEST_POSTGRES chooses the server: embedded18 (default), embedded16, system15 or a connection string. Such a
 server is fast and would not survive a crash of the machine; tests that crash Postgres ask for `durable_server`.
+LEASEHOLD_TEST_PATIENCE stretches every wait and every limit of a test, for slow and busy machines: 3 is three times.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Callable, Generator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -16,30 +18,86 @@ import trio
 from leasehold.database import Database, open_database
 from leasehold.database.migrations import migrate
 from tests.support.folders import short_folder
+from tests.support.hanging import end_after
 from tests.support.processes import StartProcess, processes
 from tests.support.reused import ReusedDatabase, reused_database
 from tests.support.servers import GivenServer, OwnServer, Server, new_database, own_server, psql_on
+from tests.support.waiting import STRETCH
 
 hypothesis.settings.register_profile("leasehold", deadline=None)
 hypothesis.settings.load_profile("leasehold")
 
 Psql = Callable[[str, str], str]
 
-# A file is run by one process. Those that take longest come first, so that no process has one left when others are done.
-LONG = (
-    "faults/",
-    "benchmarks/",
-    "examples/",
-    "test_demo.py",
-    "test_wheel.py",
-    "test_fuzzing.py",
-    "plans.py",
-    "races.py",
+# A test of the acceptance kind uses one of these fixtures, lies in one of these places, or carries the mark itself.
+OTHERS = frozenset({"start_process", "durable_server", "browser"})
+PLACES = (
+    "tests/actors/processes/test_processes.py",
+    "tests/benchmarks/test_quick.py",
+    "tests/examples/test_commands.py",
+    "tests/examples/test_shop_crawl.py",
+    "tests/faults/bugs/test_code.py",
+    "tests/faults/soak/test_scenes.py",
+    "tests/faults/test_",
+    "tests/gateway/test_fuzzing.py",
+    "tests/house/pages/",
+    "tests/house/test_framework_recipes.py",
+    "tests/house/test_tutorial.py",
+    "tests/house/test_wheel.py",
+    "tests/leasehold/cli/runtime/test_interruption.py",
+    "tests/leasehold/cli/runtime/test_parent.py",
+    "tests/leasehold/cli/top/test_top.py",
+    "tests/leasehold/cli/up/test_health_watch.py",
+    "tests/leasehold/cli/up/test_postgres_keeper.py",
+    "tests/leasehold/cli/up/test_processes.py",
+    "tests/leasehold/cli/up/test_reload.py",
+    "tests/leasehold/cli/up/test_several.py",
+    "tests/leasehold/cli/up/test_up.py",
+    "tests/leasehold/database/embedded/",
+    "tests/leasehold/database/poolers/test_pooler.py",
+    "tests/leasehold/demo/test_demo.py",
+    "tests/leasehold/demo/test_make.py",
+    "tests/leasehold/demo/test_stage.py",
+    "tests/leasehold/django/test_cases.py",
+    "tests/leasehold/django/test_management.py",
+    "tests/leasehold/egress/test_web.py",
+    "tests/leasehold/testing/test_crashes.py",
+    "tests/leasehold/testing/test_plugin.py",
 )
+ACCEPTANCE_SECONDS = 300
+
+# Those that take longest come first, so that no process has one left when others are done.
+LONG = ("test_live_upgrades", "test_interrupts", "test_demo", "test_wheel", "test_fuzzing", "plans.py", "races.py")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by the marks
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if OTHERS.intersection(getattr(item, "fixturenames", ())) or item.nodeid.startswith(PLACES):
+            item.add_marker(pytest.mark.acceptance)
+        is_acceptance = item.get_closest_marker("acceptance") is not None
+        seconds = ACCEPTANCE_SECONDS if is_acceptance else float(config.getini("timeout"))
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(seconds * STRETCH))
     items.sort(key=lambda item: not any(each in item.nodeid for each in LONG))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool:
+    """In place of the one of pytest-timeout, which calls `cancel_timeout` when the test has ended."""
+    item.cancel_timeout = end_after(item, settings.timeout)  # pyright: ignore[reportAttributeAccessIssue]  its protocol
+    return True
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What needed a second try passed by luck: a defect to mend, and nobody should have to look for it."""
+    again: dict[str, str] = {}
+    for report in terminalreporter.getreports("rerun"):
+        crash = getattr(report.longrepr, "reprcrash", None)
+        said = crash.message if crash is not None else str(report.longrepr)
+        again.setdefault(report.nodeid, next(iter(said.strip().splitlines()), ""))
+    for nodeid, first in again.items():
+        terminalreporter.write_line(f"needed a second try: {nodeid}: {first[:200]}", yellow=True)
 
 
 @pytest.fixture(scope="session")

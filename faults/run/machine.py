@@ -13,6 +13,7 @@ import msgspec
 import psycopg
 import trio
 
+from faults.checker.hygiene import LONGEST_IDLE
 from faults.fleet.fleet import Fleet, Place, Shape, open_fleet
 from faults.fleet.member import Member
 from faults.fleet.proxy import Proxy, Weather
@@ -30,7 +31,9 @@ from faults.schedule.planning import Planned, plan
 from leasehold.database import open_database
 from leasehold.database.migrations import migrate
 
-READY_WITHIN = 60.0
+READY_WITHIN = 180.0
+TIDY_WITHIN = 30.0
+GONE_WITHIN = 60.0
 LEFT = """
 select count(*) from leasehold.jobs j where j.state <> 'blocked'
     or not exists (select from leasehold.job_blockers b where b.job_id = j.id and b.closed_at is null)
@@ -43,7 +46,10 @@ select application_name, coalesce(state, ''), case when starts_with(state, 'idle
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What to run. Times in seconds; `jobs` ends the load as well, if it comes first. `faults`: of these kinds, None for all."""
+    """What to run. Times in seconds; `jobs` ends the load as well, if it comes first. `faults`: of these kinds, None for all.
+
+    `drain` is the longest time after the faults in which no job ends; a fleet that goes on, however slowly, is waited for.
+    """
 
     seed: int
     command: str
@@ -176,27 +182,40 @@ class Run:
         return [stage.client_proxy, *(member.proxy for member in stage.fleet.members)]
 
     async def _drain(self) -> None:
-        """Until every job has ended that can, or the patience has."""
-        with trio.move_on_after(self._wish.drain):
+        """Until every job has ended that can, or none has ended for so long that none will."""
+        fewest = None
+        with trio.move_on_after(self._wish.drain) as patience:
             while True:
                 with suppress(psycopg.Error):
                     [(left,)] = await blocking(lambda: self._server.query(LEFT))
                     if left == 0:
                         return
+                    if fewest is None or left < fewest:
+                        fewest, patience.deadline = left, trio.current_time() + self._wish.drain
                 await trio.sleep(0.2)
 
     async def _part(self, fleet: Fleet) -> list[Entry]:
         """How the sessions and the processes look at the end; then they are asked to go."""
-        await trio.sleep(1.5)  # connections that broke are noticed by then
-        sessions: list[Entry] = [Session(*row) for row in await blocking(lambda: self._server.query(SESSIONS))]
+        sessions = await self._tidy_sessions()
         pids = {member.name: member.pid for member in fleet.members}
         for member in fleet.members:
             member.retire()
             member.signal(SIGTERM)
-        with trio.move_on_after(20):
+        with trio.move_on_after(GONE_WITHIN):
             while any(member.is_alive for member in fleet.members):
                 await trio.sleep(0.1)
         return [*sessions, *(health(member, pids[member.name]) for member in fleet.members)]
+
+    async def _tidy_sessions(self) -> list[Session]:
+        """All sessions once none idles in a transaction, or those of the last look: a slow machine tidies up late."""
+        sessions: list[Session] = []
+        with trio.move_on_after(TIDY_WITHIN):
+            while True:
+                await trio.sleep(1.5)  # connections that broke are noticed by then
+                sessions = [Session(*row) for row in await blocking(lambda: self._server.query(SESSIONS))]
+                if all(session.idle_in_transaction <= LONGEST_IDLE for session in sessions):
+                    break
+        return sessions
 
     async def _until_ready(self, workers: int) -> None:
         """Until all workers have looked for work."""

@@ -22,6 +22,7 @@ from benchmarks.server import Server as MeasuredServer
 from benchmarks.wrk import find_wrk
 from tests.support.processes import clean_environment
 from tests.support.servers import Server
+from tests.support.waiting import PATIENCE
 
 EXPECTED = {
     "drain": ("one worker", "two workers", "one worker: commits", "one worker: WAL", "one worker: CPU of Python"),
@@ -101,6 +102,7 @@ def test_the_command_writes_the_table_to_stdout_and_json_to_the_file(postgres_se
         env=clean_environment({"DATABASE_URL": postgres_server.dsn()}),
         capture_output=True,
         text=True,
+        timeout=PATIENCE,
     )
     assert "client.enqueue_many" in done.stdout
     assert "enqueue …" in done.stderr

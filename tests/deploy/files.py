@@ -15,6 +15,8 @@ import msgspec
 import pytest
 import yaml
 
+from tests.support.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
@@ -53,7 +55,7 @@ def rendered(folder: str) -> list[Manifest]:
             "kustomize comes with kubectl, which is not here and not among Debian's packages in a version of use"
         )
     done = subprocess.run(
-        [kubectl, "kustomize", str(KUBERNETES / folder)], check=False, capture_output=True, text=True, timeout=60
+        [kubectl, "kustomize", str(KUBERNETES / folder)], check=False, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return [each for each in yaml.safe_load_all(done.stdout) if each]

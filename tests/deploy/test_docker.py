@@ -10,12 +10,13 @@ import pytest
 
 from leasehold.actors.shared.ending import FORCE_SECONDS
 from tests.deploy.files import COMPOSE, DEPLOY, ROOT, documents
+from tests.support.waiting import PATIENCE
 
 DOCKERFILES = sorted(DEPLOY.rglob("Dockerfile"))
 
 
 def run(*command: str) -> str:
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

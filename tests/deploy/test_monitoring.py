@@ -11,6 +11,7 @@ import pytest
 
 from leasehold.observability.metrics import BY_NAME
 from tests.deploy.files import DEPLOY, documents
+from tests.support.waiting import PATIENCE
 from tools.grafana_board import BOARD, PANELS, text
 
 FOLDER = DEPLOY / "monitoring"
@@ -44,7 +45,9 @@ def test_prometheus_accepts_the_alerts_and_they_come_when_they_should(words: tup
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not here; Debian's package `prometheus` has it, and .ci/run installs it")
-    done = subprocess.run([promtool, *words], check=False, cwd=FOLDER, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [promtool, *words], check=False, cwd=FOLDER, capture_output=True, text=True, timeout=PATIENCE * 2
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

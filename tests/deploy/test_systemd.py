@@ -12,6 +12,7 @@ from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.settings import Settings
 from tests.deploy.files import DEPLOY, UNITS
 from tests.support.programs import needed
+from tests.support.waiting import PATIENCE
 
 TARGET = DEPLOY / "systemd/leasehold.target"
 # 0 is best; systemd calls 2.0 and less "ok" to "safe".
@@ -20,7 +21,7 @@ MOST_EXPOSURE = 20
 
 def analyze(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [needed("systemd-analyze", "systemd"), *words], check=False, capture_output=True, text=True, timeout=60
+        [needed("systemd-analyze", "systemd"), *words], check=False, capture_output=True, text=True, timeout=PATIENCE
     )
 
 

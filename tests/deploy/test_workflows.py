@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.deploy.files import ROOT, documents
+from tests.support.waiting import PATIENCE
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -26,7 +27,7 @@ def workflow(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_github_understands_each_workflow(path: Any) -> None:
     words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(path)]
-    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=PATIENCE * 2)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -6,7 +6,7 @@ from examples.approval.__main__ import SCHEMA
 from examples.approval.handlers import PEOPLE, Decision, Expense, Outcome, Patience, app, submit
 from leasehold.errors import WrongState
 from leasehold.records.jobs import JobRecord
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.support.working import Working, a_scheduler, working
 
 LONG = Patience()
@@ -30,13 +30,13 @@ async def test_a_decision_is_taken_once_and_by_the_first(database_url: str) -> N
         await running.client.chains.complete(approval.id, Decision(True, "Bo"))
         with pytest.raises(WrongState):
             await running.client.chains.complete(approval.id, Decision(False, "Cleo"))
-        assert await running.client.wait(chain, kind=submit, timeout=20) == Outcome(300, "Bo")
+        assert await running.client.wait(chain, kind=submit, timeout=PATIENCE) == Outcome(300, "Bo")
 
 
 async def test_the_deadline_rejects_and_leaves_a_decision_alone(database_url: str) -> None:
     async with working(database_url, app, beside=[a_scheduler], queues=("expenses",)) as running:
         late, _ = await ask(running, Patience(remind=0.1, reject=0.3))
-        assert await running.client.wait(late, kind=submit, timeout=20) == Outcome(0, "the deadline")
+        assert await running.client.wait(late, kind=submit, timeout=PATIENCE) == Outcome(0, "the deadline")
         [reminder] = await running.client.jobs.list(kind="remind")
         assert (await running.finished(reminder.id)).output == "decided"
         assert await running.database.fetch("select 1 from expenses.reminders")
@@ -47,7 +47,7 @@ async def test_the_deadline_of_what_is_decided_changes_nothing(database_url: str
     async with working(database_url, app, queues=("expenses",)) as running:
         chain, approval = await ask(running, LONG)
         await running.client.chains.complete(approval.id, Decision(True, "Bo"))
-        await running.client.wait(chain, timeout=20)
+        await running.client.wait(chain, timeout=PATIENCE)
         [deadline] = await running.client.jobs.list(kind="reject_late")
         await running.client.jobs.trigger(deadline.id)
         assert (await running.finished(deadline.id)).output == "decided"
@@ -59,4 +59,4 @@ async def test_a_worker_that_serves_all_queues_leaves_the_approval_to_people(dat
         chain, approval = await ask(running, LONG)
         assert (await running.in_state(approval.id, "scheduled")).attempt == 1
         await running.client.chains.complete(approval.id, Decision(True, "Bo"))
-        assert await running.client.wait(chain, kind=submit, timeout=20) == Outcome(300, "Bo")
+        assert await running.client.wait(chain, kind=submit, timeout=PATIENCE) == Outcome(300, "Bo")

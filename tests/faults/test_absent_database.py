@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.processes import LeaseholdProcess, StartProcess
 from tests.support.servers import OwnServer
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.acceptance
 
@@ -21,7 +21,7 @@ def status(process: LeaseholdProcess, path: str) -> int:
     if found is None:
         return 0
     try:
-        with urllib.request.urlopen(found[1] + path, timeout=20) as answer:
+        with urllib.request.urlopen(found[1] + path, timeout=PATIENCE) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code

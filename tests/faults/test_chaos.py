@@ -49,7 +49,7 @@ async def test_whoever_is_killed_every_job_completes_once_and_no_attempt_ends_tw
     async def all_done() -> bool:
         return await done() == len(jobs)
 
-    await eventually(all_done, 60)
+    await eventually(all_done)
     await check_promises(fleet.database, jobs)
     assert [process.exit_code for process in [*workers, *others]] == [None] * 4
 

@@ -21,13 +21,13 @@ async def keep_running(fleet: Fleet, worker_id: str) -> None:
         await worker.until_exit(600)
 
 
-async def finished(fleet: Fleet, count: int, timeout: float) -> list[JobRecord]:
+async def finished(fleet: Fleet, count: int) -> list[JobRecord]:
     """So many finished jobs, oldest first."""
 
     async def probe() -> bool:
         return await fleet.value("select count(*) from leasehold.finished_jobs") >= count
 
-    await eventually(probe, timeout)
+    await eventually(probe)
     return (await fleet.client.jobs.list(page_size=count))[::-1]
 
 
@@ -41,7 +41,7 @@ async def test_the_poison_is_in_quarantine_after_three_deaths_and_every_innocent
     async with trio.open_nursery() as nursery:
         for worker_id in "abc":
             nursery.start_soon(keep_running, fleet, worker_id)
-        records = await finished(fleet, INNOCENTS + 1, timeout=60)
+        records = await finished(fleet, INNOCENTS + 1)
         nursery.cancel_scope.cancel()
 
     by_id = {record.id: record for record in records}

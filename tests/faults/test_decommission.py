@@ -12,6 +12,7 @@ from leasehold.jobs.producing.new_job import NewJob
 from tests.gateway.fakes.running import running_service
 from tests.support.fleet import Fleet
 from tests.support.processes import clean_environment
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.acceptance
 
@@ -34,6 +35,7 @@ def by_cli(fleet: Fleet) -> None:
         env=clean_environment({"LEASEHOLD_DATABASE_URL": fleet.database.dsn}),
         check=True,
         capture_output=True,
+        timeout=PATIENCE,
     )
 
 

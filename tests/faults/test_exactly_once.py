@@ -54,7 +54,7 @@ class Killing:
                 return "killed"
             return "done" if await self._is_finished(job_id) else None
 
-        was_killed = await eventually(killed_or_done, timeout=30) == "killed"
+        was_killed = await eventually(killed_or_done) == "killed"
         process.clean_up()
         await eventually(self._heir_has_finished_all)
         return job_id, was_killed

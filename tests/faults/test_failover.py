@@ -76,7 +76,7 @@ async def all_completed(fleet: Fleet, jobs: list[int]) -> None:
         )
         return len(done) == len(jobs)
 
-    await eventually(probe, 60)
+    await eventually(probe)
 
 
 @pytest.mark.parametrize("kind", ["told_to_end", "told_to_end_in_a_thread"])
@@ -125,7 +125,7 @@ async def test_with_a_synchronous_standby_nothing_is_lost(pair: Pair, switch: Sw
         async def probe() -> bool:
             return len(quick) >= goal
 
-        await eventually(probe, 60)
+        await eventually(probe)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(produce)

@@ -13,8 +13,9 @@ import trio
 from leasehold.database.migrations import migrate, schema_state
 from tests.conftest import Psql
 from tests.support.folders import short_folder
-from tests.support.interrupts import Command, Interrupted, interrupt, moments, span_of, tell
+from tests.support.interrupts import Command, Interrupted, interrupt, interrupted_rounds, span_of, tell
 from tests.support.servers import Server, new_database
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.acceptance
 
@@ -27,6 +28,20 @@ insert into leasehold.finished_jobs
 select nextval('leasehold.jobs_id_seq'), 'echo', 'default', 'failed', '{}', 0, 1, 0, 1, now(), now(), now()
 from generate_series(1, 3000)
 """
+
+
+CONNECTED = """
+select count(*) from pg_stat_activity where datname = current_database() and application_name like 'leasehold%'
+"""
+
+
+async def until_nobody_is_connected(psql: Psql, dsn: str) -> None:
+    """Postgres notices a little later than the process ends."""
+
+    async def probe() -> bool:
+        return psql(dsn, CONNECTED) == "0"
+
+    await eventually(probe)
 
 
 @contextmanager
@@ -43,12 +58,15 @@ def rounds_of(
     """The command interrupted at one moment after the other; fails, saying how to repeat it, if one end is wrong."""
     with short_folder() as folder:
         span = span_of(command, folder)
-    done: list[Interrupted] = []
-    for moment in moments(span, rounds, SEED):
+
+    def play(moment: float) -> Interrupted:
         with short_folder() as folder:
-            done.append(interrupt(command, moment, number, folder))
-            if not done[-1].fault(number, also):
+            played = interrupt(command, moment, number, folder)
+            if not played.fault(number, also):
                 assert not list(folder.glob("leasehold-*")), "temporary folders were left"
+            return played
+
+    done = interrupted_rounds(span, rounds, SEED, play)
     counts = f"leasehold {' '.join(command.words)}, {number.name}, seed {SEED}, {span:.1f} s long: {tell(done, number, also)}"
     print(counts)
     faults = [
@@ -62,12 +80,15 @@ def rounds_of(
 def test_a_migration_is_done_or_undone(postgres_server: Server, psql: Psql, number: signal.Signals) -> None:
     with short_folder() as folder, server_database(postgres_server, migrated=False) as dsn:
         span = span_of(Command(["migrate"], {"LEASEHOLD_DATABASE_URL": dsn}), folder)
-    done: list[Interrupted] = []
-    for moment in moments(span, ROUNDS, SEED):
+
+    def play(moment: float) -> Interrupted:
         with short_folder() as folder, server_database(postgres_server, migrated=False) as dsn:
-            done.append(interrupt(Command(["migrate"], {"LEASEHOLD_DATABASE_URL": dsn}), moment, number, folder))
+            played = interrupt(Command(["migrate"], {"LEASEHOLD_DATABASE_URL": dsn}), moment, number, folder)
             assert trio.run(schema_state, dsn).status in {"missing", "same"}
-            assert psql(dsn, "select count(*) from pg_stat_activity where application_name like 'leasehold%'") == "0"
+            trio.run(until_nobody_is_connected, psql, dsn)
+            return played
+
+    done = interrupted_rounds(span, ROUNDS, SEED, play)
     print(f"leasehold migrate, {number.name}, seed {SEED}, {span:.1f} s long: {tell(done, number)}")
     assert [fault for each in done if (fault := each.fault(number))] == []
 

@@ -78,7 +78,7 @@ async def test_a_worker_without_memory_goes_on_or_ends_and_is_never_deaf(fleet: 
     job = await fleet.client.enqueue("eat_memory", {"megabytes": megabytes}, max_attempts=1)
     await worker.until_line(f"claimed job {job} ")
     worker.signal(signal.SIGTERM)
-    await worker.until_exit(60)
+    await worker.until_exit()
 
 
 async def test_an_exception_that_cannot_be_printed_keeps_its_traceback(fleet: Fleet) -> None:

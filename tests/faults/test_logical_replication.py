@@ -18,7 +18,7 @@ from tests.support.servers import OwnServer, own_server, psql_on
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.acceptance
 
@@ -45,7 +45,11 @@ def copy_schema(publisher: OwnServer, subscriber: OwnServer) -> None:
     """As people do it before they subscribe: the tables without their rows."""
     program = publisher.psql.removesuffix("psql") + "pg_dump"
     dump = subprocess.run(
-        [program, "--schema-only", "--no-publications", publisher.dsn()], check=True, capture_output=True, text=True
+        [program, "--schema-only", "--no-publications", publisher.dsn()],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     ).stdout
     psql_on(subscriber.psql, subscriber.dsn(), dump)
 

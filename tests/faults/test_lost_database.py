@@ -46,7 +46,7 @@ async def everything_completed(fleet: Fleet, load: Load) -> None:
         )
         return len(done) == len(load.acknowledged)
 
-    await eventually(probe, 60)
+    await eventually(probe)
     doubled = await fleet.database.fetch("select id from leasehold.finished_jobs group by id having count(*) > 1")
     assert doubled == []
 

@@ -113,10 +113,10 @@ async def test_enqueue_and_completion_go_on_while_a_migration_waits_for_its_lock
             # The column has come; the index is on its way behind a second reader.
             await eventually(lambda: database.fetch("select from leasehold.schema_migrations where name = 'colour'"))
             async with reading(database):
-                await eventually(lambda: database.fetch(BUILDING), timeout=60)
+                await eventually(lambda: database.fetch(BUILDING))
                 await load.goes_on()
                 assert reports == []
-            await until(lambda: bool(reports), timeout=60)
+            await until(lambda: bool(reports))
             await load.goes_on()
             loading.cancel_scope.cancel()
     assert len(reports[0].functions) == len(read_folder("functions"))

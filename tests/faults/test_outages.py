@@ -29,7 +29,7 @@ async def all_running(fleet: Fleet, jobs: int, attempt: int) -> None:
     async def probe() -> bool:
         return await fleet.value(running, attempt) == jobs
 
-    await eventually(probe, 60)
+    await eventually(probe)
 
 
 def given_up(workers: list[LeaseholdProcess]) -> int:
@@ -54,7 +54,7 @@ async def test_innocents_are_never_charged_for_the_absence_of_postgres(
         await all_running(fleet, JOBS, outage + 1)
         before = given_up(workers)
         await trio.to_thread.run_sync(durable_server.stop)
-        await until(lambda before=before: given_up(workers) >= before + JOBS, 60)
+        await until(lambda before=before: given_up(workers) >= before + JOBS)
         await trio.to_thread.run_sync(durable_server.start)
     await all_running(fleet, JOBS, OUTAGES + 1)
     assert [tuple(row) for row in await fleet.database.fetch(BLAME)] == [(1, None)] * JOBS
@@ -76,7 +76,7 @@ async def test_a_worker_that_alone_cannot_reach_the_database_takes_the_blame_off
         async def suspected() -> bool:
             return await crashes(fleet) == [1, 1, 1]
 
-        await eventually(suspected, 60)
+        await eventually(suspected)
         await until(lambda: given_up([cut_off]) == 3)
         proxy.resume()
         await all_running(fleet, 3, 2)
@@ -84,7 +84,7 @@ async def test_a_worker_that_alone_cannot_reach_the_database_takes_the_blame_off
         async def cleared() -> bool:
             return [tuple(row) for row in await fleet.database.fetch(BLAME)] == [(1, None)] * 3
 
-        await eventually(cleared, 60)
+        await eventually(cleared)
 
 
 async def test_a_process_that_was_stopped_and_goes_on_has_not_died(fleet: Fleet) -> None:
@@ -113,7 +113,7 @@ async def test_what_holds_the_interpreter_for_three_leases_ends_by_its_attempts_
     workers = [await fleet.worker(name, LEASEHOLD_SLOTS="1") for name in "abc"]
     await fleet.run("reaper").until_line("running reaper")
     job = await fleet.client.enqueue("hold_interpreter", {"seconds": 6.0}, max_attempts=4)
-    record = await fleet.job(job, "failed", timeout=90)
+    record = await fleet.job(job, "failed")
     assert record.error["type"] == "LeaseExpired"
     assert [worker.exit_code for worker in workers] == [None] * 3
 

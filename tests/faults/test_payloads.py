@@ -17,6 +17,7 @@ from leasehold.database import Database
 from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.retention import delete_old_payloads
 from leasehold.payloads.stores.folder import FolderStore
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 DAY = 86_400.0
@@ -30,7 +31,7 @@ def run(database_url: str, tmp_path: Path) -> Run:
 
     def call(point: str) -> subprocess.CompletedProcess[str]:
         program = [sys.executable, "-m", "tests.support.payload_app", point, database_url, str(tmp_path)]
-        return subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+        return subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE * 2)
 
     return call
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.fleet import Fleet
 from tests.support.processes import LeaseholdProcess
 from tests.support.servers import OwnServer
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.acceptance
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.acceptance
 def probe(process: LeaseholdProcess, path: str) -> int:
     found = re.search(r"probes answer at http://127\.0\.0\.1:(\d+)", process.output)
     assert found is not None
-    connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=PATIENCE)
     try:
         connection.request("GET", path)
         return connection.getresponse().status

@@ -36,7 +36,7 @@ async def test_a_killed_worker_leaves_no_process_behind_although_its_handler_nev
     fleet.run("reaper")
     place = tmp_path / "pids"
     job = await fleet.client.enqueue("busy_first", {"place": str(place)})
-    await until(place.exists, 20)
+    await until(place.exists)
     below = descendants(worker)
     assert set(map(int, place.read_text().split())) <= {process.pid for process in below}
     worker.signal(signal.SIGKILL)
@@ -50,7 +50,7 @@ async def test_a_killed_worker_leaves_no_process_behind_although_its_handler_nev
 async def test_a_drained_worker_lets_its_processes_finish_and_leaves_none(fleet: Fleet, tmp_path: Path) -> None:
     worker = await a_worker(fleet, "draining")
     job = await fleet.client.enqueue("wait_for", {"place": str(tmp_path / "runs"), "then": str(tmp_path / "end")})
-    await until((tmp_path / "runs").exists, 20)
+    await until((tmp_path / "runs").exists)
     below = descendants(worker)
     for process in [psutil.Process(worker.pid), *below]:  # as a process manager does that signals the control group
         process.terminate()
@@ -67,7 +67,7 @@ async def test_a_second_sigterm_kills_the_processes_and_hands_their_jobs_back(fl
     worker = await a_worker(fleet, "ending")
     place = tmp_path / "pids"
     job = await fleet.client.enqueue("busy", {"place": str(place), "sleeper": True})
-    await until(place.exists, 20)
+    await until(place.exists)
     worker.signal(signal.SIGTERM)
     await worker.until_line("draining")
     worker.signal(signal.SIGTERM)
@@ -81,7 +81,7 @@ async def test_a_cancelled_job_kills_its_process_and_the_slot_lives(fleet: Fleet
     await a_worker(fleet, "cancelling", LEASEHOLD_SLOTS="1")
     place = tmp_path / "pids"
     job = await fleet.client.enqueue("busy", {"place": str(place), "sleeper": True})
-    await until(place.exists, 20)
+    await until(place.exists)
     await fleet.client.cancel(job)
     for pid in map(int, place.read_text().split()):
         await until(lambda pid=pid: is_gone(pid))

@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from tests.support.fleet import APP, Fleet
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.acceptance
 
@@ -44,7 +44,7 @@ def honcho(fleet: Fleet) -> Generator[Honcho]:
     for process in started:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            process.communicate(timeout=PATIENCE)
 
 
 def environment(fleet: Fleet, path: str) -> Mapping[str, str]:

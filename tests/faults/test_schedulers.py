@@ -33,7 +33,7 @@ async def test_each_tick_fires_once_although_schedulers_are_killed(fleet: Fleet)
     for number, victim in enumerate(schedulers[:3], 1):
         await fired(fleet, SCHEDULES * number // 2)
         victim.kill()
-    await eventually(lambda: fleet.value(OVER), 30)
+    await eventually(lambda: fleet.value(OVER))
     rows = await fleet.database.fetch(TICKS)
     assert {(row["outcome"], row["job_count"]) for row in rows} == {("fired", 1)}
     assert len(rows) == SCHEDULES * SECONDS

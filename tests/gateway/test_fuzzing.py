@@ -21,6 +21,7 @@ from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
 from tests.gateway.fakes import kubernetes
 from tests.gateway.fakes.running import RunningGateway
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 CONFIGURATION = Path(__file__).parent / "fuzzing" / "schemathesis.toml"
@@ -74,7 +75,7 @@ def send(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE * 5,
     )
     return found.returncode, found.stdout + found.stderr
 

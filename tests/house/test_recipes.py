@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from leasehold.jobs.producing.new_job import NewJob
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.support.working import Working, a_scheduler, working
 
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes" / "README.md"
@@ -54,7 +54,7 @@ async def kitchen(database_url: str, recipes: ModuleType) -> AsyncGenerator[Work
 
 async def ends_with(kitchen: Working, job: NewJob[Any]) -> Any:
     """What the chain of this job ends with."""
-    return await kitchen.client.wait(await kitchen.client.enqueue(job), timeout=20)
+    return await kitchen.client.wait(await kitchen.client.enqueue(job), timeout=PATIENCE)
 
 
 def test_the_type_checker_accepts_the_snippets(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_the_type_checker_accepts_the_snippets(tmp_path: Path) -> None:
     path = tmp_path / "recipes.py"
     path.write_text("\n\n".join(["# pyright: strict", *SNIPPET.findall(RECIPES.read_text()), given]))
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, str(path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 2, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 
@@ -119,7 +119,7 @@ async def test_ask_a_person(kitchen: Working, recipes: ModuleType) -> None:
         return next((job.id for job in await kitchen.client.jobs.list(queue="people")), None)
 
     await recipes.approve(kitchen.client, await eventually(asked))
-    assert await kitchen.client.wait(chain, timeout=20) == "printed"
+    assert await kitchen.client.wait(chain, timeout=PATIENCE) == "printed"
 
 
 async def test_effects_that_follow(kitchen: Working, recipes: ModuleType) -> None:

@@ -23,6 +23,7 @@ from benchmarks.owned import close_in_django, tell_django
 from leasehold import Client, open_client
 from leasehold.sync.client import SyncClient
 from tests.support.flavours import in_flavour
+from tests.support.waiting import PATIENCE
 from tests.support.working import working
 
 PAGE = Path(__file__).parents[2] / "docs" / "sync.md"
@@ -77,7 +78,7 @@ def test_the_type_checkers_accept_the_snippets(tmp_path: Path, checker: str) -> 
         "mypy": ["mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "--disable-error-code", "import-untyped"],
     }
     command = [sys.executable, "-m", *commands[checker], str(path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 5, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 

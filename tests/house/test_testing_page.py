@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.house.pages.reading import ROOT, blocks_of
 from tests.support.processes import clean_environment
+from tests.support.waiting import PATIENCE
 
 PAYING = """
 from leasehold import Job
@@ -30,5 +31,7 @@ def test_the_tests_of_the_page_run(tmp_path: Path, fresh_database_url: str) -> N
     (tmp_path / "test_page.py").write_text(f"{first}\n{PAYING}\n\n{second}")
     environ = clean_environment({"LEASEHOLD_TEST_DATABASE_URL": fresh_database_url})
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=environ, check=False, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environ, check=False, capture_output=True, text=True, timeout=PATIENCE * 5
+    )
     assert "2 passed" in done.stdout, done.stdout + done.stderr

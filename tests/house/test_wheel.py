@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -36,7 +38,9 @@ for module in pkgutil.walk_packages(leasehold.__path__, "leasehold."):
 def run(*command: str | Path, cwd: Path) -> str:
     """What a command prints on standard output; fails with everything it said."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(command, check=False, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, check=False, cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE * 5
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -127,6 +131,8 @@ def test_an_installed_leasehold_brings_its_schema(installed: Path, tmp_path: Pat
 def test_without_the_embedded_extra_the_error_says_how_to_get_it(installed: Path, tmp_path: Path) -> None:
     command = [installed / "leasehold", "migrate", "--data-folder", tmp_path / "data"]
     environment = {"PATH": os.environ["PATH"]}
-    done = subprocess.run(command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 2
     assert "pip install 'leasehold[embedded]'" in done.stderr

@@ -9,6 +9,7 @@ import pytest
 
 import leasehold
 from leasehold import public
+from tests.support.waiting import PATIENCE
 
 PUBLIC = {
     "ANY_STATE", "App", "Attempt", "AttemptError", "AuditEntry", "Blackout", "Blocker", "BlockerRecord", "CallNext",
@@ -40,7 +41,7 @@ def test_the_gateway_runs_without_what_would_make_asyncio_slow() -> None:
 
 def loads_trio_asyncio(modules: str) -> bool:
     program = f"import sys, {modules}; print('trio_asyncio' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=PATIENCE)
     return done.stdout.strip() == "True"
 
 
@@ -86,5 +87,5 @@ LIBRARIES = {
 def test_a_program_loads_nothing_before_it_needs_it(program: str, spared: set[str]) -> None:
     """How long an import takes depends on the machine; what it loads does not."""
     printed = f"import sys; {program}; print({spared!r} & sys.modules.keys())"
-    done = subprocess.run([sys.executable, "-c", printed], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", printed], check=True, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "set()\n"

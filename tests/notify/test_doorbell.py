@@ -13,7 +13,7 @@ from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify.doorbell import PAUSE_SECONDS, open_doorbell
 from tests.support.flavours import in_flavour
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.support.working import working
 
 
@@ -78,7 +78,7 @@ def test_under_asyncio_it_rings_as_well() -> None:
     async def main() -> None:
         async with open_doorbell(bell) as doorbell:
             doorbell.ring({"mail", "slow"})
-            await asyncio.wait_for(bell.heard.wait(), 2)
+            await asyncio.wait_for(bell.heard.wait(), PATIENCE)
             doorbell.ring({"last"})
 
     in_flavour("asyncio", main)

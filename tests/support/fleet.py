@@ -75,5 +75,5 @@ async def open_fleet(database_url: str, start: StartProcess, **settings: str) ->
         "LEASEHOLD_HEARTBEAT_SECONDS": "1",
         "LEASEHOLD_DRAIN_SECONDS": "20",
     }
-    async with open_database(database_url, timeout=10.0) as database:
+    async with open_database(database_url, timeout=PATIENCE) as database:
         yield Fleet(database, start, {**quick, **settings})

@@ -21,11 +21,11 @@ from uuid import uuid4
 import psutil
 
 from tests.support.processes import clean_environment
+from tests.support.waiting import PATIENCE
 
 MARK = "INTERRUPTED_ROUND"
 MOST_SECONDS = 3.0  # of the long form; a machine that runs tests may be too busy for it
 IS_LONG = "LEASEHOLD_INTERRUPTS" in os.environ
-PATIENCE = 60.0
 LOOK_SECONDS = 0.001
 EXPECTED = {signal.SIGINT: 130, signal.SIGTERM: 143}
 BAD_WORDS = ("Traceback", "EndRefused", "Fatal Python error", "never awaited", "Exception ignored")
@@ -38,6 +38,7 @@ class Interrupted(NamedTuple):
         moment: seconds after the first line at which the signal was sent.
         code: as a shell has it, for which a process that this very signal has killed ended with 130 or 143, too.
         seconds: from the signal to the end. None: it had ended before.
+        was_over: it had ended before the signal, or had done everything when that came and ended as if without it.
         left: processes of it that outlived it.
         said: on both streams.
     """
@@ -45,6 +46,7 @@ class Interrupted(NamedTuple):
     moment: float
     code: int
     seconds: float | None
+    was_over: bool
     left: list[str]
     said: str
 
@@ -54,11 +56,11 @@ class Interrupted(NamedTuple):
             return f"said {found[0]}"
         if self.left:
             return f"left {', '.join(self.left)}"
-        if self.seconds is None:
+        if self.was_over:
             return None if self.code == 0 else f"ended with {self.code} before it was interrupted"
         if self.code not in {EXPECTED[number], *also}:
             return f"ended with {self.code}"
-        return f"took more than {MOST_SECONDS:g} s" if IS_LONG and self.seconds > MOST_SECONDS else None
+        return f"took more than {MOST_SECONDS:g} s" if IS_LONG and (self.seconds or 0) > MOST_SECONDS else None
 
 
 class Command(NamedTuple):
@@ -95,7 +97,8 @@ def interrupt(command: Command, moment: float, number: signal.Signals, folder: P
         left = _end_all(mark)
         said.seek(0)
         code = 128 + number if process.returncode == -number else process.returncode
-        return Interrupted(moment, code, seconds, left, said.read().decode(errors="replace"))
+        was_over = seconds is None or (command.until is None and code == 0)
+        return Interrupted(moment, code, seconds, was_over, left, said.read().decode(errors="replace"))
 
 
 def span_of(command: Command, folder: Path) -> float:
@@ -117,10 +120,19 @@ def span_of(command: Command, folder: Path) -> float:
         return span
 
 
-def moments(span: float, rounds: int, seed: int) -> list[float]:
-    """So many moments of a command that takes so long."""
+def interrupted_rounds(span: float, rounds: int, seed: int, play: Callable[[float], Interrupted]) -> list[Interrupted]:
+    """Play at random moments of a command that takes so long, until so many rounds were not over before the signal.
+
+    A machine that is faster than when the span was measured ends many rounds too early; four times as many is the most.
+    """
     chance = random.Random(seed)
-    return [chance.uniform(0, span * 1.05) for _ in range(rounds)]
+    done: list[Interrupted] = []
+    for _ in range(4 * rounds):
+        done.append(play(chance.uniform(0, span * 1.05)))
+        if sum(not each.was_over for each in done) == rounds:
+            break
+    assert not all(each.was_over for each in done), f"each of {len(done)} rounds was over before it was interrupted"
+    return done
 
 
 def tell(rounds: Sequence[Interrupted], number: signal.Signals, also: Sequence[int] = ()) -> str:
@@ -131,7 +143,7 @@ def tell(rounds: Sequence[Interrupted], number: signal.Signals, also: Sequence[i
 
 
 def _ordinary(each: Interrupted) -> str:
-    return "had ended" if each.seconds is None else f"ended with {each.code}"
+    return "was over" if each.was_over else f"ended with {each.code}"
 
 
 def _start(command: Command, mark: str, folder: Path, said: int) -> subprocess.Popen[bytes]:
@@ -162,9 +174,9 @@ def _sleep_until(moment: float, process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_all(mark: str) -> list[str]:
-    """Kill what still runs of a round; returns what that was. A process that is about to end has a moment for it."""
+    """Kill what still runs of a round; returns what that was. A process that is about to end has the time for it."""
     left = _marked(mark)
-    until = time.monotonic() + 1.0
+    until = time.monotonic() + PATIENCE
     while left and time.monotonic() < until:
         time.sleep(LOOK_SECONDS)
         left = [each for each in left if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]

@@ -17,6 +17,7 @@ import psutil
 import trio
 
 from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
+from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
 Stream = Literal["stdout", "stderr"]
@@ -83,7 +84,7 @@ class LeaseholdProcess:
         with self._changed:
             return len(self._lines)
 
-    def wait_for_line(self, text: str, timeout: float = 30, *, after: int = 0) -> str:
+    def wait_for_line(self, text: str, timeout: float = PATIENCE, *, after: int = 0) -> str:
         """The first line, of either stream, with this text in it; fails after `timeout` seconds or when it ends."""
 
         def find() -> str | None:
@@ -100,7 +101,7 @@ class LeaseholdProcess:
                 self._changed.wait(left)
         return found
 
-    def wait(self, timeout: float = 30) -> int:
+    def wait(self, timeout: float = PATIENCE) -> int:
         """The exit code, once it has ended and all its output is here; fails after `timeout` seconds."""
         try:
             code = self._popen.wait(timeout)
@@ -110,16 +111,16 @@ class LeaseholdProcess:
             reader.join(timeout=5)  # a child of it may keep the pipe open
         return code
 
-    async def until_line(self, text: str, timeout: float = 30, *, after: int = 0) -> str:
+    async def until_line(self, text: str, timeout: float = PATIENCE, *, after: int = 0) -> str:
         return await _in_thread(lambda: self.wait_for_line(text, timeout, after=after))
 
-    async def until_exit(self, timeout: float = 30) -> int:
+    async def until_exit(self, timeout: float = PATIENCE) -> int:
         return await _in_thread(lambda: self.wait(timeout))
 
     def signal(self, number: signal.Signals) -> None:
         self._popen.send_signal(number)
 
-    def terminate(self, timeout: float = 30) -> int:
+    def terminate(self, timeout: float = PATIENCE) -> int:
         """SIGTERM; returns the exit code."""
         self.signal(signal.SIGTERM)
         return self.wait(timeout)

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from leasehold.database.embedded import find_programs
 from leasehold.database.embedded.cluster import Cluster, StopMode
+from tests.support.waiting import PATIENCE
 
 UNSAFE: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
 SYSTEM_PROGRAMS = Path("/usr/lib/postgresql")
@@ -94,7 +95,7 @@ def own_server(
 def psql_on(program: str, dsn: str, sql: str) -> str:
     """What the real psql prints, unaligned and without headings; fails with what it says on an error."""
     command = [program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", dsn]
-    done = subprocess.run(command, check=False, input=sql, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, check=False, input=sql, capture_output=True, text=True, timeout=PATIENCE * 2)
     if done.returncode != 0:
         raise AssertionError(f"psql failed on {sql!r}: {done.stderr.strip()}")
     return done.stdout.removesuffix("\n")

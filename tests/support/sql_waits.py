@@ -9,7 +9,7 @@ import trio
 
 from leasehold.database import Caller, Database, ReservedConnection, Transaction
 from tests.support.sql_jobs import Scripted
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 
 async def until_waiting(caller: Caller, lane_name: str) -> None:
@@ -70,7 +70,7 @@ async def heard(database: Database, act: Callable[[], Awaitable[object]]) -> lis
     async with database.listen("leasehold") as listening:
         await act()
         await listening.notify("leasehold", "end", 5)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             while (payload := await listening.payloads.receive()) != "end":
                 payloads.append(payload)
     return sorted(payloads)

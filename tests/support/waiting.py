@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -12,7 +13,9 @@ from leasehold.errors import DatabaseUnavailable
 T = TypeVar("T")
 
 PAUSE_SECONDS = 0.01
-PATIENCE = 30.0  # far more than a test needs on a busy machine; only one that fails waits for so long
+STRETCH = float(os.environ.get("LEASEHOLD_TEST_PATIENCE") or "1")
+PATIENCE = 60.0 * STRETCH
+"""Seconds, of every wait of every test: far more than it needs on a busy machine; only one that fails waits for so long."""
 
 
 async def eventually(probe: Callable[[], Awaitable[T | None]], timeout: float = PATIENCE) -> T:

@@ -109,7 +109,7 @@ async def working(
     """A worker that serves `app`, interrupted at the end of the block if it still runs."""
     chosen, epochs = quick_settings(**settings), EpochWatch()
     async with (
-        open_database(database_url, application_name=f"test {worker_id}", timeout=5.0, greeter=epochs) as database,
+        open_database(database_url, application_name=f"test {worker_id}", timeout=PATIENCE, greeter=epochs) as database,
         database.reserve("dispatcher") as claims,
         database.reserve("settler") as outcomes,
         trio.open_nursery() as nursery,

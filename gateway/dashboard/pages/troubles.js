@@ -71,7 +71,8 @@ function ofWork({ failing, stuck_keys, slow_queues }) {
 
 /** Problems of the server; those of jobs and workers only where nothing above says them. @param {any} doctor @param {any} overview @returns {Trouble[]} */
 function ofChecks({ items }, { fleet, unclaimed_kinds }) {
-  const told = [...(fleet.overdue_jobs || unclaimed_kinds.length ? ["jobs"] : []), ...(fleet.stale ? ["workers"] : [])];
+  const isUnserved = unclaimed_kinds.some((/** @type {any} */ each) => !["paused", "paused_workers"].includes(each.reason));
+  const told = [...(fleet.overdue_jobs || unclaimed_kinds.length ? ["jobs"] : []), ...(fleet.stale || isUnserved ? ["workers"] : [])];
   return items.filter((/** @type {any} */ each) => each.verdict === "problem" && !told.includes(each.name))
     .map((/** @type {any} */ each) => ({ tone: "bad", text: `Doctor, ${each.name}: ${each.detail}`, href: hrefOf("/doctor") }));
 }

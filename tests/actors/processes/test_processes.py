@@ -27,7 +27,7 @@ from leasehold.actors.shared.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 from tests.support.process_app import MEBIBYTE, answer_as_another, app, die_at_once
 from tests.support.processes import is_gone
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 class Running:
@@ -258,7 +258,7 @@ def test_a_worker_without_such_handlers_does_not_import_what_they_need() -> None
         "from leasehold.app.builtin import builtin_app; assert pool_for(builtin_app(), 3) is None;"
         "print([name for name in ('trio_parallel', 'multiprocessing.process') if name in sys.modules])"
     )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=PATIENCE).strip() == "[]"
 
 
 async def test_a_deadline_passes_also_while_the_job_waits_for_a_process(running: Running, tmp_path: Path) -> None:

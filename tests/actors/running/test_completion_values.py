@@ -148,7 +148,7 @@ async def test_a_continuation_is_what_job_complete_would_have_written(
 
     async with working(database_url, app, queues=["default"], **without_renewals(monkeypatch)) as running:
         await running.database.execute("create table public.paid (n int)")
-        waited_for = await running.client.enqueue("part", queue="people")
+        waited_for = await running.client.enqueue("part", {"n": 1}, queue="people")
         assert waited_for == 1
         mine, ours = await running.run("pay"), await running.run("staged")
         assert (mine.state, ours.state) == ("completed", "completed")

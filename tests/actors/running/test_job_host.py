@@ -8,7 +8,7 @@ import pytest
 from leasehold import App, Job
 from leasehold.database import Database
 from tests.support.sql_guards import expire
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 from tests.support.working import without_renewals, working
 
 
@@ -21,7 +21,7 @@ async def test_a_lost_attempt_knows_why_although_its_own_worker_has_claimed_the_
     def stubborn(job: Job) -> int:
         if job.attempt == 1:
             begun.set()
-            may_look.wait(60)
+            may_look.wait(PATIENCE)
             until_seen = time.monotonic() + 10
             while job.cancel_reason is None and time.monotonic() < until_seen:
                 time.sleep(0.005)

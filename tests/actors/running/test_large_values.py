@@ -14,7 +14,7 @@ from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores.folder import FolderStore
 from leasehold.records.jobs import JobRecord
 from tests.support.large_app import app as app_in_processes
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 from tests.support.working import Working, without_renewals, working
 
 SMALL = 2_000
@@ -81,7 +81,7 @@ async def test_a_large_output_goes_to_the_store_and_readers_get_it(database_url:
         assert check.summary == "list of 100"
         client = reader(running, tmp_path)
         assert (await client.get(job_id)).output == PAGES
-        assert await client.wait(job_id, timeout=5) == PAGES
+        assert await client.wait(job_id, timeout=PATIENCE) == PAGES
         assert (await client.chains.get(job_id)).output == PAGES
         [payload] = await client.payloads.list(job_id=job_id)
         assert (payload.id, payload.kind, payload.key, payload.size) == (check.id, "output:crawl", None, check.size)

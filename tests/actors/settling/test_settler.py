@@ -35,7 +35,7 @@ from leasehold.jobs.handling.retry import RetryPolicy
 from tests.support.callers import FragileCaller
 from tests.support.held import held_job
 from tests.support.proxy import proxied
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 ERROR = {"type": "ValueError", "message": "no", "traceback": ""}
 UNKEEPABLE = r'"\u0000"'
@@ -184,7 +184,7 @@ async def test_outcomes_are_written_once_when_the_connection_breaks_before_or_af
         proxy.mode = cut
         for held in claimed:
             bundle.settler.put(Completed(held, "1"))
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             await bundle.settler.written()
         assert proxy.cuts == 1
         assert await database.fetch("select 1 from leasehold.finished_jobs") == [(1,)] * 20
@@ -200,7 +200,7 @@ async def test_a_failure_counts_once_when_the_connection_breaks_before_or_after_
         [held] = await bundle.claim(1)
         proxy.mode = cut
         bundle.settler.put(Failed(held, ERROR, retry_in=60.0))
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             await bundle.settler.written()
         assert (await bundle.states(), bundle.holdings) == ({held.id: "scheduled"}, {})
         assert (await bundle.events(held.id)).count("attempt_failed") == 1
@@ -217,7 +217,7 @@ async def test_of_a_batch_of_which_one_part_was_written_only_the_rest_is_written
     bundle.settler.put(Failed(broken, ERROR, retry_in=60.0))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, bundle.settler)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             await bundle.settler.written()
         nursery.cancel_scope.cancel()
     assert bundle.reserved.calls == ["complete_jobs", "fail_jobs", "fail_jobs"]
@@ -266,7 +266,7 @@ async def test_slots_are_asked_to_wait_while_too_much_is_unwritten(
     assert bundle.settler.is_crowded
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, bundle.settler)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             await bundle.settler.room()
         assert not bundle.settler.is_crowded
         await until(lambda: bundle.settled == 11)
@@ -385,7 +385,7 @@ async def test_a_write_whose_reply_was_lost_is_repeated_without_effect_and_witho
         [held] = await bundle.claim(1)
         proxy.mode = cut
         bundle.settler.put(an_end(name, held))
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             await bundle.settler.written()
         assert (await bundle.states())[held.id] == state
         assert len(await bundle.client.jobs.list(kind="next")) + len(await bundle.client.jobs.list(kind="part")) <= 1

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from leasehold.actors.shared import ending as module
+from tests.support.waiting import PATIENCE
 
 SCRIPT = """
 import signal, sys, time, trio
@@ -52,7 +53,7 @@ trio.run(main)
 
 def run(what: str, drain_seconds: float) -> tuple[int, str]:
     words = [sys.executable, "-c", SCRIPT, what, str(drain_seconds)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
     return done.returncode, done.stdout
 
 
@@ -99,7 +100,7 @@ def test_a_signal_that_cannot_be_answered_for_want_of_memory_is_answered_later(m
         writer.send(bytes([signal.SIGTERM]))
         counting = threading.Thread(target=ending._count, args=(reader, portal))  # pyright: ignore[reportPrivateUsage]  its thread, without an event loop
         counting.start()
-        assert portal.called.wait(60)
+        assert portal.called.wait(PATIENCE)
         ending.leave()
-    counting.join(60)
+    counting.join(PATIENCE)
     assert (portal.failures, ending.has_begun) == (0, True)

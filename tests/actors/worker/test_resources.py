@@ -18,6 +18,7 @@ from leasehold.actors.worker.resources import (
     read_machine,
 )
 from tests.support.machines import GIBIBYTE, FakeFiles, fake_machine
+from tests.support.waiting import PATIENCE
 
 
 def reading(cpu_seconds: float, limit: float = 2.0) -> Reading:
@@ -51,7 +52,7 @@ def test_without_a_limit_only_the_cpu_of_this_process_and_its_children_counts() 
         assert child.stdout is not None
         child.stdout.readline()
         assert read_machine().cpu.seconds - before >= 0.4
-        child.communicate()
+        child.communicate(timeout=PATIENCE)
     assert read_machine().cpu.seconds - before >= 0.4
     own = psutil.Process().cpu_times()
     assert read_machine().cpu.seconds < own.user + own.system + own.children_user + own.children_system + 1

@@ -15,7 +15,7 @@ from leasehold.gateway.http.problems import ProblemType, Refusal
 from leasehold.settings import Settings
 from tests.gateway.fakes.certificates import Authority
 from tests.gateway.fakes.kubernetes import NAME, NAMESPACE, FakeKubernetes, run_until_closed, running_kubernetes
-from tests.gateway.fakes.running import PATIENCE
+from tests.support.waiting import PATIENCE
 
 PATH = f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/{NAME}/scale"
 

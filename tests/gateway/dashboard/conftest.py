@@ -17,10 +17,11 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.gateway.fakes.running import RunningGateway, running_service
+from tests.support.waiting import PATIENCE
 from tools.chromium import MISSING, find_chromium
 
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-PATIENCE_MILLISECONDS = 30_000
+PATIENCE_MILLISECONDS = PATIENCE * 1000
 REFUSAL = "Failed to load resource: the server responded with a status of 4"
 REPORT = pytest.StashKey[bool]()
 

@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import NAMESPACE_DNS, uuid5
 
-from tests.gateway.fakes.running import PATIENCE, RunningGateway
+from tests.gateway.fakes.running import RunningGateway
+from tests.support.waiting import PATIENCE
 
 NOTHING: list[dict[str, Any]] = []
 

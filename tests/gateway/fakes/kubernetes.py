@@ -19,7 +19,8 @@ from aiohttp import web
 
 from leasehold.gateway.cluster.pod import Pod
 from tests.gateway.fakes.certificates import Authority
-from tests.gateway.fakes.running import PATIENCE, run
+from tests.gateway.fakes.running import run
+from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
 

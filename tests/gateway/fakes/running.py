@@ -25,8 +25,7 @@ from leasehold.gateway.serving.listening import ARRIVAL_ROUNDS, open_gateway
 from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
-
-PATIENCE = 20.0
+from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
 

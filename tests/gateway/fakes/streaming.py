@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from tests.gateway.fakes.running import PATIENCE, RunningGateway
+from tests.gateway.fakes.running import RunningGateway
+from tests.support.waiting import PATIENCE
 
 
 class Message(msgspec.Struct, frozen=True):

@@ -14,12 +14,13 @@ from leasehold.gateway.serving.dashboard import FILES, VIEWS, load_assets
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, running_gateway
+from tests.support.waiting import PATIENCE
 
 VENDORED = FILES / "vendor" / "VENDORED.md"
 
 
 def ask(gateway: RunningGateway, path: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(*gateway.address, timeout=20)
+    connection = http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()

@@ -12,7 +12,8 @@ from leasehold.errors import SettingsError
 from leasehold.gateway.serving.serve import run_gateway
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
-from tests.gateway.fakes.running import PATIENCE, read_until_closed, running_gateway
+from tests.gateway.fakes.running import read_until_closed, running_gateway
+from tests.support.waiting import PATIENCE
 
 HEAD = b"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
@@ -23,13 +24,13 @@ def test_stopping_finishes_the_requests_in_flight_and_takes_no_new_connections()
         client.gate = asyncio.Event()
         begin_request(half_sent)
         in_flight = pool.submit(gateway.call, "POST", "/api/jobs", {"kind": "in flight"})
-        asyncio.run_coroutine_threadsafe(client.entered.wait(), gateway.loop).result(10)
+        asyncio.run_coroutine_threadsafe(client.entered.wait(), gateway.loop).result(PATIENCE)
         gateway.begin_stop()
         with pytest.raises(ConnectionRefusedError):
             gateway.connect()
         half_sent.sendall(b'{"kind": "half sent"}')
         gateway.loop.call_soon_threadsafe(client.gate.set)
-        answer = in_flight.result(10)
+        answer = in_flight.result(PATIENCE)
         assert answer.status == 201
         assert answer.headers["Connection"] == "close"
         assert read_until_closed(half_sent).startswith(b"HTTP/1.1 201 ")

@@ -13,6 +13,7 @@ from leasehold.app import App
 from leasehold.database import Database
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.servers import OwnServer
+from tests.support.waiting import PATIENCE
 
 Psql = Callable[[str, str], str]
 
@@ -172,7 +173,7 @@ def test_no_acknowledged_job_is_lost_when_postgres_crashes_and_the_gateway_comes
         while len(acknowledged) < 200:
             gateway.call("GET", "/livez")
         durable_server.stop("immediate")
-        assert {producer.result(60) for producer in producers} == {503}
+        assert {producer.result(PATIENCE) for producer in producers} == {503}
         durable_server.start()
         assert gateway.call("POST", "/api/jobs", {"kind": "afterwards"}).status == 201
     kept = {int(line) for line in psql(durable_database_url, "select id from leasehold.jobs").split()}

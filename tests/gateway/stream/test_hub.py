@@ -13,9 +13,9 @@ from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.stream import hub
 from leasehold.gateway.stream.hub import Hub
 from tests.gateway.fakes.running import run
+from tests.support.waiting import PATIENCE
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
-PATIENCE = 10.0
 
 
 class FakeNews:

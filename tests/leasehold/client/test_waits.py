@@ -17,6 +17,7 @@ from leasehold.notify import asyncio_listener
 from tests.leasehold.client.conftest import Under
 from tests.support.many import tasks
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 LISTENERS = (
     "select count(*) from pg_stat_activity where datname = current_database()"
@@ -79,7 +80,7 @@ def test_the_end_of_a_chain_is_notified_to_who_waits_for_it(under: Under) -> Non
         chain_id, outputs = await client.enqueue("approve"), list[object]()
 
         async def wait() -> None:
-            outputs.append(await client.wait(chain_id, timeout=60))
+            outputs.append(await client.wait(chain_id, timeout=PATIENCE))
 
         async with tasks() as start:
             start(wait)

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from leasehold.concurrency.bare_threads import start_bare
+from tests.support.waiting import PATIENCE
 
 
 def _waited(_event: threading.Event, _timeout: float | None = None) -> bool:
@@ -17,7 +18,7 @@ def test_who_starts_a_bare_thread_waits_for_nothing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(threading.Event, "wait", _waited)
     start_bare(died.set)
     monkeypatch.undo()
-    assert died.wait(60)
+    assert died.wait(PATIENCE)
 
 
 def test_a_bare_thread_keeps_no_process_alive() -> None:
@@ -29,5 +30,5 @@ def test_a_bare_thread_keeps_no_process_alive() -> None:
         told.set()
 
     start_bare(look)
-    assert told.wait(60)
+    assert told.wait(PATIENCE)
     assert seen == [True]

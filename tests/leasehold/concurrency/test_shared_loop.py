@@ -111,7 +111,7 @@ async def test_everything_else_of_a_task_is_as_usual(database: Database) -> None
             third = group.create_task(child(3))
         both.append(third.result())
         async with asyncio.timeout(5):
-            both.append(await asyncio.wait_for(child(4), 5))
+            both.append(await asyncio.wait_for(child(4), PATIENCE))
         return both
 
     assert await run_asyncio(parent) == [1, 2, 3, 4]

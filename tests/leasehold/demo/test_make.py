@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -19,5 +21,6 @@ def test_what_make_demo_prints_can_be_piped_on(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env={"PATH": "/bin:/usr/bin"},
+        timeout=PATIENCE,
     )
     assert (done.stdout, done.stderr) == ('{"command": "demo"}\n', "")

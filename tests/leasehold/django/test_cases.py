@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 pytest.importorskip("django")
 
 CASES = "tests.leasehold.django.project.cases"
@@ -23,7 +25,7 @@ def test_the_cases_hold_on_the_django_that_is_installed(fresh_database_url: str,
         check=False,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE * 5,
         env=environment,
     )
     assert done.returncode == 0, done.stderr + done.stdout

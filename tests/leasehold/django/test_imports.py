@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 pytest.importorskip("django")
 
 WEB = """
@@ -30,5 +32,7 @@ print(sorted({"django", "django_tasks", "leasehold.django"} & set(sys.modules)))
 
 @pytest.mark.parametrize("program", [WEB, PLAIN], ids=["a web process", "a program without Django"])
 def test_nothing_is_loaded_that_is_not_needed(program: str) -> None:
-    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -63,7 +63,12 @@ def test_a_database_without_our_schema_is_noticed_and_migrated(empty_database_ur
 
 def test_a_task_that_finds_no_schema_says_what_to_run(empty_database_url: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", MAKE], check=False, capture_output=True, text=True, env=environment(empty_database_url)
+        [sys.executable, "-c", MAKE],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment(empty_database_url),
+        timeout=PATIENCE,
     )
     assert "SchemaMismatch" in done.stderr
     assert "leasehold migrate" in done.stderr
@@ -83,6 +88,7 @@ def test_a_worker_of_manage_py_runs_what_the_project_enqueues(fresh_database_url
             capture_output=True,
             text=True,
             env=environment(fresh_database_url),
+            timeout=PATIENCE,
         )
         ids = [int(each) for each in made.stdout.split()]
         outputs = [_output(fresh_database_url, job_id) for job_id in ids]

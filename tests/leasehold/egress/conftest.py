@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 Answer = tuple[int, dict[str, str]]
 
@@ -71,7 +71,7 @@ async def start_proxy(tmp_path: Path) -> AsyncGenerator[Callable[..., Awaitable[
         async def start(*flags: str) -> str:
             port_file = tmp_path / "port"
             stack.enter_context(_proxy(tmp_path, port_file, flags))
-            await until(lambda: port_file.is_file() and port_file.read_text().strip().isdigit(), 60)
+            await until(lambda: port_file.is_file() and port_file.read_text().strip().isdigit())
             return f"http://127.0.0.1:{port_file.read_text().strip()}"
 
         yield start
@@ -88,4 +88,4 @@ def _proxy(folder: Path, port_file: Path, flags: Sequence[str]) -> Generator[Non
         yield
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)

@@ -21,6 +21,7 @@ from leasehold.observability.metrics import (
     expose,
     single,
 )
+from tests.support.waiting import PATIENCE
 
 ENDLESS = {"id", "job_id", "worker_id", "key", "args", "error", "message", "path", "user", "token"}
 EVERY = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
@@ -75,7 +76,9 @@ def test_what_is_exposed_can_be_read_back_with_labels_of_any_text() -> None:
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_has_nothing_to_say() -> None:
     text, _ = expose(everything())
-    checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, check=False)
+    checked = subprocess.run(
+        ["promtool", "check", "metrics"], input=text, capture_output=True, check=False, timeout=PATIENCE
+    )
     assert (checked.returncode, checked.stderr) == (0, b"")
 
 
@@ -120,5 +123,5 @@ def test_without_prometheus_client_it_says_what_to_install(monkeypatch: pytest.M
 
 def test_nothing_of_it_is_imported_before_somebody_asks() -> None:
     code = "import sys, leasehold.gateway.serving.serve, leasehold.actors.probes.probes; print('prometheus_client' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert told.stdout == "False\n"

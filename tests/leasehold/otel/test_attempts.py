@@ -19,7 +19,7 @@ from leasehold.database import Database
 from leasehold.jobs.handling.retry import Discard, Reschedule
 from leasehold.otel import instrument, instrument_client
 from tests.support.flavours import in_flavour
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 from tests.support.working import a_scheduler, working
 
 
@@ -301,5 +301,5 @@ def test_without_being_asked_for_opentelemetry_is_not_imported() -> None:
         "import sys, leasehold, leasehold.actors.run, leasehold.cli;"
         "print([name for name in sys.modules if name.startswith('opentelemetry')])"
     )
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"

@@ -27,6 +27,7 @@ from leasehold.events import Event, JobCancelled, JobCreated, JobRequeued
 from leasehold.sync.chains import SyncChains
 from leasehold.sync.client import SyncClient
 from tests.support.processes import clean_environment
+from tests.support.waiting import PATIENCE
 
 app = App()
 
@@ -190,7 +191,9 @@ client.close()
 
 
 def test_a_process_that_forks_shares_no_connection_with_its_child(database_url: str, client: SyncClient) -> None:
-    subprocess.run([sys.executable, "-c", FORKS, database_url], check=True, env=clean_environment({}), timeout=120)
+    subprocess.run(
+        [sys.executable, "-c", FORKS, database_url], check=True, env=clean_environment({}), timeout=PATIENCE * 2
+    )
     assert sorted(str(each.kind) for each in client.chains.list()) == ["child", "parent", "parent", "parent"]
 
 

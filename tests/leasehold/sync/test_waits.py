@@ -14,6 +14,7 @@ from leasehold import App
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
 from leasehold.sync import waits
 from leasehold.sync.client import SyncClient
+from tests.support.waiting import PATIENCE
 
 app = App()
 LISTENS = "select count(*) from pg_stat_activity where datname = current_database() and application_name = 'leasehold listener'"
@@ -62,7 +63,7 @@ def test_the_output_of_a_chain_that_has_ended_is_typed(client: SyncClient) -> No
 def test_a_wait_hears_of_the_end_of_the_chain(client: SyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     chain = client.enqueue(count.new("word"))
     looked_at_twice(monkeypatch, lambda: client.chains.complete(chain, 4))
-    assert client.wait(chain, timeout=120) == 4
+    assert client.wait(chain, timeout=PATIENCE) == 4
 
 
 def test_notices_about_other_chains_end_no_pause(client: SyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,17 +78,17 @@ def test_notices_about_other_chains_end_no_pause(client: SyncClient, monkeypatch
         client.chains.complete(chain, 4)
 
     looked_at_twice(monkeypatch, both)
-    assert client.wait(chain, timeout=120) == 4
+    assert client.wait(chain, timeout=PATIENCE) == 4
     assert calls == [1]
 
 
 def test_a_wait_that_does_not_listen_looks_again(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with SyncClient(database_url, listens=False) as client, psycopg.connect(database_url) as eye:
         chain = client.enqueue(count.new("word"))
-        with waiting(lambda: client.wait(chain, timeout=120)) as waited:
+        with waiting(lambda: client.wait(chain, timeout=PATIENCE)) as waited:
             row = eye.execute(LISTENS).fetchone()
             client.chains.complete(chain, 4)
-            assert waited.result(timeout=120) == 4
+            assert waited.result(timeout=PATIENCE) == 4
         assert row == (0,)
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.support.servers import Server
+from tests.support.waiting import PATIENCE
 
 A_USERS_TEST = """
 import pytest
@@ -36,12 +37,13 @@ def test_pytest_finds_the_fixtures_and_nothing_is_left_behind(tmp_path: Path, po
     process = subprocess.Popen(
         command, cwd=tmp_path, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    said, _ = process.communicate()
+    said, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, "2 passed" in said) == (0, True), said
     names = subprocess.run(
         [postgres_server.psql, "-X", "-A", "-t", "-c", "select datname from pg_database", postgres_server.dsn()],
         capture_output=True,
         text=True,
         check=True,
+        timeout=PATIENCE,
     ).stdout
     assert f"leasehold_test_{process.pid}_" not in names

@@ -3,6 +3,7 @@ from __future__ import annotations
 from leasehold.database import Database
 from tests.support.sql_tokens import create_with_hash
 from tests.support.sql_waits import freeze
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_token_is_found_by_its_hash_with_what_it_may_do(database: Database) -> None:
@@ -52,6 +53,6 @@ async def test_nobody_waits_for_whoever_has_the_row_locked(database: Database) -
     token_id, digest = await create_with_hash(database)
     async with database.transaction() as transaction:
         await transaction.fetch("select from leasehold.api_tokens where id = $1 for update", token_id)
-        assert len(await database.call("find_token", digest, timeout=5)) == 1
+        assert len(await database.call("find_token", digest, timeout=PATIENCE)) == 1
     [row] = await database.fetch("select last_used_at from leasehold.api_tokens")
     assert row["last_used_at"] is None

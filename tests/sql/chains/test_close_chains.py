@@ -8,6 +8,7 @@ from tests.support.sql_edges import broken_chains, complete_all, edges, enqueue_
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, snapshot, state
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def wait_for(database: Database, chain_id: int) -> None:
@@ -72,7 +73,7 @@ async def test_who_waits_for_a_chain_is_told_of_its_end_and_only_then(
             await worker.continue_with(first, [{"next": {"kind": "b"}}])
             await complete_all(worker, "b")
         await database.call("wake", "last")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             told: list[str] = []
             while not told or told[-1] != "wake:last":
                 told.append(await listening.payloads.receive())

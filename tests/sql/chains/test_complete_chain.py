@@ -13,6 +13,7 @@ from tests.support.sql_chains import blocked, chain, continued, ended
 from tests.support.sql_jobs import enqueue, events, job, snapshot, state
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 OPEN_STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
@@ -80,7 +81,7 @@ async def test_its_worker_is_told_and_whatever_it_still_writes_is_refused(
         await worker.start(claimed)
     async with database.listen("leasehold") as listening:
         await complete(database, job_id, "outside")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == f"lost:{job_id}:1:already_completed"
     assert await worker.renew(claimed) == {job_id: "already_completed"}
     assert await worker.complete(claimed, ["inside"]) == {job_id: "already_completed"}

@@ -14,6 +14,7 @@ from tests.support.sql_jobs import enqueue, events, snapshot, state, states
 from tests.support.sql_payloads import add as add_payload
 from tests.support.sql_waits import open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
+from tests.support.waiting import PATIENCE
 
 
 async def delete(database: Database, chain_id: int, cascade: bool = False) -> Sequence[int]:
@@ -70,7 +71,7 @@ async def test_a_worker_that_runs_it_is_told_that_it_is_not_there_any_more(
     claimed = await worker.claim()
     async with database.listen("leasehold") as listening:
         await delete(database, chain_id)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == f"lost:{chain_id}:1:not_found"
     assert await worker.renew(claimed) == {chain_id: "not_found"}
     assert await worker.complete(claimed) == {chain_id: "not_found"}
@@ -228,7 +229,7 @@ async def test_a_thousand_blockers_go_in_one_call(database: Database) -> None:
         "(select jsonb_agg(jsonb_build_object('kind', 'part')) from generate_series(1, 1000)))"
     )
     top = await blocked(database, [row[0] for row in rows], "top")
-    (row,) = await database.fetch("select leasehold.delete_chain($1, true)", top, timeout=120)
+    (row,) = await database.fetch("select leasehold.delete_chain($1, true)", top, timeout=PATIENCE)
     assert len(row[0]) == 1001
     assert await states(database) == {}
 

@@ -9,6 +9,7 @@ from leasehold.database import Database
 from tests.support.sql_chains import continued, ended
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def over(database: Database, chains: list[int | None], seconds: float | None = 60.0) -> dict[int, str | None]:
@@ -80,7 +81,7 @@ async def test_however_a_watched_chain_ends_it_is_notified_once_and_watched_no_m
         await worker.complete(await worker.claim(kinds=["b"]))
         await listening.notify("leasehold", "last", 5)
         heard: list[str] = []
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             while "last" not in heard:
                 heard.append(await listening.payloads.receive())
     assert [each for each in heard if each.startswith("closed")] == [f"closed:{chain_id}"]

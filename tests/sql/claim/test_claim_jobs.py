@@ -10,6 +10,7 @@ from leasehold.errors import BadInput
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, pile_up, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_claimed_job_is_held_under_a_lease_by_this_worker(database: Database) -> None:
@@ -233,7 +234,7 @@ async def test_an_open_transaction_that_settles_a_key_does_not_hold_up_claims_wi
     async with database.reserve("later") as later, open_transaction(database, "other") as other:
         await other.call("cancel_job", holder)
         await freeze(later, "2999-01-01")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert ids(await worker.over(later).claim()) == [free]
 
 

@@ -7,6 +7,7 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
+from tests.support.waiting import PATIENCE
 
 SOON = {"kind": "echo", "delay": 60}
 
@@ -61,7 +62,7 @@ async def test_idle_workers_are_woken_unless_nobody_wants_it(database: Database,
         await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
         await later.call("make_jobs_due", 10, notify)
         await listening.notify("leasehold", "end", 5)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             heard = {await listening.payloads.receive() for _ in range(3 if notify else 1)}
     assert heard == ({"wake:x", "wake:y", "end"} if notify else {"end"})
 
@@ -71,7 +72,7 @@ async def test_a_job_that_somebody_has_locked_is_left_and_nobody_waits_for_it(da
     await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
     async with open_transaction(database, "other") as other:
         await other.call("cancel_job", 1)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await database.call_value("make_jobs_due") == 1
     assert await states(database) == {1: "scheduled", 2: "pending"}
 
@@ -81,7 +82,7 @@ async def test_a_job_whose_key_somebody_settles_is_left_and_nobody_waits_for_it(
     await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
     async with open_transaction(database, "other") as other:
         await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await database.call_value("make_jobs_due") == 2
     assert await states(database) == {1: "scheduled", 2: "pending", 3: "pending"}
     assert await database.call_value("make_jobs_due") == 1
@@ -95,7 +96,7 @@ async def test_many_jobs_of_a_key_that_somebody_settles_hide_none_behind_them(
     await database.execute("update leasehold.jobs set run_at = now() - interval '1 h' + make_interval(secs => id)")
     async with open_transaction(database, "other") as other:
         await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await database.call_value("make_jobs_due") == 999
             assert await database.call_value("make_jobs_due") == 103
             assert await database.call_value("make_jobs_due") == 0
@@ -110,7 +111,7 @@ async def test_many_keys_that_somebody_settles_hide_none_behind_them(database: D
     await database.execute("update leasehold.jobs set run_at = now() - interval '1 h'")
     async with open_transaction(database, "other") as other:
         await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k' || n)) from generate_series(0, 19) n")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await database.call_value("make_jobs_due", 5) == 2
 
 

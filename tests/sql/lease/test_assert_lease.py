@@ -11,6 +11,7 @@ from tests.support.sql_guards import LOSSES, Loss, expire, lost_job
 from tests.support.sql_jobs import enqueue, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def check(caller: Caller, incarnation: UUID, attempt: int = 1) -> None:
@@ -101,7 +102,7 @@ async def test_two_transactions_of_the_holder_may_check_at_once(database: Databa
     await worker.claim()
     async with open_transaction(database, "one") as one, open_transaction(database, "two") as two:
         await check(one, worker.incarnation)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             await check(two, worker.incarnation)
 
 

@@ -12,6 +12,7 @@ from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, job
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def die(caller: Caller, *job_ids: int) -> None:
@@ -215,7 +216,7 @@ async def test_a_worker_row_that_somebody_has_locked_holds_nobody_up(database: D
     await expire(database, 1)
     async with open_transaction(database, "owner") as owner:
         await owner.execute("select 1 from leasehold.workers for update")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert len(await database.call("reap_jobs")) == 1
     assert await record(database, 1) == ("pending", 1, 1)
 

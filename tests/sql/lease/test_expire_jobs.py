@@ -11,6 +11,7 @@ from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, state, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -66,7 +67,7 @@ async def test_whoever_runs_it_is_told_and_refused(database: Database, worker: S
     await miss(database, 1)
     async with database.listen("leasehold") as listening:
         await database.call("expire_jobs")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "lost:1:1:deadline"
     assert await worker.complete(claimed) == {1: "deadline"}
 
@@ -93,7 +94,7 @@ async def test_who_waits_for_the_end_of_the_chain_is_told(database: Database) ->
     await miss(database, 1)
     async with database.listen("leasehold") as listening:
         await database.call("expire_jobs")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "closed:1"
 
 
@@ -116,7 +117,7 @@ async def test_a_locked_job_is_left_for_the_next_round(database: Database) -> No
     await miss(database, 1, 2)
     async with open_transaction(database, "owner") as owner:
         await owner.fetch("select 1 from leasehold.jobs where id = 1 for update")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await database.call_value("expire_jobs") == 1
     assert await states(database) == {1: "pending", 2: "failed"}
     assert await database.call_value("expire_jobs") == 1
@@ -136,7 +137,7 @@ async def test_a_job_whose_key_somebody_settles_holds_up_no_other_deadline(datab
     await miss(database, 1, 2, 3, 4)
     async with open_transaction(database, "other") as other:
         await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await database.call_value("expire_jobs") == 3
     assert await states(database) == {1: "pending", 2: "failed", 3: "failed", 4: "failed"}
     assert await database.call_value("expire_jobs") == 1

@@ -11,7 +11,7 @@ from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 async def expire_all(database: Database) -> None:
@@ -125,7 +125,7 @@ async def test_owners_are_told_and_idle_workers_woken(database: Database, worker
     await idle.claim()
     async with database.listen("leasehold") as listening:
         await database.call("reap_jobs")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             heard = {await listening.payloads.receive() for _ in range(4)}
     assert heard == {"lost:1:1:taken_by_another_worker", "lost:2:1:taken_by_another_worker", "wake:x", "wake:y"}
 
@@ -177,7 +177,7 @@ async def test_a_job_that_another_reaper_has_locked_is_left_to_it(database: Data
     await expire_all(database)
     async with open_transaction(database, "first") as first:
         assert len(await first.call("reap_jobs", 1)) == 1
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert len(await database.call("reap_jobs")) == 1
         await first.execute("commit")
     assert set((await states(database)).values()) == {"pending"}

@@ -11,6 +11,7 @@ from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_work import measured
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_renewed_lease_runs_from_now(database: Database) -> None:
@@ -91,7 +92,7 @@ async def test_a_locked_job_is_busy_and_does_not_hold_up_its_neighbours(database
     await database.call("cancel_job", 3)
     async with open_transaction(database, "owner") as owner:
         await owner.fetch("select from leasehold.jobs where id = 2 for update")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await worker.renew(claimed, ran_for=[1.0] * 3) == {2: "busy", 3: "cancelled"}
     assert await states(database) == {1: "running", 2: "claimed", 3: "cancelled"}
     assert await worker.renew(claimed[:2]) == {}

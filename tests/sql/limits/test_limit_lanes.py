@@ -14,6 +14,7 @@ from tests.support.sql_jobs import enqueue, enqueue_many, pile_up, states
 from tests.support.sql_limits import enqueue_groups, limit, usage
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker, ids
+from tests.support.waiting import PATIENCE
 
 
 async def test_no_more_jobs_of_a_queue_are_held_than_its_limit_says(database: Database, worker: SqlWorker) -> None:
@@ -204,7 +205,7 @@ async def test_two_claims_at_once_do_not_both_use_the_same_room(database: Databa
     async with open_transaction(database, "first") as first:
         assert len(await SqlWorker(first, "first").claim(2)) == 2
         second = SqlWorker(database, "second")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await second.claim(10) == []
         await first.execute("commit")
     assert len(await second.claim(10)) == 1

@@ -5,6 +5,7 @@ import trio
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_worker import SqlWorker, ids
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_resumed_queue_is_claimed_from(database: Database, worker: SqlWorker) -> None:
@@ -18,7 +19,7 @@ async def test_its_workers_are_woken(database: Database) -> None:
     await database.call("pause_queue", "q")
     async with database.listen("leasehold") as listening:
         await database.call("resume_queue", "q")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"
 
 

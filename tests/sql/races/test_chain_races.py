@@ -28,6 +28,7 @@ from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import freeze, open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
+from tests.support.waiting import PATIENCE
 
 Settle = Callable[[SqlWorker, list[Row]], Awaitable[object]]
 NEXT = {"next": {"kind": "b"}}
@@ -228,7 +229,7 @@ async def test_a_sweep_and_a_completion_release_a_job_once(database: Database, w
         await producer.execute("commit")
     async with open_transaction(database, "settler") as settler:
         await worker.over(settler).complete([second], ["seen"])
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await sweep(database) == 0
         await settler.execute("commit")
     assert await state(database, joined) == "pending"
@@ -340,7 +341,7 @@ async def test_a_completion_waits_for_no_transaction_that_only_looks_at_its_depe
     async with open_transaction(database, "reader") as reader:
         await reader.fetch("select from leasehold.all_jobs")
         before = await snapshot(reader)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             await worker.complete(held)
         assert before != await snapshot(database)
     assert await state(database, joined) == "pending"

@@ -17,6 +17,7 @@ from tests.support.sql_jobs import job, states
 from tests.support.sql_unique import Answer, at_once, enqueue_one, enqueue_unique
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
+from tests.support.waiting import PATIENCE
 
 CLIENTS = 50
 ROUNDS = 3
@@ -293,7 +294,7 @@ async def test_a_completion_that_asks_for_the_key_of_its_own_job_does_not_deadlo
         nursery.start_soon(replace)
         await until_waiting(database, "second")
         next_job = {"kind": "a", "args": {"by": "loop"}, "unique": unique}
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             ((reason, _),) = (await worker.over(first).continue_with(claimed, [{"jobs": [next_job]}])).values()
         assert reason is None
         await first.execute("commit")

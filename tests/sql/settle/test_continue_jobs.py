@@ -13,6 +13,7 @@ from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import freeze, rolled_back
 from tests.support.sql_worker import SqlWorker, ids
+from tests.support.waiting import PATIENCE
 
 NEXT = {"next": {"kind": "b"}}
 
@@ -323,7 +324,7 @@ async def test_new_jobs_wake_an_idle_worker(database: Database, worker: SqlWorke
     await worker.claim()
     async with database.listen("leasehold") as listening:
         await worker.continue_with(claimed, [{"next": {"kind": "b", "queue": "q"}}])
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"
 
 

@@ -11,6 +11,7 @@ from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import BOOM, SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_failed_attempt_is_scheduled_for_the_next_one(database: Database) -> None:
@@ -66,7 +67,7 @@ async def test_retry_at_once_is_pending_and_wakes(database: Database, worker: Sq
     await database.execute("update leasehold.workers set idle = true")
     async with database.listen("leasehold") as listening:
         assert (await worker.fail(claimed, retry_in=[0.0]))[1]["outcome"] == "pending"
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:default"
 
 

@@ -15,6 +15,7 @@ from tests.support.sql_holders import HOLDS, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 Write = Callable[[SqlWorker, Sequence[Row]], Awaitable[dict[int, str]]]
 
@@ -48,7 +49,7 @@ async def test_a_row_that_somebody_holds_is_busy_and_all_others_are_settled(
     await enqueue_many(database, [{"kind": "a"}] * 3)
     claimed = await worker.claim()
     async with row_held(database, worker, claimed[1], HOLDS[hold]) as holder:
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await write(worker, claimed) == {2: "busy"}
         now = await states(database)
         assert (now[1], now[3]) == (after, after)
@@ -76,7 +77,7 @@ async def test_a_unique_key_in_an_open_transaction_is_waited_for_a_moment_only(
     following: dict[str, object] = {"jobs": [{"kind": "b", "unique": {}}]}
     async with open_transaction(database, "user") as user:
         await enqueue_many(user, [{"kind": "b", "unique": {}}])
-        with trio.fail_after(5), pytest.raises(LockTimeout):
+        with trio.fail_after(PATIENCE), pytest.raises(LockTimeout):
             await worker.continue_with(claimed, [following])
         assert (await states(database))[1] == "claimed"
         await user.execute("rollback")
@@ -92,7 +93,7 @@ async def test_a_blocked_job_that_somebody_holds_is_waited_for_a_moment_only(
     claimed = await worker.claim()
     async with open_transaction(database, "person") as person:
         await person.fetch("select from leasehold.jobs where id = $1 for update", whole)
-        with trio.fail_after(5), pytest.raises(LockTimeout):
+        with trio.fail_after(PATIENCE), pytest.raises(LockTimeout):
             await worker.complete(claimed)
     assert await worker.complete(claimed) == {}
     assert (await states(database))[whole] == "pending"

@@ -5,6 +5,7 @@ import trio
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_released_job_is_pending_again_and_nobody_holds_it(database: Database, worker: SqlWorker) -> None:
@@ -30,5 +31,5 @@ async def test_idle_workers_are_woken_for_it(database: Database, worker: SqlWork
     await idle.claim()
     async with database.listen("leasehold") as listening:
         await worker.release(claimed)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"

@@ -8,6 +8,7 @@ from leasehold.errors import BadInput
 from tests.sql.upkeep.test_ensure_partitions import finish_one, partitions
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_waits import freeze, open_transaction
+from tests.support.waiting import PATIENCE
 
 
 async def live_a_week(caller: ReservedConnection) -> None:
@@ -47,7 +48,7 @@ async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_da
         await connection.call("drop_old_partitions", 30)
         async with open_transaction(fresh_database, "dump") as dump:
             await dump.fetch("select count(*) from leasehold.job_events")
-            with trio.fail_after(5):
+            with trio.fail_after(PATIENCE):
                 assert await connection.call_value("drop_old_partitions", 3) == 6
         assert await connection.call_value("drop_old_partitions", 3) == 3
 

@@ -10,6 +10,7 @@ from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_upkeep import forget
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def test_old_rows_of_the_default_partitions_go_too(fresh_database: Database) -> None:
@@ -44,7 +45,7 @@ async def test_rows_go_in_batches_and_nobody_is_waited_for(fresh_database: Datab
         await reader.fetch("select from leasehold.finished_jobs_default")
         await reader.fetch("select from leasehold.job_events_default")
         await freeze(connection, "2030-05-07 12:00Z")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert [await connection.call_value("drop_old_rows", 3, 2) for _ in range(3)] == [4, 2, 0]
 
 

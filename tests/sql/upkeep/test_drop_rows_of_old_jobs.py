@@ -13,6 +13,7 @@ from tests.support.sql_unique import enqueue_unique
 from tests.support.sql_upkeep import forget, forget_rows_of_jobs
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def test_edges_stay_as_long_as_the_job_that_waited(fresh_database: Database) -> None:
@@ -129,7 +130,7 @@ async def test_what_somebody_uses_is_left_for_the_next_call(fresh_database: Data
         async with open_transaction(fresh_database, "user") as user:
             await user.fetch("select from leasehold.unique_jobs where unique_key like '%k' for update")
             await user.fetch("select from leasehold.idempotency_keys where idempotency_key = 'k' for update")
-            with trio.fail_after(5):
+            with trio.fail_after(PATIENCE):
                 await forget(connection, 3)
             for table in ("unique_jobs", "unique_claims", "idempotency_keys"):
                 assert len(await connection.fetch(f"select from leasehold.{table}")) == 1, table

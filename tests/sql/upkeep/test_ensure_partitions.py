@@ -8,6 +8,7 @@ from leasehold.errors import BadInput
 from tests.support.sql_jobs import enqueue, enqueue_many, events, states
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 DAY = "2030-05-04"
 
@@ -146,7 +147,7 @@ async def test_nobody_waits_while_the_partitions_of_days_to_come_are_made(fresh_
         await freeze(settler, f"{DAY} 12:00Z")
         assert await settler.call_value("ensure_partitions", 0) == 3
         assert await janitor.call_value("ensure_partitions", 1) == 3
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await worker.over(settler).complete(claimed) == {}
 
 
@@ -212,7 +213,7 @@ async def test_it_gives_way_to_an_open_transaction_and_comes_back_later(fresh_da
     async with open_transaction(database, "dump") as dump, database.reserve("janitor") as janitor:
         await freeze(janitor, DAY)
         await dump.fetch("select count(*) from leasehold.finished_jobs")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await janitor.call_value("ensure_partitions", 0) == 0
         await dump.execute("commit")
         assert await janitor.call_value("ensure_partitions", 0) == 3

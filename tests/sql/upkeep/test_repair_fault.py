@@ -7,6 +7,7 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, events, snapshot, state
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def repair(database: Database, finding: str, job_id: int | None, subject: str = "job 1") -> object:
@@ -30,7 +31,7 @@ async def test_what_somebody_has_locked_is_not_repaired_and_not_waited_for(
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '70 s'")
     async with open_transaction(database, "owner") as owner:
         await owner.fetch("select from leasehold.jobs for update")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await repair(database, "held_by_nobody", 1) is False
     assert await state(database, 1) == "claimed"
 

@@ -11,6 +11,7 @@ import msgspec
 
 from leasehold.database import Database
 from leasehold.moving.mapping import load_mapping, with_names
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 def make_tables(library: str, dsn: str) -> None:
     """Make the tables of a library with its own migrations."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.support.sources.libraries", library, dsn]
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert made.returncode == 0, made.stderr
 
 

@@ -14,6 +14,7 @@ from leasehold.gateway.http.reading import RequestLimits
 from leasehold.jobs.producing.unique import Unique
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import running_gateway
+from tests.support.waiting import PATIENCE
 
 BAD_BODIES: list[Any] = [
     pytest.param(b"", 400, "malformed_json", None, id="nothing"),
@@ -173,7 +174,10 @@ def test_the_idempotency_key_of_a_request_comes_in_a_header_and_goes_with_no_key
 @pytest.mark.parametrize("name", ["Idempotency-Key", "Authorization"])
 def test_a_header_that_counts_once_is_refused_twice(name: str) -> None:
     client = FakeClient()
-    with running_gateway(client) as gateway, closing(http.client.HTTPConnection(*gateway.address, timeout=20)) as line:
+    with (
+        running_gateway(client) as gateway,
+        closing(http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)) as line,
+    ):
         line.putrequest("POST", "/api/jobs")
         for header, value in (("Content-Type", "application/json"), ("Content-Length", "12"), (name, "a"), (name, "b")):
             line.putheader(header, value)

@@ -16,8 +16,9 @@ import pytest
 
 from leasehold import PayloadRecord
 from leasehold.gateway.routing.turns import AT_ONCE, MOST_WAITING
-from tests.gateway.fakes.running import PATIENCE, RunningGateway, running_service
+from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.saved import AFTER, BEFORE, save
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture

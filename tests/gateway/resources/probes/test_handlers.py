@@ -7,7 +7,8 @@ import pytest
 from leasehold.errors import DatabaseUnavailable, SchemaMismatch
 from leasehold.gateway.resources.probes import handlers
 from tests.gateway.fakes.client import FakeClient
-from tests.gateway.fakes.running import PATIENCE, running_gateway
+from tests.gateway.fakes.running import running_gateway
+from tests.support.waiting import PATIENCE
 
 
 async def unreachable() -> None:

@@ -20,13 +20,13 @@ from tests.conftest import Psql
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, run, running_gateway, running_service
 from tests.support.proxy import proxied
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 PROMETHEUS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1"
 
 
 def scrape(gateway: RunningGateway, **headers: str) -> dict[str, float]:
-    connection = http.client.HTTPConnection(*gateway.address, timeout=20)
+    connection = http.client.HTTPConnection(*gateway.address, timeout=PATIENCE)
     connection.request("GET", "/metrics", headers={"Accept": PROMETHEUS, **headers})
     response = connection.getresponse()
     assert response.status == 200

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 SCRIPT = """
 import os, signal, sys, time
 from leasehold.cli.runtime import interruption as module
@@ -80,7 +82,9 @@ globals()[sys.argv[1]]()
 
 def run(what: str, *more: str, cwd: object = None) -> tuple[int, str, str]:
     words = [sys.executable, "-c", SCRIPT, what, *more]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=str(cwd) if cwd else None)
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=str(cwd) if cwd else None
+    )
     return done.returncode, done.stdout, done.stderr
 
 

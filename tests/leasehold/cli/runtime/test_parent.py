@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from tests.support.processes import clean_environment
+from tests.support.waiting import PATIENCE
 
 
 def test_an_actor_drains_when_the_process_that_started_it_is_gone(database_url: str) -> None:
@@ -17,5 +18,5 @@ def test_an_actor_drains_when_the_process_that_started_it_is_gone(database_url: 
             assert process.poll() is None
         process.stdin.close()
         said = process.stderr.read()
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
     assert "draining" in said

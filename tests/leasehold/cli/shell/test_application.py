@@ -8,6 +8,7 @@ import pytest
 from leasehold.cli.shell.application import split_example
 from leasehold.cli.shell.command_table import MODULES, load_command
 from tests.leasehold.cli.conftest import Cli
+from tests.support.waiting import PATIENCE
 
 NAMES = list(MODULES)
 
@@ -53,6 +54,6 @@ def test_help_loads_no_part_that_only_a_command_needs() -> None:
     script = "import sys; from leasehold.cli.shell.launcher import run; run(['status', '--help'])\n"
     script += "heavy = {f'leasehold.{name}' for name in ('actors', 'gateway', 'migrations', 'embedded')}\n"
     script += "sys.exit(' '.join((heavy | {'aiohttp'}) & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.stderr.strip() == ""
     assert "Example:" in done.stdout

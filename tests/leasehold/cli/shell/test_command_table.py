@@ -8,6 +8,7 @@ import pytest
 from leasehold.cli.runtime.outcome import view_of
 from leasehold.cli.shell.command_table import MODULES, choose_commands, load_command
 from tests.leasehold.cli.conftest import Cli
+from tests.support.waiting import PATIENCE
 
 JOBS = {name for name in MODULES if name.startswith("jobs ")}
 
@@ -55,6 +56,6 @@ def test_each_command_that_returns_a_result_names_its_view(name: str) -> None:
 
 def test_the_launcher_imports_no_command() -> None:
     code = "import sys, leasehold.cli.shell.launcher; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     rooms = tuple(f"leasehold.cli.{room}." for room in ("commands", "checks", "top", "up"))
     assert [name for name in done.stdout.split() if name.startswith(rooms)] == []

@@ -10,6 +10,7 @@ from leasehold.cli.runtime.services import Services
 from leasehold.database.migrations import SchemaState
 from leasehold.errors import DatabaseUnavailable
 from tests.leasehold.cli.conftest import Cli
+from tests.support.waiting import PATIENCE
 
 
 class Failing(Services):
@@ -115,12 +116,12 @@ def test_a_database_without_our_schema_is_told_with_what_to_do(run_cli: Cli, emp
 
 def test_a_reader_that_goes_away_causes_no_complaint() -> None:
     command = f"{sys.executable} -m leasehold config show --output jsonl | head -c 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.stderr == ""
 
 
 def test_without_the_extra_it_says_how_to_install_it() -> None:
     script = "import sys; sys.modules['cyclopts'] = None; from leasehold.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stderr == "error: the command line is not installed; run: pip install 'leasehold[cli]'\n"

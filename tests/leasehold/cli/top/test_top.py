@@ -17,6 +17,7 @@ import pytest
 
 from tests.leasehold.cli.conftest import Cli, Psql
 from tests.support.processes import clean_environment
+from tests.support.waiting import PATIENCE
 
 LOAD = """
 select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1', 'host', 7, '1.2', '{}', '{}', 3, true);
@@ -99,7 +100,7 @@ class Screen:
     def resize(self, width: int, height: int) -> None:
         ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
 
-    def until(self, words: str, timeout: float = 20.0) -> None:
+    def until(self, words: str, timeout: float = PATIENCE) -> None:
         """Read until these words came since the last call."""
         deadline = time.monotonic() + timeout
         while words not in self.text:
@@ -135,7 +136,7 @@ def test_on_a_terminal_it_obeys_keys_follows_its_size_and_leaves_everything_as_i
         screen.until("heartbeat")
         screen.press("q")
         screen.until("\x1b[?1049l")
-        assert screen.process.wait(20) == 0
+        assert screen.process.wait(PATIENCE) == 0
         assert termios.tcgetattr(screen.slave) == screen.before
     finally:
         screen.close()

@@ -15,6 +15,7 @@ from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
 from leasehold.database.embedded import find_data_folder
 from tests.support.folders import short_folder
 from tests.support.processes import FOREIGN
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.acceptance
 
@@ -49,6 +50,6 @@ def test_a_closed_terminal_ends_all_processes_and_embedded_postgres_in_good_orde
         read_until(ours, "leasehold is up")
         children = psutil.Process(process.pid).children(recursive=True)
         os.close(ours)
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
         assert not (find_data_folder(folder / "data") / "data" / "postmaster.pid").exists()
         assert [each for each in children if each.is_running() and each.status() != psutil.STATUS_ZOMBIE] == []

@@ -13,6 +13,7 @@ from leasehold.database.embedded import embedded_postgres
 from leasehold.errors import DatabaseError
 from tests.support.folders import short_folder
 from tests.support.servers import psql_on
+from tests.support.waiting import PATIENCE
 
 
 class Server:
@@ -49,7 +50,7 @@ async def test_what_dies_again_and_again_is_given_up(*, is_broken: bool, what: s
     def give_up(what: str, deaths: int) -> None:
         given_up.append((what, deaths))
 
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE):
         await keep_running(server, show, give_up, at_once)
     assert given_up == [(what, MOST_DEATHS)]
     assert server.starts == MOST_DEATHS - 1
@@ -73,7 +74,7 @@ async def test_a_killed_postgres_is_started_again(monkeypatch: pytest.MonkeyPatc
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_running, server, show, give_up, at_once)
             os.kill(int((server.data_folder / "data" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-            with trio.fail_after(60):
+            with trio.fail_after(PATIENCE):
                 await runs_again.wait()
             nursery.cancel_scope.cancel()
         assert psql_on(str(server.programs / "psql"), server.dsn, "select 1") == "1"

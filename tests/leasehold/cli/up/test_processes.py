@@ -9,6 +9,7 @@ import trio
 
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.up.processes import MOST_DEATHS, Child, Level, Supervisor, restart_delay
+from tests.support.waiting import PATIENCE
 
 GREET_AND_WAIT = (
     "import signal, sys; signal.signal(15, lambda *_: sys.exit(0)); print('ready', flush=True); signal.pause()"
@@ -31,7 +32,7 @@ class Screen:
         self._changed = trio.Event()
 
     async def until(self, name: str, text: str, count: int = 1) -> None:
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE):
             while sum(name == shown and text in line for shown, line in self.lines) < count:
                 await self._changed.wait()
 

@@ -26,6 +26,7 @@ from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli, FakeTty
 from tests.support.folders import short_folder
 from tests.support.processes import StartProcess
+from tests.support.waiting import PATIENCE
 
 NAMES = ["up", "gateway", "worker.1"]
 
@@ -173,7 +174,7 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
 def status_of(url: str, token: str | None = None) -> int:
     request = urllib.request.Request(url, headers={"authorization": f"Bearer {token}"} if token else {})
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         with error:

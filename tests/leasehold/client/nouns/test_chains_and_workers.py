@@ -5,6 +5,7 @@ from __future__ import annotations
 import trio
 
 from leasehold import App, ContinueWith, Job
+from tests.support.waiting import PATIENCE
 from tests.support.working import working
 
 
@@ -20,7 +21,7 @@ async def test_what_a_worker_returns_is_what_the_wait_returns(database_url: str)
         return ContinueWith(double.new(2 * number))
 
     async with working(database_url, app) as here:
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE):
             assert await here.client.wait(await here.client.enqueue(double.new(21)), kind=double) == 42
             assert await here.client.wait(await here.client.enqueue(quadruple.new(21)), kind=quadruple) == 84
 
@@ -44,7 +45,7 @@ async def test_a_handler_whose_job_is_completed_from_outside_is_stopped_and_the_
         return "after"
 
     async with working(database_url, app, renew_seconds=60.0, lease_seconds=180.0) as here:
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE):
             await here.ready()
             chain_id = await here.client.enqueue(endless.new())
             await begun.wait()
@@ -68,7 +69,7 @@ async def test_a_handler_whose_chain_is_deleted_is_stopped(database_url: str) ->
             stopped.set()
 
     async with working(database_url, app, renew_seconds=60.0, lease_seconds=180.0) as here:
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE):
             await here.ready()
             chain_id = await here.client.enqueue(endless.new())
             await begun.wait()

@@ -8,6 +8,7 @@ import pytest
 
 from leasehold.concurrency.asyncio_border.chosen import VARIABLE, border_name
 from leasehold.errors import SettingsError
+from tests.support.waiting import PATIENCE
 
 USES_A_DATABASE = (
     "import sys, leasehold.database.border as border; print(border.BORDER.name, 'trio_asyncio' in sys.modules)"
@@ -45,6 +46,11 @@ def test_trio_asyncio_is_refused_where_it_cannot_be_imported() -> None:
 def test_a_process_that_steps_does_not_load_trio_asyncio(name: str, said: str) -> None:
     environ = {**os.environ, VARIABLE: name}
     done = subprocess.run(
-        [sys.executable, "-c", USES_A_DATABASE], check=True, capture_output=True, text=True, env=environ
+        [sys.executable, "-c", USES_A_DATABASE],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environ,
+        timeout=PATIENCE,
     )
     assert done.stdout == said

@@ -16,6 +16,7 @@ from leasehold.database.embedded.cluster import SOCKET_NAME
 from leasehold.errors import DatabaseError, SettingsError
 from tests.support.folders import short_folder
 from tests.support.servers import psql_on
+from tests.support.waiting import PATIENCE
 
 PSQL = str(find_programs() / "psql")
 VISITOR = """
@@ -59,7 +60,7 @@ def entered(process: subprocess.Popen[str]) -> str:
 def leave(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.close()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_data_is_there_again_when_the_folder_is_opened_again(folder: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from leasehold.database.embedded import embedded_postgres
 from leasehold.errors import DatabaseError
 from tests.support.folders import short_folder
+from tests.support.waiting import PATIENCE
 
 
 def servers_in(folder: Path) -> list[int]:
@@ -52,12 +53,12 @@ def test_who_waits_for_another_process_gives_up() -> None:
     def hold(folder: Path) -> None:
         with embedded_postgres(folder, sync=False) as server, server._changing():  # pyright: ignore[reportPrivateUsage]
             has_begun.set()
-            may_end.wait(60)
+            may_end.wait(PATIENCE)
 
     with short_folder() as folder:
         holder = threading.Thread(target=hold, args=(folder / "db",))
         holder.start()
-        has_begun.wait(60)
+        has_begun.wait(PATIENCE)
         with (
             pytest.raises(DatabaseError, match="another process"),
             embedded_postgres(folder / "db", hurries=lambda: True),

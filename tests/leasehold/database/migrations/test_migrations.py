@@ -12,6 +12,7 @@ from leasehold.database.migrations import Catalogue, MigrationReport, emit, expe
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch
 from leasehold.sql import read_folder
 from tests.support.servers import Server
+from tests.support.waiting import PATIENCE
 
 Psql = Callable[[str, str], str]
 
@@ -47,7 +48,7 @@ def next_version() -> Catalogue:
 def dump(server: Server, dsn: str) -> str:
     """The schema of a database as pg_dump writes it, and what is written down about it."""
     program = server.psql.removesuffix("psql") + "pg_dump"
-    done = subprocess.run([program, "--schema-only", dsn], check=True, capture_output=True, text=True)
+    done = subprocess.run([program, "--schema-only", dsn], check=True, capture_output=True, text=True, timeout=PATIENCE)
     return "\n".join(line for line in done.stdout.splitlines() if not line.startswith(("\\restrict", "\\unrestrict")))
 
 
@@ -129,7 +130,7 @@ async def test_two_runs_at_once_apply_everything_once(empty_database_url: str, p
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run)
             nursery.start_soon(run)
-            with trio.fail_after(20):
+            with trio.fail_after(PATIENCE):
                 waiting = 0
                 while waiting < 2:
                     rows = await database.fetch(

@@ -13,8 +13,7 @@ import pytest
 from leasehold.errors import SettingsError
 from leasehold.observability.metrics import MetricsMissing
 from leasehold.observability.probes import Health, open_probes, server
-
-PATIENCE = 20.0
+from tests.support.waiting import PATIENCE
 
 
 class Probes(msgspec.Struct):

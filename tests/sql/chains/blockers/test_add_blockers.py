@@ -10,6 +10,7 @@ from leasehold.errors import BadInput
 from tests.support.sql_edges import blocked_by, broken_chains, complete_all, edges, enqueue_blocked
 from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, state, states
 from tests.support.sql_worker import SqlWorker, ids
+from tests.support.waiting import PATIENCE
 
 ITEM = 'a blocker must be the id of a job, {"position": n} of an earlier one, or {"chain": id}, not '
 
@@ -173,7 +174,7 @@ async def test_a_completion_never_waits_for_a_producer(database: Database, worke
     async with database.reserve("producer") as connection:
         await connection.execute("begin")
         await enqueue_blocked(connection, [1])
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await worker.complete(claimed) == {}
         await connection.execute("commit")
     assert await broken_chains(database) == []
@@ -186,7 +187,7 @@ async def test_ten_thousand_blockers_of_one_job(database: Database, worker: SqlW
     else:
         parts = await enqueue_many(database, [{"kind": "part"}] * 10_000)
         await complete_all(worker, "part", 1)
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             joined = await enqueue_blocked(database, parts)
     expected = [(part, is_done, 1 if is_done else None) for part in parts]
     assert await edges(database, joined) == expected
@@ -196,7 +197,7 @@ async def test_ten_thousand_blockers_of_one_job(database: Database, worker: SqlW
 async def test_ten_thousand_jobs_that_one_job_blocks(database: Database, worker: SqlWorker) -> None:
     made = await enqueue_many(database, [{"kind": "a"}, *[{"kind": "b", "blockers": [{"position": 1}]}] * 10_000])
     assert (await job(database, made[-1]))["state"] == "blocked"
-    with trio.fail_after(20):
+    with trio.fail_after(PATIENCE):
         await complete_all(worker, "a")
     assert set((await states(database)).values()) == {"completed", "pending"}
     assert await broken_chains(database, is_swept=True) == []

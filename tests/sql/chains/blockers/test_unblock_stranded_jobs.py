@@ -8,6 +8,7 @@ from tests.support.sql_edges import broken_chains, enqueue_blocked, sweep
 from tests.support.sql_jobs import enqueue, job, snapshot, state
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def look(database: Database, after_id: int | None = None, batch: int = 1000) -> tuple[int, int | None]:
@@ -53,7 +54,7 @@ async def test_a_locked_job_is_left_for_the_next_round(database: Database, worke
     stranded = await strand(database, worker)
     async with open_transaction(database, "user") as user:
         await user.fetch("select from leasehold.jobs where id = $1 for update", stranded)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             await look(database)
         assert await state(database, stranded) == "blocked"
     await look(database)

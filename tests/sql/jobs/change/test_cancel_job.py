@@ -13,6 +13,7 @@ from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 OPEN_STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
@@ -55,7 +56,7 @@ async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, 
     job_id, _ = await job_in(database, worker, state)
     async with database.listen("leasehold") as listening:
         await database.call("cancel_job", job_id)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"
 
 
@@ -150,7 +151,7 @@ async def test_who_holds_the_row_is_named_instead_of_waited_for(database: Databa
     claimed = await worker.claim()
     async with row_held(database, worker, claimed[0], HOLDS["lease asserted"]) as holder:
         before = await snapshot(database)
-        with trio.fail_after(10), pytest.raises(RowLocked, match=f"session {await pid_of(holder)} "):
+        with trio.fail_after(PATIENCE), pytest.raises(RowLocked, match=f"session {await pid_of(holder)} "):
             await database.call("cancel_job", 1)
         assert await snapshot(database) == before
         await holder.execute("commit")

@@ -15,6 +15,7 @@ from tests.support.sql_holders import pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 Changes = dict[int, tuple[bool, str | None, str | None, str | None]]
 
@@ -106,7 +107,7 @@ async def test_a_dry_run_answers_the_same_and_changes_and_tells_nothing(alive: D
         would = await cancel(alive, dry_run=True)
         assert await snapshot(alive) == before
         await alive.execute("notify leasehold, 'end'")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "end"
     assert await cancel(alive) == would
 
@@ -120,7 +121,7 @@ async def test_unless_it_is_said_otherwise_it_is_a_dry_run(alive: Database) -> N
 async def test_handlers_that_run_are_told(alive: Database) -> None:
     async with alive.listen("leasehold") as listening:
         await cancel(alive, job_ids=[1, 2, 3])
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             told = {await listening.payloads.receive() for _ in range(2)}
     assert told == {"lost:1:1:cancelled", "lost:2:1:cancelled"}
 
@@ -139,7 +140,7 @@ async def test_who_waits_for_a_chain_is_told(alive: Database) -> None:
     await alive.execute("insert into leasehold.chain_waiters values (3, now() + interval '1 minute')")
     async with alive.listen("leasehold") as listening:
         await cancel(alive, queue="q")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "closed:3"
 
 
@@ -178,7 +179,7 @@ async def test_a_job_whose_row_somebody_holds_is_skipped_with_the_session_named(
     await enqueue_many(database, [{"kind": "a"}] * 3)
     claimed = await worker.claim()
     async with row_held(database, worker, claimed[1]) as holder:
-        with trio.fail_after(20):
+        with trio.fail_after(PATIENCE):
             rows = await database.call("cancel_jobs", kind="a", dry_run=False)
         assert [(row["job_id"], row["changed"]) for row in rows] == [(1, True), (2, False), (3, True)]
         assert rows[1]["reason"].startswith(f"session {await pid_of(holder)} ")

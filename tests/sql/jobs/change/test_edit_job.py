@@ -12,6 +12,7 @@ from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def edit(database: Caller, job_id: int = 1, **changes: object) -> object:
@@ -95,7 +96,7 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await worker.claim()
     async with database.listen("leasehold") as listening:
         await edit(database, run_at=datetime.now(UTC), queue="q")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"
 
 

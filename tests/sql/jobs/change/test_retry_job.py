@@ -9,6 +9,7 @@ from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def test_a_failed_job_runs_once_more_and_its_attempts_go_on(database: Database, worker: SqlWorker) -> None:
@@ -129,7 +130,7 @@ async def test_idle_workers_are_woken(database: Database, worker: SqlWorker) -> 
     await worker.claim()
     async with database.listen("leasehold") as listening:
         await database.call("retry_job", 1)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:q"
 
 

@@ -13,6 +13,7 @@ from tests.support.sql_jobs import enqueue, enqueue_many, events, snapshot, stat
 from tests.support.sql_unique import enqueue_one
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 Changes = dict[int, tuple[bool, str | None, str | None, str | None]]
 
@@ -113,7 +114,7 @@ async def test_a_dry_run_answers_the_same_and_changes_nothing(dead: Database, wo
         would = await retry(dead, dry_run=True, state=None, job_ids=[1, 2, 3, 4, 5])
         assert await snapshot(dead) == before
         assert await retry(dead, state=None, job_ids=[1, 2, 3, 4, 5]) == would
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() in ("wake:default", "wake:q")
     assert await states(dead) != {}
 

@@ -14,6 +14,7 @@ from tests.support.sql_audit import broken_rules, conservation, watch
 from tests.support.sql_jobs import enqueue_many, states
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
+from tests.support.waiting import PATIENCE
 
 KEYS = [None, "hot", *(f"k{n}" for n in range(8))]
 
@@ -149,7 +150,7 @@ async def test_settlers_and_claimers_of_one_key_hand_it_from_job_to_job(fresh_da
                 assert await worker.complete(claimed) == {}
                 done.extend(ids(claimed))
 
-    with trio.fail_after(30):
+    with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             for n in range(4):
                 nursery.start_soon(work, f"w{n}")
@@ -187,7 +188,7 @@ async def test_a_key_that_is_locked_for_long_holds_up_nobody_else(database: Data
     await enqueue_many(database, [{"kind": "a", "key": f"other {n}"} for n in range(10)])
     async with open_transaction(database, "user") as user:
         await user.call("cancel_job", 1)
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             assert len(await worker.claim(1)) == 1
             assert len(await worker.claim(20)) == 9
         await user.execute("commit")

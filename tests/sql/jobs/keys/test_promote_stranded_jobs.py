@@ -6,6 +6,7 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, enqueue_many, states
 from tests.support.sql_waits import open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def found(database: Database, *args: object) -> int:
@@ -69,7 +70,7 @@ async def test_a_key_that_somebody_is_at_is_left_to_them(database: Database) -> 
     await database.execute("update leasehold.jobs set state = 'waiting'")
     async with open_transaction(database, "other") as other:
         await other.fetch("select pg_advisory_xact_lock(leasehold.key_lock('k'))")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await found(database) == 1
     assert await states(database) == {1: "waiting", 2: "pending"}
 

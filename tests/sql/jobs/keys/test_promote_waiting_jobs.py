@@ -6,6 +6,7 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 
 async def waiting_jobs(database: Database, *keys: str) -> None:
@@ -48,7 +49,7 @@ async def test_idle_workers_are_woken_for_the_queues_of_what_was_promoted(
         await database.call("promote_waiting_jobs", ["k", "nobody"])
         await database.call("promote_waiting_jobs", ["l"], False)
         await listening.notify("leasehold", "end", 5)
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert [await listening.payloads.receive() for _ in range(2)] == ["wake:of k", "end"]
 
 
@@ -56,7 +57,7 @@ async def test_the_next_in_line_is_taken_when_the_best_is_locked(database: Datab
     await waiting_jobs(database, "k", "k")
     async with open_transaction(database, "other") as other:
         await other.fetch("select from leasehold.jobs where id = 1 for update")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await database.call_value("promote_waiting_jobs", ["k"]) == 1
     assert await states(database) == {1: "waiting", 2: "pending"}
 

@@ -12,6 +12,7 @@ from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many, job, snapshot, states
 from tests.support.sql_unique import enqueue_one, enqueue_unique
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 REPLACE = {"key": "k", "on_conflict": "replace"}
 EXTEND = {"key": "k", "on_conflict": "extend"}
@@ -51,7 +52,7 @@ async def test_a_job_may_be_moved_to_now_and_idle_workers_are_woken(database: Da
     await worker.claim()
     async with database.listen("leasehold") as listening:
         assert await enqueue_one(database, unique=EXTEND) == (1, "extended")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await listening.payloads.receive() == "wake:default"
     assert len(await worker.claim()) == 1
 

@@ -10,6 +10,7 @@ from leasehold.database import Caller, Database
 from tests.support.sql_jobs import enqueue
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -54,6 +55,6 @@ async def test_whoever_waits_for_a_job_holds_no_key_meanwhile(database: Database
         await first.fetch("select from leasehold.jobs for update")
         nursery.start_soon(wait)
         await until_waiting(database, "second")
-        with trio.fail_after(5):
+        with trio.fail_after(PATIENCE):
             assert await hold(first) == (1, False)
         await first.execute("commit")

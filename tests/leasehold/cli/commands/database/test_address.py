@@ -12,6 +12,7 @@ from leasehold.cli.runtime.foreign import run_foreign
 from leasehold.database.embedded import find_programs
 from tests.leasehold.cli.conftest import Cli
 from tests.support.processes import StartProcess
+from tests.support.waiting import PATIENCE
 
 
 def test_the_address_is_printed_alone_for_other_programs(cli: Cli, database_url: str) -> None:
@@ -63,4 +64,4 @@ def test_a_signal_ends_psql_and_then_the_command(number: signal.Signals) -> None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)  # is for psql, which the terminal tells by itself
         process.send_signal(number)
-        assert process.wait(30) == 128 + number
+        assert process.wait(PATIENCE) == 128 + number

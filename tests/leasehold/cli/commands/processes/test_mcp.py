@@ -17,6 +17,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from leasehold.mcp.catalogue import CHANGES, LOOKS
 from tests.gateway.fakes.running import RunningGateway, running_service
+from tests.support.waiting import PATIENCE
 
 CODE = re.compile(r"confirm='(\w+)'")
 
@@ -88,6 +89,8 @@ async def test_a_change_takes_two_calls(database_url: str) -> None:
 )
 def test_an_address_that_leads_nowhere_is_told(url: str, code: int, words: str) -> None:
     command = [sys.executable, "-m", "leasehold", "mcp", "--url", url]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE * 2
+    )
     assert (done.returncode, done.stdout) == (code, "")
     assert words in done.stderr

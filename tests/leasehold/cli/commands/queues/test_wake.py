@@ -7,6 +7,7 @@ import trio
 
 from leasehold.database import Database
 from tests.leasehold.cli.conftest import Cli, Transcript
+from tests.support.waiting import PATIENCE
 
 
 async def elsewhere(work: Callable[[], Transcript]) -> Transcript:
@@ -18,6 +19,6 @@ async def test_waking_sends_the_notification_that_psql_would_send(cli: Cli, data
     async with database.listen("leasehold") as listening:
         everybody = await elsewhere(lambda: cli("wake", "--output", "text"))
         some = await elsewhere(lambda: cli("wake", "crawl", "--output", "text"))
-        with trio.fail_after(10):
+        with trio.fail_after(PATIENCE):
             assert [await listening.payloads.receive() for _ in range(2)] == ["wake", "wake:crawl"]
     assert (everybody.out, some.out) == ("woke all workers\n", "woke the workers of queue crawl\n")

@@ -23,6 +23,7 @@ from leasehold.errors import InvalidArgs, UniqueConflict
 from leasehold.jobs.producing.unique import Unique
 from tests.leasehold.django.project.place import dsn
 from tests.leasehold.django.project.shop import tasks
+from tests.support.waiting import PATIENCE
 
 default: Backend = interface.default_task_backend
 
@@ -62,7 +63,7 @@ class Enqueueing(SimpleTestCase):
         self.assertEqual(await tasks.noop.aget_result(result.id), result)
         await result.arefresh()
         self.assertEqual((result.status, result.args, result.kwargs), (Status.READY, [1], {"two": 3}))
-        subprocess.run([sys.executable, "-m", "tests.leasehold.django.project.working"], check=True)  # noqa: ASYNC221
+        subprocess.run([sys.executable, "-m", "tests.leasehold.django.project.working"], check=True, timeout=PATIENCE)  # noqa: ASYNC221
         await result.arefresh()
         self.assertEqual((result.status, result.return_value), (Status.SUCCESSFUL, None))
 
