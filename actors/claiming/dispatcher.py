@@ -155,11 +155,13 @@ class Dispatcher:
             await self._reconciler.hand_back(self._backlog.take_out(paused))
         held_back = self._hold_for()
         if held_back:
+            self._is_poll = False
             await self._reconciler.hand_back(self._backlog.clear())
             await self._signal.wait(min(held_back, RECONCILE_SECONDS))
             return
         size = min(self._claim_size(), MOST_CLAIMED)
         if size == 0:
+            self._is_poll = False  # a claim comes first when there is room again: it shows the worker as idle
             await self._signal.wait(HAND_BACK_AFTER)
             await self._hand_back_stuck()
         elif self._is_poll:

@@ -21,7 +21,7 @@ JOBS_A_ROUND = 120
 async def test_whoever_is_killed_every_job_completes_once_and_no_attempt_ends_twice(fleet: Fleet) -> None:
     draw = random.Random(7)
     await install_audit(fleet.database)
-    workers = [await fleet.worker(f"w{n}") for n in range(2)]
+    workers = {name: await fleet.worker(name) for name in ("w0", "w1")}
     others = [fleet.run("reaper", "scheduler") for _ in range(2)]
     jobs: list[int] = []
 
@@ -39,19 +39,21 @@ async def test_whoever_is_killed_every_job_completes_once_and_no_attempt_ends_tw
             return await done() >= goal
 
         await eventually(has_progressed)
-        victims = others if kill % 3 == 2 else workers
-        victims.pop(draw.randrange(len(victims))).kill()
-        if victims is workers:
-            workers.append(await fleet.worker(f"w{kill + 2}"))
-        else:
+        if kill % 3 == 2:
+            others.pop(draw.randrange(len(others))).kill()
             others.append(fleet.run("reaper", "scheduler"))
+        else:
+            victim = draw.choice(sorted(workers))
+            workers.pop(victim).kill()
+            await fleet.expire(victim)
+            workers[f"w{kill + 2}"] = await fleet.worker(f"w{kill + 2}")
 
     async def all_done() -> bool:
         return await done() == len(jobs)
 
     await eventually(all_done)
     await check_promises(fleet.database, jobs)
-    assert [process.exit_code for process in [*workers, *others]] == [None] * 4
+    assert [process.exit_code for process in [*workers.values(), *others]] == [None] * 4
 
 
 async def test_a_job_on_a_worker_that_lost_its_lease_is_cancelled_and_cannot_write(fleet: Fleet) -> None:
@@ -63,6 +65,7 @@ async def test_a_job_on_a_worker_that_lost_its_lease_is_cancelled_and_cannot_wri
     zombie.signal(signal.SIGSTOP)
     fleet.run("reaper")
     await fleet.worker("heir")
+    await fleet.expire("zombie")
     assert (await fleet.job(job, "completed")).worker_id == "heir"
     zombie.signal(signal.SIGCONT)
     await zombie.until_line("the write was refused")

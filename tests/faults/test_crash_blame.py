@@ -19,6 +19,7 @@ async def keep_running(fleet: Fleet, worker_id: str) -> None:
     while True:
         worker = await fleet.worker(worker_id, LEASEHOLD_SLOTS="8")
         await worker.until_exit(600)
+        await fleet.expire(worker_id)
 
 
 async def finished(fleet: Fleet, count: int) -> list[JobRecord]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -12,13 +13,17 @@ from tests.support.servers import OwnServer
 pytestmark = pytest.mark.acceptance
 
 
-async def test_a_handler_that_keeps_the_interpreter_busy_for_three_leases_keeps_its_job(fleet: Fleet) -> None:
+async def test_a_handler_that_keeps_the_interpreter_busy_for_three_leases_keeps_its_job(
+    fleet: Fleet, tmp_path: Path
+) -> None:
     worker = await fleet.worker("busy")
     fleet.run("reaper")
-    job = await fleet.client.enqueue("spin", {"seconds": 6})
+    job = await fleet.client.enqueue("spin", {"until": str(tmp_path / "end")})
+    assert f"job {job} (spin)" in await worker.until_line("blocked the event loop")
+    await fleet.renewed(job, 3)
+    (tmp_path / "end").touch()
     record = await fleet.job(job, "completed")
     assert (record.attempt, record.output) == (1, "spun")
-    assert f"job {job} (spin)" in await worker.until_line("blocked the event loop")
 
 
 async def test_a_handler_that_cannot_be_interrupted_is_left_to_its_lease_by_the_second_sigterm(fleet: Fleet) -> None:
@@ -30,6 +35,7 @@ async def test_a_handler_that_cannot_be_interrupted_is_left_to_its_lease_by_the_
     await stuck.until_line("draining")
     stuck.signal(signal.SIGTERM)
     assert await stuck.until_exit() == 1
+    await fleet.expire("stuck")
     await fleet.worker("heir")
     assert (await fleet.job(job, "completed")).output == 2
 
@@ -40,6 +46,7 @@ async def test_a_handler_that_ends_the_asyncio_loop_ends_its_process_and_the_job
     job = await fleet.client.enqueue("end_the_loop")
     assert await worker.until_exit() == 1
     assert "the asyncio loop has ended" in worker.output
+    await fleet.expire("looped")
     await fleet.worker("heir")
     assert (await fleet.job(job, "completed")).output == 2
 

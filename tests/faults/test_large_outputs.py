@@ -35,6 +35,7 @@ async def test_the_next_attempt_has_its_output_and_the_audit_finds_what_the_firs
         victim = await fleet.worker("victim", **app, CRASH="1")
         job_id = await fleet.client.enqueue(kind)
         assert await victim.until_exit() == -signal.SIGKILL
+        await fleet.expire("victim")
         fleet.run("reaper")
         await fleet.worker("heir", **app)
         assert (await fleet.job(job_id, "completed")).attempt == 2

@@ -22,7 +22,7 @@ async def test_a_drained_worker_ends_although_a_handler_has_left_a_thread_and_na
 
 async def test_a_second_sigterm_ends_a_worker_whose_event_loop_is_blocked(fleet: Fleet) -> None:
     worker = await fleet.worker("blocked")
-    job = await fleet.client.enqueue("block_loop", {"seconds": 600})
+    job = await fleet.client.enqueue("block_loop", {"until": "never"})
     await worker.until_line("blocked the event loop")
     worker.signal(signal.SIGTERM)
     await worker.until_line("draining")
@@ -34,7 +34,7 @@ async def test_a_second_sigterm_ends_a_worker_whose_event_loop_is_blocked(fleet:
 
 async def test_draining_ends_in_time_although_the_event_loop_is_blocked(fleet: Fleet) -> None:
     worker = await fleet.worker("blocked", LEASEHOLD_DRAIN_SECONDS="1")
-    await fleet.client.enqueue("block_loop", {"seconds": 600})
+    await fleet.client.enqueue("block_loop", {"until": "never"})
     await worker.until_line("blocked the event loop")
     worker.signal(signal.SIGTERM)
     assert await worker.until_exit() == 1

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import pytest
 import trio
 
-from leasehold.database import Database, Row, open_database
+from leasehold.database import Database, open_database
 from leasehold.database.migrations import Catalogue, MigrationReport, expected_version, migrate
-from leasehold.errors import LockTimeout
 from leasehold.sql import read_folder
 from tests.support.sql_jobs import enqueue_many
 from tests.support.sql_worker import SqlWorker
@@ -71,18 +70,9 @@ class Load:
             while True:
                 held = await worker.claim(10)
                 with trio.fail_after(IMPATIENT_SECONDS):
-                    await _settle(worker, held)
+                    assert await worker.settle(held) == {}
                 self.completed += len(held)
                 await trio.sleep(0.005)
-
-
-async def _settle(worker: SqlWorker, held: list[Row]) -> None:
-    """As a settler does: what another session holds, for half a second or for a moment, is sent again."""
-    while held:
-        with suppress(LockTimeout):
-            refused = await worker.complete(held)
-            assert set(refused.values()) <= {"busy"}
-            held = [row for row in held if row["job_id"] in refused]
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+from pathlib import Path
 
 import pytest
 
@@ -26,12 +27,13 @@ def probe(process: LeaseholdProcess, path: str) -> int:
         connection.close()
 
 
-async def test_life_ends_while_a_handler_blocks_the_loop_and_comes_back(fleet: Fleet) -> None:
+async def test_life_ends_while_a_handler_blocks_the_loop_and_comes_back(fleet: Fleet, tmp_path: Path) -> None:
     worker = await fleet.worker("blocked", LEASEHOLD_PROBE_PORT="0", LEASEHOLD_PROBE_STALE_SECONDS="0.6")
     await until(lambda: probe(worker, "/livez") == 200)
-    job = await fleet.client.enqueue("spin", {"seconds": 3})
+    job = await fleet.client.enqueue("spin", {"until": str(tmp_path / "end")})
     await until(lambda: probe(worker, "/livez") == 503)
     assert probe(worker, "/readyz") == 503
+    (tmp_path / "end").touch()
     await fleet.job(job, "completed")
     await until(lambda: probe(worker, "/livez") == 200)
 

@@ -43,6 +43,7 @@ async def test_a_killed_worker_leaves_no_process_behind_although_its_handler_nev
     await worker.until_exit()
     for process in below:
         await until(lambda process=process: is_gone(process.pid))
+    await fleet.expire("doomed")
     await a_worker(fleet, "heir")
     assert (await fleet.job(job, "completed")).output == 2
 

@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from tests.support.fleet import APP, Fleet
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually, until
 
 pytestmark = pytest.mark.acceptance
 
@@ -52,8 +52,6 @@ def environment(fleet: Fleet, path: str) -> Mapping[str, str]:
     settings = {
         "LEASEHOLD_DATABASE_URL": fleet.database.dsn,
         "LEASEHOLD_APP": APP,
-        "LEASEHOLD_LEASE_SECONDS": "10",
-        "LEASEHOLD_RENEW_SECONDS": "2",
     }
     return {**kept, **settings, "PATH": path, "PYTHONPATH": str(ROOT)}
 
@@ -79,19 +77,22 @@ async def test_a_job_that_takes_longer_than_the_launcher_waits_is_handed_back_an
 
 
 async def test_where_the_launcher_has_to_kill_the_neighbours_of_the_culprit_are_charged_nothing(
-    fleet: Fleet, honcho: Honcho
+    fleet: Fleet, honcho: Honcho, tmp_path: Path
 ) -> None:
     process = honcho()
     innocent = await fleet.client.enqueue("hold", {"seconds": 600})
     await fleet.job(innocent, "running")
-    culprit = await fleet.client.enqueue("hold_interpreter", {"seconds": 600})
-    await fleet.job(culprit, "claimed", "running")
+    os.mkfifo(tmp_path / "1")
+    culprit = await fleet.client.enqueue("hold_interpreter", {"folder": str(tmp_path)})
+    await until((tmp_path / "1.held").exists)
+    held_by = (await fleet.client.get(innocent)).worker_id
     await stopped(process)
     fleet.run("reaper")
+    await fleet.expire(str(held_by))
 
     async def given_back() -> bool:
         return {(await fleet.client.get(each)).state for each in (innocent, culprit)} <= {"pending", "scheduled"}
 
-    await eventually(given_back, 120)
+    await eventually(given_back)
     record = await fleet.client.get(innocent)
     assert record.attempt - record.spared_attempts == 0

@@ -46,25 +46,34 @@ async def hold(seconds: float) -> str:
 
 
 @app.kind()
-async def block_loop(seconds: float) -> str:
-    """Do what no handler should: block the event loop."""
-    time.sleep(seconds)  # noqa: ASYNC251  the fault under test
+async def block_loop(until: str) -> str:
+    """Do what no handler should: block the event loop, until there is a file of this name."""
+    while not os.path.exists(until):  # noqa: ASYNC240
+        time.sleep(0.01)  # noqa: ASYNC251  the fault under test
     return "blocked"
 
 
 @app.kind()
-async def spin(seconds: float) -> str:
-    """Block the event loop and hold on to the interpreter as well."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        pass
+async def spin(until: str) -> str:
+    """Block the event loop and hold on to the interpreter as well, until there is a file of this name."""
+    turns = 0
+    while turns % 100_000 or not os.path.exists(until):  # noqa: ASYNC240
+        turns += 1
     return "spun"
 
 
 @app.kind()
-def hold_interpreter(seconds: float) -> None:
-    """Keep every thread of the process from running, as C code does that does not let go of the interpreter."""
-    ctypes.PyDLL(None).usleep(int(seconds * 1e6))
+def hold_interpreter(job: Job, folder: str) -> None:
+    """Keep every thread of the process from running, as C code does that does not let go of the interpreter.
+
+    Makes `ATTEMPT.held` in the folder, and ends when a byte comes through the pipe `ATTEMPT`.
+    """
+    descriptor = os.open(f"{folder}/{job.attempt}", os.O_RDWR)
+    try:
+        Path(f"{folder}/{job.attempt}.held").touch()
+        ctypes.PyDLL(None).read(descriptor, ctypes.create_string_buffer(1), 1)
+    finally:
+        os.close(descriptor)
 
 
 @app.kind()

@@ -48,6 +48,24 @@ class Fleet:
         """The first column of the first row."""
         return (await self.database.fetch(sql, *args))[0][0]
 
+    async def expire(self, worker_id: str) -> None:
+        """The leases of a worker that died, stands still or is about to end run out now: nobody has to wait for it."""
+        await self.database.execute(
+            "update leasehold.jobs set lease_expires_at = clock_timestamp()"
+            f" where worker_id = '{worker_id}' and incarnation is not null"
+        )
+
+    async def renewed(self, job_id: int, times: int) -> None:
+        """Until the lease of this job has been renewed so often from now on."""
+        renewed_at = "select heartbeat_at from leasehold.jobs where id = $1"
+        for _ in range(times):
+            last = await self.value(renewed_at, job_id)
+
+            async def probe(last: Any = last) -> bool:
+                return await self.value(renewed_at, job_id) != last
+
+            await eventually(probe)
+
     async def completions(self, job_id: int) -> int:
         """How many completions of a job were accepted. One is right."""
         return await self.value("select count(*) from leasehold.finished_jobs where id = $1", job_id)
@@ -67,9 +85,12 @@ class Fleet:
 
 @asynccontextmanager
 async def open_fleet(database_url: str, start: StartProcess, **settings: str) -> AsyncGenerator[Fleet]:
-    """A fleet with a lease of two seconds unless `settings` (environment variables) say otherwise."""
+    """A fleet with settings of its own over these, as environment variables.
+
+    The lease is long, so that a busy machine costs none; `expire` ends one that is to run out.
+    """
     quick = {
-        "LEASEHOLD_LEASE_SECONDS": "2",
+        "LEASEHOLD_LEASE_SECONDS": "60",
         "LEASEHOLD_RENEW_SECONDS": "0.5",
         "LEASEHOLD_POLL_SECONDS": "0.5",
         "LEASEHOLD_HEARTBEAT_SECONDS": "1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -84,6 +85,16 @@ class SqlWorker:
         seconds = list(ran_for) if ran_for is not None else [None] * len(jobs)
         rows = await self.caller.call("complete_jobs", self.incarnation, *identities(jobs), encoded, seconds)
         return refusals(rows)
+
+    async def settle(self, jobs: Sequence[Row]) -> Refusals:
+        """Complete as a settler does: what another session holds, for a moment or half a second, is sent again."""
+        refused: Refusals = {}
+        while jobs:
+            with suppress(LockTimeout):
+                answer = await self.complete(jobs)
+                refused |= {job_id: reason for job_id, reason in answer.items() if reason != "busy"}
+                jobs = [job for job in jobs if answer.get(job["job_id"]) == "busy"]
+        return refused
 
     async def continue_with(
         self,

@@ -149,6 +149,28 @@ async def test_a_poll_claims_now_and_then_although_it_sees_nothing(
         await until(lambda: bundle.dispatcher.statistics().empty_claims >= 3)
 
 
+async def test_a_worker_whose_slots_were_full_claims_before_it_polls_and_so_is_shown_as_idle(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody rings it: its next job would wait for a poll."""
+    room, seen = [2], [2]
+
+    def claim_size(*_: object) -> int:
+        seen.append(room[0])
+        return room[0]
+
+    monkeypatch.setattr(dispatcher_module, "claim_size", claim_size)
+    monkeypatch.setattr(dispatcher_module, "SWEEP_SECONDS", 3600.0)
+    await Client(database).enqueue("echo")
+    async with dispatching(database, poll_seconds=0.02) as bundle:
+        await until(lambda: len(bundle.started) == 1 and bundle.dispatcher.statistics().looks > 1)
+        room[0] = 0
+        await until(lambda: seen[-1] == 0)
+        room[0] = 1
+        bundle.dispatcher.slot_freed()
+        await until(lambda: bundle.dispatcher.statistics().empty_claims == 1)
+
+
 async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,13 +45,17 @@ class SystemUser:
         return closed
 
     def let_run(self, programs: Path) -> list[Path]:
-        """Let everybody run the programs in the `bin` folder of an installation; return the folders opened above."""
-        opened = self.let_through(programs)
-        if not self._may_enter((programs / "postgres").stat()):
-            for path in [programs.parent, *programs.parent.rglob("*")]:
-                if not path.is_symlink():
-                    mode = path.stat().st_mode
-                    path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0))
+        """Let everybody run the programs in the `bin` folder of an installation; return the folders opened above.
+
+        Whoever comes while another process opens the installation waits until all of it is open.
+        """
+        with _alone():
+            opened = self.let_through(programs)
+            if not self._may_enter((programs / "postgres").stat()):
+                for path in [programs.parent, *programs.parent.rglob("*")]:
+                    if not path.is_symlink():
+                        mode = path.stat().st_mode
+                        path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0))
         return opened
 
     def _may_enter(self, found: os.stat_result) -> bool:
@@ -64,7 +68,7 @@ class SystemUser:
 
 @contextmanager
 def _alone() -> Generator[None]:
-    """One process at a time: two that run `useradd` at once may both make the user, with two numbers."""
+    """One process of this machine at a time: two that run `useradd` at once may make the user twice, with two numbers."""
     folder = os.open("/etc", os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

@@ -26,7 +26,7 @@ async def run() -> bytes:
 
 async def main() -> None:
     async with border.open_loop():
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(60):
             print(await border.cross(run), border.name)
 
 trio.run(main)
@@ -78,7 +78,7 @@ async def main() -> None:
     before = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(before)
     async with border.open_loop():
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(60):
             await border.cross(work)
     after = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(after)

@@ -147,7 +147,7 @@ async def test_settlers_and_claimers_of_one_key_hand_it_from_job_to_job(fresh_da
             worker = SqlWorker(reserved)
             while len(done) < 120:
                 claimed = await worker.claim(2)
-                assert await worker.complete(claimed) == {}
+                assert await worker.settle(claimed) == {}
                 done.extend(ids(claimed))
 
     with trio.fail_after(PATIENCE):
