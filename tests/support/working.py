@@ -31,7 +31,7 @@ FINISHED = ("completed", "failed", "cancelled")
 def quick_settings(**changes: Any) -> Settings:
     """Settings whose times suit a test."""
     given: dict[str, Any] = {
-        "lease_seconds": 3.0,
+        "lease_seconds": 60.0,  # a busy machine costs none; a test that loses one says how
         "renew_seconds": 0.5,
         "poll_seconds": 0.5,
         "heartbeat_seconds": 1.0,
