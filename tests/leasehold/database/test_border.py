@@ -231,20 +231,23 @@ async def test_a_database_that_nobody_answers_for_is_unavailable_at_the_first_us
 
 
 async def test_a_server_that_stops_answering_is_noticed_and_left_in_time(database_url: str) -> None:
-    async with proxied(database_url) as proxy:
-        async with open_database(proxy.dsn, pool_size=1, timeout=0.3) as far, far.reserve("lane") as reserved:
-            callers = (far, reserved)
-            for caller in callers:
-                assert await eventually(lambda caller=caller: backend_of(caller))
-            proxy.stall()
-            for caller in callers:
-                with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable):
-                    await caller.fetch("select 1")
-            proxy.resume()
-            for caller in callers:
-                assert await eventually(lambda caller=caller: backend_of(caller))
-            proxy.stall()
-            # That it is left at all is what the limit of every test watches over.
+    async with (
+        proxied(database_url) as proxy,
+        open_database(proxy.dsn, pool_size=1, timeout=0.3) as far,
+        far.reserve("lane") as reserved,
+    ):
+        callers = (far, reserved)
+        for caller in callers:
+            assert await eventually(lambda caller=caller: backend_of(caller))
+        proxy.stall()
+        for caller in callers:
+            with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable):
+                await caller.fetch("select 1")
+        proxy.resume()
+        for caller in callers:
+            assert await eventually(lambda caller=caller: backend_of(caller))
+        proxy.stall()
+        # That it is left at all is what the limit of every test watches over.
 
 
 async def test_a_server_that_stops_answering_costs_no_more_than_the_time_asked_for(

@@ -21,7 +21,7 @@ def numeric_flags(function: Any) -> Iterator[tuple[str, str]]:
     """Flag and word of each parameter that is a number, in the groups of flags that a command takes, too."""
     hints = get_type_hints(function)
     for name, hint in hints.items():
-        if dataclasses.is_dataclass(hint) and hint is not CommonOptions:
+        if hint is not CommonOptions and dataclasses.is_dataclass(hint):
             yield from numeric_flags(hint)
         for kind, word in WORDS.items():
             if kind in (hint, *get_args(hint)) and is_flag(function, name):
