@@ -65,6 +65,7 @@ PLACES = (
     "tests/leasehold/testing/test_plugin.py",
 )
 ACCEPTANCE_SECONDS = 300
+FIRST_TRY_CHARACTERS = 4000
 
 # Those that take longest come first, so that no process has one left when others are done.
 LONG = ("test_live_upgrades", "test_interrupts", "test_demo", "test_wheel", "test_fuzzing", "plans.py", "races.py")
@@ -91,13 +92,17 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What needed a second try passed by luck: a defect to mend, and nobody should have to look for it."""
-    again: dict[str, str] = {}
+    again: dict[str, pytest.TestReport] = {}
     for report in terminalreporter.getreports("rerun"):
-        crash = getattr(report.longrepr, "reprcrash", None)
-        said = crash.message if crash is not None else str(report.longrepr)
-        again.setdefault(report.nodeid, next(iter(said.strip().splitlines()), ""))
+        again.setdefault(report.nodeid, report)
     for nodeid, first in again.items():
-        terminalreporter.write_line(f"needed a second try: {nodeid}: {first[:200]}", yellow=True)
+        terminalreporter.section(f"first try of {nodeid}", sep="-", yellow=True)
+        said = [first.longreprtext, first.capstdout, first.capstderr, first.caplog]
+        terminalreporter.write_line("\n".join(text[-FIRST_TRY_CHARACTERS:] for text in said if text))
+    for nodeid, first in again.items():
+        crash = getattr(first.longrepr, "reprcrash", None)
+        words = (crash.message if crash is not None else first.longreprtext).strip().splitlines()
+        terminalreporter.write_line(f"needed a second try: {nodeid}: {words[0][:200] if words else ''}", yellow=True)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ COMPLAINTS = (
     "internal error",
     "the books could not be kept, again in 10 s: Postgres refuses",
 )
+HANGS = "the lease keeper of process %s hangs from now on"
 PAUSE = 0.2  # seconds before a process that has ended is started again
 
 
@@ -88,6 +89,11 @@ class Member:
     def exit_code(self) -> int | None:
         """Of the present process; None while it runs."""
         return self._popen.poll() if self._popen is not None else None
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the lease keeper of the present process was made to hang: no thread of it can end in order."""
+        return self.log.exists() and HANGS % self.pid in self.log.read_text(errors="replace")
 
     def complaints(self) -> tuple[str, ...]:
         """Lines of its log that must not be there."""

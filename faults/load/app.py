@@ -6,6 +6,7 @@ Each output has the token of its attempt, so that the checker sees which attempt
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import time
 from contextlib import suppress
@@ -13,10 +14,13 @@ from typing import Any
 
 import trio
 
+from faults.fleet.member import HANGS
 from faults.load.diary import Diary, shift_clock
 from leasehold import App, Attempt, CallNext, Job, RetryPolicy
 from leasehold.actors.leases.keeper import Keeper
 from leasehold.jobs.handling.continuation import ContinueWith
+
+log = logging.getLogger(__name__)
 
 INSERT = "insert into public.effects (job_id, attempt) values ($1, $2)"
 SOON = RetryPolicy(initial=0.2, cap=2.0)
@@ -160,6 +164,7 @@ def poison(how: str) -> None:
 async def hang_keeper(job: Job) -> dict[str, Any]:
     """The lease keeper of this process stops renewing; its worker has to notice."""
     if job.attempt == 1:
+        log.warning(HANGS, os.getpid())
         Keeper.renew_due = _hang  # type: ignore[method-assign]  # pyright: ignore
         await trio.sleep(30)
     return said(job)

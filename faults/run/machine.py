@@ -232,5 +232,7 @@ class Run:
 def health(member: Member, pid: int) -> Health:
     """Whether it went when it was asked to, and what its log says."""
     code = member.exit_code
-    went = (0, -SIGTERM)  # the second: it had only just begun, and did not listen yet
+    went = {0, -SIGTERM}  # the second: it had only just begun, and did not listen yet
+    if member.hangs:
+        went.add(1)  # as a process ends that has something in it which cannot be interrupted
     return Health(member.name, pid, None if code in went else code or 0, member.complaints())
