@@ -49,11 +49,11 @@ async def has_crashes(fleet: Fleet, count: int) -> bool:
     return await crashes(fleet) == [count]
 
 
-async def expire(fleet: Fleet, job: int) -> None:
-    """The lease of the worker that holds it runs out."""
+async def reap(fleet: Fleet, job: int) -> None:
+    """The lease of the worker that holds it runs out, and is noticed."""
     holder = (await fleet.client.get(job)).worker_id
     assert holder is not None
-    await fleet.expire(holder)
+    await fleet.reap(holder)
 
 
 def let_go(pipe: Path) -> None:
@@ -110,17 +110,12 @@ async def test_a_worker_that_alone_cannot_reach_the_database_takes_the_blame_off
 
 async def test_a_process_that_was_stopped_and_goes_on_has_not_died(fleet: Fleet) -> None:
     stopped = await fleet.worker("stopped", LEASEHOLD_SLOTS="3")
-    await fleet.run("reaper").until_line("running reaper")
     for _ in range(3):
         await fleet.client.enqueue("hold", {"seconds": 600})
     await all_running(fleet, 3, 1)
     stopped.signal(signal.SIGSTOP)
-    await fleet.expire("stopped")
-
-    async def suspected() -> bool:
-        return await crashes(fleet) == [1, 1, 1]
-
-    await eventually(suspected)
+    await fleet.reap("stopped")
+    assert await crashes(fleet) == [1, 1, 1]
     stopped.signal(signal.SIGCONT)
 
     async def excused() -> bool:
@@ -133,21 +128,20 @@ async def test_what_holds_the_interpreter_for_longer_than_its_leases_ends_by_its
     fleet: Fleet, tmp_path: Path
 ) -> None:
     workers = [await fleet.worker(name, LEASEHOLD_SLOTS="1") for name in "abc"]
-    await fleet.run("reaper").until_line("running reaper")
     for attempt in range(1, ATTEMPTS + 1):
         os.mkfifo(tmp_path / str(attempt))
     job = await fleet.client.enqueue("hold_interpreter", {"folder": str(tmp_path)}, max_attempts=ATTEMPTS)
     for attempt in range(1, ATTEMPTS + 1):
         await until((tmp_path / f"{attempt}.held").exists)
         await fleet.client.queues.pause("default")  # nobody takes it again before its holder could say that it lives
-        await expire(fleet, job)
-        await eventually(lambda: has_crashes(fleet, 1))
+        await reap(fleet, job)
+        assert await has_crashes(fleet, 1)
         if attempt < ATTEMPTS:
             let_go(tmp_path / str(attempt))
             await eventually(lambda: has_crashes(fleet, 0))
             await fleet.client.queues.resume("default")
     # The last attempt is left to its worker for one lease more, in case it comes back.
-    await expire(fleet, job)
+    await reap(fleet, job)
     record = await fleet.job(job, "failed")
     assert record.error["type"] == "LeaseExpired"
     let_go(tmp_path / str(ATTEMPTS))

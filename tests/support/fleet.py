@@ -13,6 +13,9 @@ from tests.support.processes import LeaseholdProcess, StartProcess
 from tests.support.waiting import PATIENCE, eventually
 
 APP = "tests.support.fault_app:app"
+EXPIRE = """
+update leasehold.jobs set lease_expires_at = leasehold.clock() where worker_id = $1 and incarnation is not null
+"""
 
 
 class Fleet:
@@ -50,10 +53,16 @@ class Fleet:
 
     async def expire(self, worker_id: str) -> None:
         """The leases of a worker that died, stands still or is about to end run out now: nobody has to wait for it."""
-        await self.database.execute(
-            "update leasehold.jobs set lease_expires_at = clock_timestamp()"
-            f" where worker_id = '{worker_id}' and incarnation is not null"
-        )
+        await self.database.fetch(EXPIRE, worker_id)
+
+    async def reap(self, worker_id: str) -> None:
+        """Have the leases of a worker run out and its jobs taken back, as a reaper does that has been there for long.
+
+        One that a busy machine has kept from its turn for a moment blames nobody, since it could have missed a renewal.
+        """
+        async with self.database.transaction() as transaction:
+            await transaction.fetch(EXPIRE, worker_id)
+            await transaction.call("reap_jobs")
 
     async def renewed(self, job_id: int, times: int) -> None:
         """Until the lease of this job has been renewed so often from now on."""
