@@ -15,7 +15,7 @@ from leasehold.actors.attempts.outcome import Committed, Completed, Continued, O
 from leasehold.actors.progress.buffer import ProgressBuffer, ProgressReport
 from leasehold.actors.progress.writer import report_progress
 from leasehold.actors.running.large_values import LargeValues, fence_of
-from leasehold.database import Caller, PooledTransaction, Transaction
+from leasehold.database import PooledTransaction, Transaction
 from leasehold.database.border import run_asyncio
 from leasehold.database.rows import decode_json
 from leasehold.errors import BadInput, InvalidArgs, LeaseLost
@@ -210,7 +210,7 @@ class WorkerAttemptSession:
             raise BadInput(f"continue_with was said and not returned; the handler returned {returned!r:.200}")
         outcome = ended(self._held, end, self._started, self._check, self._large.most)
         if completion is None and self._large.is_large(outcome):
-            return await self._put_away(outcome, None)
+            return await self._large.put_away(outcome, self._fence)
         if completion is None or not isinstance(outcome, (Completed, Continued)):
             return outcome
         if self._held.lost not in (None, SHUTDOWN):
@@ -234,18 +234,13 @@ class WorkerAttemptSession:
                     if said := buffer.latest([self._held.id]):
                         await report_progress(self._inner, self._incarnation, said)
             if self._large.is_large(outcome):
-                outcome = await self._put_away(outcome, self._inner)
+                outcome, deposit = await self._large.deposit(outcome, self._fence, self._inner)
+                await self._large.record(deposit, self._fence, self._inner)
             made = await self._inner.call_last("complete_job", *self._token, outcome.output, continuation, ran_for)
             self._new_ids = cast("list[int]", made or [])
         await self._commit(completion)
         if said:
             buffer.written(said)
-
-    async def _put_away(self, outcome: Completed | Continued, inner: Caller | None) -> Completed | Continued:
-        """The outcome with a claim check in the place of its large output."""
-        kept, deposit = await self._large.deposit(outcome, self._fence, inner)
-        await self._large.record(deposit, self._fence, inner)
-        return kept
 
     async def undo(self) -> None:
         """Roll back what is still open. Cannot be cancelled."""

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeGuard
 from uuid import UUID
 
 import msgspec
+import trio
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import MOST_OUTPUT_BYTES, Completed, Continued, Outcome
@@ -74,6 +75,18 @@ class LargeValues:
         content = (outcome.output or "null").encode()
         deposit = await self._locker(fence).deposit(content, "output", outcome.held.kind.name, caller)
         return msgspec.structs.replace(outcome, output=deposit.check), deposit
+
+    async def put_away(self, outcome: Written, fence: Callable[[], Fence]) -> Written:
+        """The outcome with a claim check in the place of its output, in a transaction of its own.
+
+        What is in the store gets its row or is deleted again, also for a handler that is cancelled meanwhile.
+
+        Raises LeaseLost, StoreUnavailable, DatabaseUnavailable.
+        """
+        kept, deposit = await self.deposit(outcome, fence)
+        with trio.CancelScope(shield=True):
+            await self.record(deposit, fence)
+        return kept
 
     async def record(self, deposit: Deposit, fence: Callable[[], Fence], caller: Caller | None = None) -> None:
         """Make the row of the payload, in this transaction. Raises LeaseLost for a former owner, who then leaves nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -196,20 +197,29 @@ async def test_who_lost_the_lease_leaves_no_output_behind(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = App()
-    taken = (
-        "update leasehold.jobs set state = 'pending', incarnation = null, lease_expires_at = null, worker_id = null,"
-        " claimed_at = null, started_at = null, heartbeat_at = null"
-    )
+    publish, published, run_again = FolderStore.publish, Event(), Event()
 
     @app.kind()
     async def fetch(job: Job) -> Any:
-        if job.attempt == 1:
-            await running.database.execute(taken)
-            return PAGES
-        return "later"
+        return PAGES if job.attempt == 1 else "later"
 
+    def publish_and_wait(store: FolderStore, path: Path, location: str) -> None:
+        publish(store, path, location)
+        published.set()
+        assert run_again.wait(PATIENCE)
+
+    monkeypatch.setattr(FolderStore, "publish", publish_and_wait)
     async with working(database_url, app, **settings(tmp_path), **without_renewals(monkeypatch)) as running:
-        job = await running.finished(await running.client.enqueue("fetch"))
+        job_id = await running.client.enqueue("fetch")
+        await until(published.is_set)
+        assert len(files(tmp_path)) == 1
+        await running.database.execute(
+            "update leasehold.jobs set state = 'pending', incarnation = null, lease_expires_at = null, worker_id = null,"
+            " claimed_at = null, started_at = null, heartbeat_at = null"
+        )
+        # The same worker runs it again, which cancels the first handler.
+        job = await running.finished(job_id)
+        run_again.set()
         assert job.output == "later"
         await until(lambda: files(tmp_path) == [])
 

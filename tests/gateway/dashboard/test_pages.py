@@ -46,7 +46,9 @@ def test_the_overview_says_first_what_is_wrong(gateway: RunningGateway, open_pag
     enqueue(gateway, "mail", queue="post")
     gateway.call("POST", "/api/queues/post/pause")
     page = open_page(at("/"))
-    wrong = page.get_by_role("list", name="What is wrong").get_by_role("listitem")
+    found = page.get_by_role("list", name="What is wrong").get_by_role("listitem")
+    # The doctor looks at the server of the tests by itself, when it comes to it.
+    wrong = found.filter(has_not_text="Doctor, ")
     expect(wrong).to_have_count(2)
     expect(wrong.nth(0)).to_contain_text("No live worker serves 1 job(s) of kind charge in queue pay")
     expect(wrong.nth(1)).to_contain_text("Queue post is paused")

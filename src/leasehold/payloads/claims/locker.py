@@ -54,8 +54,9 @@ class Locker:
         Raises:
             PayloadTooLarge, StoreUnavailable: nothing was written.
         """
-        published = await self._archive.publish(content, kind=f"{what}:{kind}", media_type=JSON, caller=caller)
         summary = await in_thread(summarize, content)
+        # Last: whoever is cancelled before it leaves nothing behind, and after it there is a deposit.
+        published = await self._archive.publish(content, kind=f"{what}:{kind}", media_type=JSON, caller=caller)
         check = ClaimCheck(published.id, published.size, published.sha256.hex(), summary)
         return Deposit(published, write_check(check).decode())
 
