@@ -60,9 +60,7 @@ async def test_a_zombie_is_refused_and_goes_on_as_a_worker(fleet: Fleet) -> None
     assert (await fleet.client.get(job)).worker_id == "heir"
 
 
-async def test_a_handler_that_blocks_the_event_loop_for_three_leases_keeps_its_job(
-    fleet: Fleet, tmp_path: Path
-) -> None:
+async def test_a_handler_that_blocks_the_event_loop_keeps_its_job(fleet: Fleet, tmp_path: Path) -> None:
     worker = await fleet.worker("blocked")
     fleet.run("reaper")
     job = await fleet.client.enqueue("block_loop", {"until": str(tmp_path / "end")})

@@ -13,9 +13,7 @@ from tests.support.servers import OwnServer
 pytestmark = pytest.mark.acceptance
 
 
-async def test_a_handler_that_keeps_the_interpreter_busy_for_three_leases_keeps_its_job(
-    fleet: Fleet, tmp_path: Path
-) -> None:
+async def test_a_handler_that_keeps_the_interpreter_busy_keeps_its_job(fleet: Fleet, tmp_path: Path) -> None:
     worker = await fleet.worker("busy")
     fleet.run("reaper")
     job = await fleet.client.enqueue("spin", {"until": str(tmp_path / "end")})

@@ -150,7 +150,7 @@ async def test_what_holds_the_interpreter_for_longer_than_its_leases_ends_by_its
     assert [worker.exit_code for worker in workers] == [None] * 3
 
 
-async def test_workers_alone_take_back_the_jobs_of_a_dead_one_within_a_lease_and_a_poll_interval(fleet: Fleet) -> None:
+async def test_workers_alone_take_back_the_jobs_of_a_dead_one(fleet: Fleet) -> None:
     victim = await fleet.worker("victim")
     jobs = [await fleet.client.enqueue("hold_first", {"seconds": 600}) for _ in range(3)]
     for job in jobs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from graphlib import TopologicalSorter
 from hashlib import sha256
 from typing import Literal
@@ -149,8 +150,9 @@ class Catalogue(msgspec.Struct, frozen=True):
         return cls(numbered, (*_in_order(items), *kept))
 
     @classmethod
+    @cache
     def read(cls) -> Catalogue:
-        """From the files of this installation."""
+        """From the files of this installation, which are read once."""
         return cls.of(read_folder("migrations"), read_folder("views"), read_folder("functions"), read_folder("former"))
 
     @property

@@ -18,25 +18,24 @@ def states(cli: Cli) -> list[str]:
     return [job["state"] for job in told(cli("jobs", "list"))]
 
 
-def fail_jobs(cli: Cli, psql: Psql, database_url: str) -> None:
+def fail_jobs(psql: Psql, database_url: str) -> None:
     """1 and 2 failed, 2 with a TimeoutError; 3 is cancelled, 4 pending in another queue."""
-    for kind in ("a", "b", "c"):
-        cli("enqueue", kind)
-    cli("enqueue", "a", "--queue", "slow")
     psql(
         database_url,
         "do $$ declare w uuid := gen_random_uuid(); begin "
+        "perform leasehold.enqueue_job(k) from unnest('{a,b,c}'::text[]) k; "
+        "perform leasehold.enqueue_job('a', queue => 'slow'); "
         "perform leasehold.claim_jobs(w, 'w1', '{default}', '{a,b}', 2); "
         "perform leasehold.fail_jobs(w, '{1,2}', '{1,1}', array["
         '\'{"type": "ValueError", "message": "boom", "traceback": "Traceback\\n  line 3\\nValueError: boom"}\','
-        '\'{"type": "TimeoutError", "message": "late"}\']::jsonb[], discard => \'{true,true}\'); end $$',
+        '\'{"type": "TimeoutError", "message": "late"}\']::jsonb[], discard => \'{true,true}\'); '
+        "perform leasehold.cancel_job(3); end $$",
     )
-    cli("jobs", "cancel", "3")
 
 
 @pytest.fixture
 def dead(cli: Cli, psql: Psql, database_url: str) -> Cli:
-    fail_jobs(cli, psql, database_url)
+    fail_jobs(psql, database_url)
     return cli
 
 
