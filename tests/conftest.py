@@ -8,6 +8,7 @@ LEASEHOLD_TEST_PATIENCE stretches every wait and every limit of a test, for slow
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
@@ -41,6 +42,9 @@ PLACES = (
     "tests/faults/test_",
     "tests/gateway/test_fuzzing.py",
     "tests/house/pages/",
+    "tests/house/test_recipes.py",
+    "tests/house/test_sync_page.py",
+    "tests/house/test_testing_page.py",
     "tests/house/test_framework_recipes.py",
     "tests/house/test_tutorial.py",
     "tests/house/test_wheel.py",
@@ -53,6 +57,8 @@ PLACES = (
     "tests/leasehold/cli/up/test_reload.py",
     "tests/leasehold/cli/up/test_several.py",
     "tests/leasehold/cli/up/test_up.py",
+    "tests/leasehold/concurrency/asyncio_border/test_programs.py",
+    "tests/leasehold/concurrency/test_stop_signals.py",
     "tests/leasehold/database/embedded/",
     "tests/leasehold/database/poolers/test_pooler.py",
     "tests/leasehold/demo/test_demo.py",
@@ -63,12 +69,19 @@ PLACES = (
     "tests/leasehold/egress/test_web.py",
     "tests/leasehold/testing/test_crashes.py",
     "tests/leasehold/testing/test_plugin.py",
+    "tests/typing/",
 )
 ACCEPTANCE_SECONDS = 300
 FIRST_TRY_CHARACTERS = 4000
 
 # Those that take longest come first, so that no process has one left when others are done.
 LONG = ("test_live_upgrades", "test_interrupts", "test_demo", "test_wheel", "test_fuzzing", "plans.py", "races.py")
+
+
+def pytest_configure() -> None:
+    """A shell ignores SIGINT for what it starts in the background, and so would all programs that tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses by the marks

@@ -39,12 +39,15 @@ def _end(item: pytest.Item, seconds: float) -> None:
             capture.suspend_global_capture(in_=True)
         print(f"\n++ not done within {seconds:g} s: {item.nodeid}", file=sys.__stderr__, flush=True)
         faulthandler.dump_traceback(2)
-        for task in [each for each in gc.get_objects() if isinstance(each, trio.lowlevel.Task)]:
+        # Not isinstance, which asks objects that stand for others, and those may raise.
+        for task in [each for each in gc.get_objects() if type(each) is trio.lowlevel.Task]:
             _print_task(task)
         print(f"++ the end of {item.nodeid}", file=sys.__stderr__, flush=True)
-        _kill_what_it_started()
     finally:
-        os._exit(1)
+        try:
+            _kill_what_it_started()
+        finally:
+            os._exit(1)
 
 
 def _print_task(task: trio.lowlevel.Task) -> None:
