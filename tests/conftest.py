@@ -73,6 +73,7 @@ PLACES = (
 )
 ACCEPTANCE_SECONDS = 300
 FIRST_TRY_CHARACTERS = 4000
+SLOW_FILES = 60
 
 # Those that take longest come first, so that no process has one left when others are done.
 LONG = ("test_live_upgrades", "test_interrupts", "test_demo", "test_wheel", "test_fuzzing", "plans.py", "races.py")
@@ -104,6 +105,25 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    _tell_slow_files(terminalreporter)
+    _tell_second_tries(terminalreporter)
+
+
+def _tell_slow_files(terminalreporter: pytest.TerminalReporter) -> None:
+    """Beside `--durations`, which names single tests: many small ones take most of the time."""
+    if not terminalreporter.config.getoption("durations"):
+        return
+    seconds: dict[str, float] = {}
+    for report in (each for reports in terminalreporter.stats.values() for each in reports):
+        if isinstance(report, pytest.TestReport):
+            file = report.nodeid.partition("::")[0]
+            seconds[file] = seconds.get(file, 0.0) + report.duration
+    terminalreporter.section(f"slowest files of {sum(seconds.values()):.0f} s of work")
+    for file in sorted(seconds, key=lambda each: -seconds[each])[:SLOW_FILES]:
+        terminalreporter.write_line(f"{seconds[file]:.1f}s {file}")
+
+
+def _tell_second_tries(terminalreporter: pytest.TerminalReporter) -> None:
     """What needed a second try passed by luck: a defect to mend, and nobody should have to look for it."""
     again: dict[str, pytest.TestReport] = {}
     for report in terminalreporter.getreports("rerun"):
