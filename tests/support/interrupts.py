@@ -179,7 +179,7 @@ def _end_all(mark: str) -> list[str]:
     until = time.monotonic() + PATIENCE
     while left and time.monotonic() < until:
         time.sleep(LOOK_SECONDS)
-        left = [each for each in left if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+        left = [each for each in left if _read(each.status) not in {None, psutil.STATUS_ZOMBIE}]
     names: list[str] = []
     for each in left:
         try:

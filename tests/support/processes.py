@@ -108,7 +108,7 @@ class LeaseholdProcess:
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{self._describe()} did not end within {timeout} s") from None
         for reader in self._readers:
-            reader.join(timeout=5)  # a child of it may keep the pipe open
+            reader.join(5 if self._has_left_children() else PATIENCE)  # they may keep the pipe open
         return code
 
     async def until_line(self, text: str, timeout: float = PATIENCE, *, after: int = 0) -> str:
@@ -137,6 +137,13 @@ class LeaseholdProcess:
         self._popen.wait()
         for reader in self._readers:
             reader.join()
+
+    def _has_left_children(self) -> bool:
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
 
     def _read(self, stream: Stream, pipe: IO[str]) -> None:
         with pipe:

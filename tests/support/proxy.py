@@ -59,14 +59,16 @@ class Proxy:
         return await trio.open_tcp_stream(self._host, self._port)
 
     async def _pump(self, source: trio.SocketStream, sink: trio.SocketStream, cut: Mode, nursery: trio.Nursery) -> None:
+        ending = b""  # of the chunk before: the mark may come in two parts
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError, OSError):
             async for chunk in source:
                 await self._moving.wait()
-                if self.mode == cut and (cut == "cut request" or READY_FOR_QUERY in chunk):
+                if self.mode == cut and (cut == "cut request" or READY_FOR_QUERY in ending + chunk):
                     self.mode = "pass"
                     self.cuts += 1
                     break
                 await sink.send_all(chunk)
+                ending = chunk[1 - len(READY_FOR_QUERY) :]
         nursery.cancel_scope.cancel()
 
 

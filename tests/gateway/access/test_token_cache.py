@@ -19,6 +19,7 @@ from leasehold.gateway.access.token_cache import (
     open_tokens,
 )
 from tests.gateway.fakes.running import run
+from tests.support.waiting import PATIENCE
 
 
 class FakeDatabase:
@@ -243,6 +244,6 @@ def test_a_revoked_token_is_forgotten_when_its_revocation_is_notified(database_u
 async def until(database: AsyncioDatabase, condition: object) -> None:
     """Goes round the database until it is so: a notification comes before the answer to what is asked after it."""
     assert callable(condition)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await database.fetch("select 1")

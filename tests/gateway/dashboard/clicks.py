@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -15,7 +17,7 @@ class OnCall:
     def troubles(self) -> Locator:
         return self.page.get_by_role("list", name="What is wrong").get_by_role("listitem")
 
-    def follow(self, trouble: str) -> None:
+    def follow(self, trouble: str | re.Pattern[str]) -> None:
         """Click on what the overview says is wrong."""
         found = self.troubles().filter(has_text=trouble)
         expect(found).to_have_count(1)

@@ -129,6 +129,7 @@ def test_memory_does_not_grow_with_an_hour_of_events(gateway: RunningGateway, op
 
 def test_a_hidden_tab_stops_the_stream_and_catches_up(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     page = open_page(at("/jobs"))
+    expect(page.get_by_text("There are no jobs yet.")).to_be_visible()
     expect(page.get_by_role("button", name="Live")).to_be_visible()
     page.evaluate(HIDE, True)
     expect(page.get_by_role("button", name="Paused")).to_be_visible()

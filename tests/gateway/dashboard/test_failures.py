@@ -28,8 +28,7 @@ def fail(gateway: RunningGateway, database_url: str, psql: Psql) -> Fail:
 def test_where_nothing_failed_this_is_said(open_page: OpenPage, at: At) -> None:
     page = open_page(at("/"))
     expect(page.get_by_text("There are no queues yet.")).to_be_visible()
-    page.keyboard.press("g")
-    page.keyboard.press("f")
+    page.keyboard.type("gf")
     expect(page.get_by_text("Nothing has failed in this time.")).to_be_visible()
     page.get_by_role("link", name="Look at the last 30 days").click()
     expect(page).to_have_url(at("/failures?time=30d"))

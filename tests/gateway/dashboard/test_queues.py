@@ -170,6 +170,5 @@ def test_the_overview_leads_to_a_queue_and_to_the_workers(gateway: RunningGatewa
     page.get_by_role("link", name="mail", exact=True).click()
     expect(page).to_have_url(at("/queues/mail"))
     for letter, path in [("q", "/queues"), ("w", "/workers"), ("s", "/schedules"), ("c", "/capacity")]:
-        page.keyboard.press("g")
-        page.keyboard.press(letter)
+        page.keyboard.type(f"g{letter}")
         expect(page).to_have_url(at(path))

@@ -107,6 +107,7 @@ def look_at_the_server(gateway: RunningGateway, open_page: OpenPage) -> None:
     server.get_by_text("more checks").click()
     expect(server.locator("[data-check=notify]")).to_contain_text("a notification came")
     assert faults_of(page) == []
+    page.goto("about:blank")  # it would complain that nobody answers
 
 
 def test_many_jobs_are_audited_when_somebody_wants_it(open_page: OpenPage, fresh_database_url: str, psql: Psql) -> None:

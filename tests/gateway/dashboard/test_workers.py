@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from leasehold.gateway.resources.workers import handlers
+from leasehold.gateway.routing.waiting import LONGEST_WAIT, preferred_wait
 from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
 from tests.conftest import Psql
@@ -24,6 +26,16 @@ from tests.gateway.resources.workers.test_replicas import SETTINGS
 At = Callable[[str], str]
 
 CLAIM = "select leasehold.claim_jobs('{incarnation}', '{worker}', null, null, 1, '60 s')"
+
+
+@pytest.fixture(autouse=True)
+def long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page waits five seconds for what a worker answers; a busy machine may take longer to let it answer."""
+
+    def as_long_as_can_be(prefer: str | None) -> int | None:
+        return None if preferred_wait(prefer) is None else LONGEST_WAIT
+
+    monkeypatch.setattr(handlers, "preferred_wait", as_long_as_can_be)
 
 
 def row(page: Page, worker_id: str) -> Locator:

@@ -44,9 +44,9 @@ def test_the_scan_agrees_with_counting_the_levels_of_the_decoded_document(
     ],
 )
 def test_a_hundred_thousand_levels_are_seen_at_once(document: bytes) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     assert exceeds_depth(document, 100)
-    assert time.process_time() - start < 1.0
+    assert time.thread_time() - start < 1.0
 
 
 def test_many_shallow_objects_are_not_deep() -> None:

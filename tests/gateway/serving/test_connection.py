@@ -1,15 +1,24 @@
 from __future__ import annotations
 
+import asyncio
 import logging
+import socket
 
+import msgspec
 import pytest
 
 from leasehold.gateway.http.reading import RequestLimits
 from tests.gateway.fakes.client import FakeClient
-from tests.gateway.fakes.running import read_until_closed, running_gateway
+from tests.gateway.fakes.running import RunningGateway, read_until_closed, running_gateway
+from tests.support.waiting import PATIENCE
 
-IMPATIENT = RequestLimits(
-    body_bytes=100_000, args_bytes=50_000, json_depth=100, read_seconds=0.2, idle_seconds=0.4, linger_seconds=0.2
+PATIENT = RequestLimits(
+    body_bytes=100_000,
+    args_bytes=50_000,
+    json_depth=100,
+    read_seconds=PATIENCE,
+    idle_seconds=PATIENCE,
+    linger_seconds=PATIENCE,
 )
 HEAD = b"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
@@ -53,13 +62,13 @@ def test_a_head_that_is_too_long_says_what_of_it(request_head: bytes, status: in
 
 
 def test_a_body_that_says_it_is_too_large_is_refused_before_it_comes() -> None:
-    with running_gateway(FakeClient(), limits=IMPATIENT) as gateway, gateway.connect() as connection:
+    with running_gateway(FakeClient(), limits=PATIENT) as gateway, gateway.connect() as connection:
         connection.sendall(HEAD + b"Content-Length: 100001\r\n\r\n")
         assert connection.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_body_without_a_length_is_cut_off_at_the_limit() -> None:
-    with running_gateway(FakeClient(), limits=IMPATIENT) as gateway, gateway.connect() as connection:
+    with running_gateway(FakeClient(), limits=PATIENT) as gateway, gateway.connect() as connection:
         connection.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
         for _ in range(11):
             connection.sendall(b"2710\r\n" + b" " * 10_000 + b"\r\n")
@@ -68,7 +77,8 @@ def test_a_body_without_a_length_is_cut_off_at_the_limit() -> None:
 
 def test_a_body_that_trickles_is_given_up_and_its_connection_closed() -> None:
     client = FakeClient()
-    with running_gateway(client, limits=IMPATIENT) as gateway, gateway.connect() as connection:
+    impatient = msgspec.structs.replace(PATIENT, read_seconds=0.01, linger_seconds=0.01)
+    with running_gateway(client, limits=impatient) as gateway, gateway.connect() as connection:
         connection.sendall(HEAD + b'Content-Length: 100\r\n\r\n{"kind"')
         heard = read_until_closed(connection)
     assert heard.startswith(b"HTTP/1.1 408 ")
@@ -90,9 +100,20 @@ def test_a_caller_that_hangs_up_in_the_middle_is_nobodys_fault(caplog: pytest.Lo
 
 @pytest.mark.parametrize("beginning", [b"", b"GET /livez HT", HEAD])
 def test_a_connection_that_never_completes_a_request_is_closed(beginning: bytes) -> None:
-    with running_gateway(FakeClient(), limits=IMPATIENT) as gateway, gateway.connect() as connection:
-        connection.sendall(beginning)
+    impatient = msgspec.structs.replace(PATIENT, idle_seconds=0.1)
+    with running_gateway(FakeClient(), limits=impatient) as gateway, begin(gateway, beginning) as connection:
         assert read_until_closed(connection) == b""
+
+
+def begin(gateway: RunningGateway, beginning: bytes) -> socket.socket:
+    """A connection that has said this before the gateway, whose loop stands still meanwhile, counts how long it is idle."""
+
+    async def connect() -> socket.socket:
+        connection = gateway.connect()
+        connection.sendall(beginning)
+        return connection
+
+    return asyncio.run_coroutine_threadsafe(connect(), gateway.loop).result(PATIENCE)
 
 
 def test_requests_sent_back_to_back_are_answered_in_order() -> None:

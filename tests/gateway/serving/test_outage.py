@@ -33,6 +33,11 @@ async def over(outage_: GatewayOutage) -> None:
     await task
 
 
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What was said of outages."""
+    return [record.message for record in caplog.records if record.name == outage.__name__]
+
+
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Bench:
     monkeypatch.setattr(outage, "PROBE_SECONDS", 0.001)
@@ -54,7 +59,7 @@ def test_an_outage_is_one_line_when_it_begins_one_each_minute_and_one_when_it_is
         await outage_.close()
 
     run(main())
-    began, reminded, ended = (record.message for record in caplog.records)
+    began, reminded, ended = told(caplog)
     assert began.startswith("the database is away: connection refused; requests that need it are answered 503")
     assert reminded == "the database has been away for 61 s, 21 requests were answered 503: connection refused"
     assert ended == "the database answers again after 62.0 s, 40 requests were answered 503"
@@ -70,7 +75,7 @@ def test_short_outages_beside_each_other_are_told_once_a_minute(bench: Bench, ca
             bench.now += 10
 
     run(main())
-    assert len(caplog.records) == 4
+    assert len(told(caplog)) == 4
 
 
 def test_what_else_cannot_be_served_is_said_once_a_minute(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -83,7 +88,7 @@ def test_what_else_cannot_be_served_is_said_once_a_minute(bench: Bench, caplog: 
         await outage_.close()
 
     run(main())
-    assert [record.message for record in caplog.records] == [
+    assert told(caplog) == [
         "requests are answered 503 overloaded (1 so far): 9 jobs wait",
         "requests are answered 503 overloaded (4 so far): 9 jobs wait",
     ]

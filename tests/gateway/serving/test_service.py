@@ -13,9 +13,14 @@ from leasehold.app import App
 from leasehold.database import Database
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.servers import OwnServer
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, eventually
 
 Psql = Callable[[str, str], str]
+
+HELD_UP = """
+select from pg_stat_activity
+ where datname = current_database() and application_name = 'leasehold gateway' and wait_event_type = 'Lock'
+"""
 
 
 def post(gateway: RunningGateway, body: object, **headers: str) -> tuple[int, object]:
@@ -98,7 +103,11 @@ async def test_a_key_that_somebody_else_is_inserting_holds_up_nobody_but_its_own
                 body = {"kind": "a", "idempotency_key": "held"}
                 keyed.append(await trio.to_thread.run_sync(lambda: post(gateway, body)))
 
+            async def is_held_up() -> bool:
+                return bool(await database.fetch(HELD_UP))
+
             nursery.start_soon(ask_with_the_key)
+            await eventually(is_held_up)
             for _ in range(5):
                 status, _ = await trio.to_thread.run_sync(lambda: post(gateway, {"kind": "free"}))
                 assert status == 201

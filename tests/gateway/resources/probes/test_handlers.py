@@ -8,7 +8,6 @@ from leasehold.errors import DatabaseUnavailable, SchemaMismatch
 from leasehold.gateway.resources.probes import handlers
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import running_gateway
-from tests.support.waiting import PATIENCE
 
 
 async def unreachable() -> None:
@@ -17,14 +16,6 @@ async def unreachable() -> None:
 
 async def outdated() -> None:
     raise SchemaMismatch
-
-
-async def frozen() -> None:
-    """A question that a frozen server neither answers nor takes back, for a while."""
-    try:
-        await asyncio.sleep(PATIENCE)
-    finally:
-        await asyncio.shield(asyncio.sleep(0.5))
 
 
 async def well() -> None:
@@ -48,11 +39,21 @@ def test_readiness_names_the_checks_that_fail_and_no_address() -> None:
 
 
 def test_readiness_does_not_wait_until_a_question_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    thawed = asyncio.Event()
+
+    async def frozen() -> None:
+        """A question that a frozen server neither answers nor takes back until it goes on."""
+        try:
+            await thawed.wait()
+        finally:
+            await thawed.wait()
+
     monkeypatch.setattr(handlers, "CHECK_SECONDS", 0.01)
     with running_gateway(FakeClient(), checks={"database": frozen}) as gateway:
         answer = gateway.call("GET", "/readyz")
         assert answer.body["errors"] == [{"path": "database", "message": "No answer in 0.01 s"}]
         assert handlers._left_behind  # pyright: ignore[reportPrivateUsage]
+        gateway.loop.call_soon_threadsafe(thawed.set)
 
 
 def test_readiness_lists_its_checks_when_asked() -> None:

@@ -1,0 +1,38 @@
+"""What holds for every test of the gateway."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from leasehold.checks import claiming, connection
+from leasehold.gateway.access import audit_log
+from leasehold.gateway.cluster.worker_set import WorkerSet
+from leasehold.gateway.resources.events import handlers as events
+from leasehold.gateway.resources.jobs.findings import handlers as findings
+from leasehold.gateway.resources.probes import handlers as probes
+from leasehold.gateway.routing import coalescer
+from leasehold.gateway.serving import listening, serve
+from tests.support.waiting import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway answers 503 rather than keep somebody waiting; on a machine that tests keep busy it waits as long as they do.
+
+    A test of what it gives up sets its own time.
+    """
+    for module, name in (
+        (audit_log, "CLOSE_SECONDS"),
+        (claiming, "PATIENCE_SECONDS"),
+        (coalescer, "PATIENCE_SECONDS"),
+        (connection, "PING_SECONDS"),
+        (events, "BEGIN_SECONDS"),
+        (events, "WRITE_SECONDS"),
+        (findings, "PATIENCE_SECONDS"),
+        (probes, "CHECK_SECONDS"),
+        (serve, "DATABASE_SECONDS"),
+    ):
+        monkeypatch.setattr(module, name, PATIENCE)
+    monkeypatch.setattr(listening, "WorkerSet", partial(WorkerSet, seconds=PATIENCE))
