@@ -35,11 +35,13 @@ async def test_a_decision_is_taken_once_and_by_the_first(database_url: str) -> N
 
 async def test_the_deadline_rejects_and_leaves_a_decision_alone(database_url: str) -> None:
     async with working(database_url, app, beside=[a_scheduler], queues=("expenses",)) as running:
-        late, _ = await ask(running, Patience(remind=0.1, reject=0.3))
+        late, _ = await ask(running, Patience(remind=0.1))
+        await eventually(lambda: running.database.fetch("select 1 from expenses.reminders"))
+        [deadline] = await running.client.jobs.list(kind="reject_late")
+        await running.client.jobs.trigger(deadline.id)
         assert await running.client.wait(late, kind=submit, timeout=PATIENCE) == Outcome(0, "the deadline")
         [reminder] = await running.client.jobs.list(kind="remind")
         assert (await running.finished(reminder.id)).output == "decided"
-        assert await running.database.fetch("select 1 from expenses.reminders")
         assert not await running.database.fetch("select 1 from expenses.payouts")
 
 

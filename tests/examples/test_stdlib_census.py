@@ -44,7 +44,7 @@ async def take_census(running: Working, sources: Path, folder: Path, **troubles:
     args = {"run": "one", "folder": str(folder), "root": str(sources), "troubles": troubles}
     discovery = await running.run("census.discover", args)
     [report] = await running.client.jobs.list(kind="census.report")
-    assert (await running.finished(report.id, 20)).state == "completed"
+    assert (await running.finished(report.id)).state == "completed"
     return discovery
 
 

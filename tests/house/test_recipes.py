@@ -57,12 +57,13 @@ async def ends_with(kitchen: Working, job: NewJob[Any]) -> Any:
     return await kitchen.client.wait(await kitchen.client.enqueue(job), timeout=PATIENCE)
 
 
+@pytest.mark.timeout(PATIENCE * 5)  # a program that takes seconds of its own
 def test_the_type_checker_accepts_the_snippets(tmp_path: Path) -> None:
     given = "PAGES: list[list[str]] = []\n\n\ndef ask_github(name: str) -> tuple[int, float]: ...\n"
     path = tmp_path / "recipes.py"
     path.write_text("\n\n".join(["# pyright: strict", *SNIPPET.findall(RECIPES.read_text()), given]))
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, str(path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 2, cwd=tmp_path)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 4, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 

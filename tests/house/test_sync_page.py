@@ -66,6 +66,7 @@ def awaited(dsn: str, work: Callable[[Client], Awaitable[object]]) -> None:
     in_flavour("asyncio", main)
 
 
+@pytest.mark.timeout(PATIENCE * 5)  # a program that takes seconds of its own
 @pytest.mark.parametrize("checker", ["pyright", "mypy"])
 def test_the_type_checkers_accept_the_snippets(tmp_path: Path, checker: str) -> None:
     path = tmp_path / "snippets.py"
@@ -78,7 +79,7 @@ def test_the_type_checkers_accept_the_snippets(tmp_path: Path, checker: str) -> 
         "mypy": ["mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "--disable-error-code", "import-untyped"],
     }
     command = [sys.executable, "-m", *commands[checker], str(path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 5, cwd=tmp_path)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 4, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 

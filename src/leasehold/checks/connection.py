@@ -155,7 +155,12 @@ async def check_clock(database: Examined) -> Check:
         detail = f"frozen at {row['frozen']}: nothing ever becomes due, no lease ever ends"
         advice = "leasehold.frozen_clock is for tests: alter database … reset leasehold.frozen_clock, or the same for the role"
         return problem("clock", detail, advice)
-    return judge_skew((row["wall"] - (before + (after - before) / 2)).total_seconds())
+    return judge_skew(certain_skew(before, row["wall"], after))
+
+
+def certain_skew(before: datetime, wall: datetime, after: datetime) -> float:
+    """How far the database is ahead at the least, where an answer that shows `wall` was under way between the others."""
+    return (wall - min(max(wall, before), after)).total_seconds()
 
 
 def judge_skew(seconds: float) -> Check:

@@ -2,10 +2,19 @@ from __future__ import annotations
 
 import pytest
 
+from leasehold.checks import claiming
 from leasehold.checks.claiming import check_claims, judge_claims, judge_failure
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, state
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def a_machine_that_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a claim lasts longer than on others, which proves nothing here."""
+    monkeypatch.setattr(claiming, "SLOW_MILLISECONDS", PATIENCE * 1000)
+    monkeypatch.setattr(claiming, "PATIENCE_SECONDS", PATIENCE)
 
 
 async def test_a_claim_is_timed_and_undone(database: Database) -> None:
@@ -29,7 +38,8 @@ async def test_a_job_that_nobody_takes_though_nothing_is_in_its_way_is_named(dat
     assert (await check_claims(database)).verdict == "ok"
 
 
-def test_a_slow_claim_is_a_problem() -> None:
+def test_a_slow_claim_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claiming, "SLOW_MILLISECONDS", 50.0)
     assert judge_claims([], 3.25).detail == "a claim of one job takes 3.2 ms"
     check = judge_claims([], 233.0)
     assert (check.verdict, check.detail) == ("problem", "a claim of one job takes 233 ms")

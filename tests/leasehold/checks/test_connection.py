@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -7,6 +8,7 @@ import pytest
 
 from leasehold.checks import connection
 from leasehold.checks.connection import (
+    certain_skew,
     check_clock,
     check_connections,
     check_notify,
@@ -21,8 +23,15 @@ from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.support.pgbouncer import pgbouncer
 from tests.support.servers import OwnServer
+from tests.support.waiting import PATIENCE
 
 SETTINGS = Settings()
+
+
+@pytest.fixture(autouse=True)
+def a_machine_that_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no notification is late yet."""
+    monkeypatch.setattr(connection, "PING_SECONDS", PATIENCE)
 
 
 def with_direct(dsn: str) -> Settings:
@@ -118,7 +127,7 @@ async def test_a_queue_of_notifications_that_fills_up_is_a_problem(
     monkeypatch.setattr(connection, "FULL_QUEUE", 0.0)
     async with database.listen("slow") as listening:
         # A session that listens and is in a transaction holds back the tail of the queue.
-        await listening.notify("slow", "x", 5)
+        await listening.notify("slow", "x", PATIENCE)
         async with database.transaction() as holding:
             await holding.execute("listen slow")
             await holding.execute("commit; begin; select 1")
@@ -140,6 +149,12 @@ async def test_a_frozen_clock_is_a_problem(database_url: str, psql: Psql) -> Non
 
 async def test_clocks_that_agree_are_well(database: Database) -> None:
     assert (await check_clock(database)).verdict == "ok"
+
+
+@pytest.mark.parametrize(("wall", "ahead"), [(-5, -5.0), (0, 0.0), (9, 0.0), (10, 0.0), (12, 2.0)])
+def test_an_answer_that_was_long_under_way_proves_no_skew(wall: int, ahead: float) -> None:
+    asked = datetime(2030, 1, 1, tzinfo=UTC)
+    assert certain_skew(asked, asked + timedelta(seconds=wall), asked + timedelta(seconds=10)) == ahead
 
 
 @pytest.mark.parametrize(

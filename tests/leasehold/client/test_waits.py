@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -35,11 +37,14 @@ def watch_of(client: Client) -> Any:
 
 
 async def until(question: Callable[[], Awaitable[object]], answer: object = True) -> None:
-    for _ in range(1000):
-        if await question() == answer:
-            return
+    """As `eventually`, in either flavour."""
+    given_up, last = monotonic() + PATIENCE, None
+    while monotonic() < given_up:
+        with suppress(DatabaseUnavailable):
+            if (last := await question()) == answer:
+                return
         await pause(0.01)
-    raise AssertionError(f"never {answer!r}: {await question()!r}")
+    raise AssertionError(f"never {answer!r}: {last!r}")
 
 
 async def listeners(client: Client) -> int:
@@ -51,10 +56,7 @@ async def waiters(client: Client) -> int:
 
 
 async def completes(client: Client, chain_id: int, output: object) -> bool:
-    try:
-        await client.chains.complete(chain_id, output)
-    except DatabaseUnavailable:
-        return False
+    await client.chains.complete(chain_id, output)
     return True
 
 
@@ -139,7 +141,7 @@ def test_a_chain_that_ended_otherwise_says_how(under: Under) -> None:
         with pytest.raises(
             ChainFailed, match=rf"chain {failed} failed at job {failed} \(pack\): ValueError: boom"
         ) as raised:
-            await client.wait(failed, timeout=timedelta(seconds=5))
+            await client.wait(failed, timeout=timedelta(seconds=PATIENCE))
         assert raised.value.chain is not None
         assert raised.value.chain.error["message"] == "boom"
         await client.retry(failed)
@@ -151,7 +153,7 @@ def test_a_chain_that_ended_otherwise_says_how(under: Under) -> None:
 
 def test_what_is_no_chain_or_is_deleted_meanwhile_is_not_waited_for(under: Under) -> None:
     async def work(client: Client) -> None:
-        for timeout in (None, 0, 5):
+        for timeout in (None, 0, PATIENCE):
             with pytest.raises(UnknownJob, match="no chain 99"):
                 await client.wait(99, timeout=timeout)
         chain_id = await client.enqueue("pay")

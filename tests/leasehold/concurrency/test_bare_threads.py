@@ -8,14 +8,15 @@ from leasehold.concurrency.bare_threads import start_bare
 from tests.support.waiting import PATIENCE
 
 
-def _waited(_event: threading.Event, _timeout: float | None = None) -> bool:
-    pytest.fail("it waited")
-
-
 def test_who_starts_a_bare_thread_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that dies before it says that it runs: `Thread.start` would wait for that word for ever."""
-    died = threading.Event()
-    monkeypatch.setattr(threading.Event, "wait", _waited)
+    died, starter, really = threading.Event(), threading.current_thread(), threading.Event.wait
+
+    def wait(event: threading.Event, timeout: float | None = None) -> bool:
+        assert threading.current_thread() is not starter, "it waited"
+        return really(event, timeout)
+
+    monkeypatch.setattr(threading.Event, "wait", wait)
     start_bare(died.set)
     monkeypatch.undo()
     assert died.wait(PATIENCE)

@@ -14,11 +14,11 @@ from tests.support.waiting import PATIENCE
 BACKEND = "select pg_backend_pid() as pid"
 
 
-def under_asyncio(dsn: str, work: Callable[[AsyncioDatabase], Awaitable[None]], timeout: float = 5.0) -> None:
+def under_asyncio(dsn: str, work: Callable[[AsyncioDatabase], Awaitable[None]]) -> None:
     """Run `work` as a plain asyncio program would."""
 
     async def main() -> None:
-        async with open_asyncio_database(dsn, pool_size=1, timeout=timeout) as database:
+        async with open_asyncio_database(dsn, pool_size=1, timeout=PATIENCE) as database:
             await work(database)
 
     in_flavour("asyncio", main)
@@ -67,11 +67,13 @@ def test_a_call_is_one_statement_and_only_scripts_and_transactions_are_cleaned_u
 def test_a_used_up_pool_does_not_make_callers_wait_for_ever(database_url: str) -> None:
     async def work(database: AsyncioDatabase) -> None:
         async with database.transaction():
+            database.timeout = 0.1
             with pytest.raises(DatabaseUnavailable, match="in time"):
                 await asyncio.wait_for(database.fetch("select 1"), PATIENCE)
+            database.timeout = PATIENCE
         assert await database.fetch("select 1")
 
-    under_asyncio(database_url, work, timeout=1.5)
+    under_asyncio(database_url, work)
 
 
 def test_a_cancelled_query_leaves_a_usable_pool_and_lane(database_url: str) -> None:

@@ -250,7 +250,7 @@ class Unprintable(Exception):
 async def test_an_exception_that_cannot_be_printed_and_a_timeout_end_their_spans_as_well(database_url: str) -> None:
     traced = Traced()
 
-    @traced.app.kind(timeout=0.05)
+    @traced.app.kind()
     async def work(how: str) -> None:
         import trio
 
@@ -260,7 +260,7 @@ async def test_an_exception_that_cannot_be_printed_and_a_timeout_end_their_spans
 
     async with working(database_url, traced.app, slots=1) as running:
         assert (await running.run("work", {"how": "raise"}, max_attempts=1)).error["type"] == "Unprintable"
-        assert (await running.run("work", {"how": "sleep"}, max_attempts=1)).error["type"] == "TimedOut"
+        assert (await running.run("work", {"how": "sleep"}, max_attempts=1, timeout=0.05)).error["type"] == "TimedOut"
         await until(lambda: len(traced.spans(SpanKind.CONSUMER)) == 2)
     errors = [(span.attributes or {})["error.type"] for span in traced.spans(SpanKind.CONSUMER)]
     assert errors == ["Unprintable", "Cancelled"]
@@ -280,6 +280,8 @@ async def test_metrics_count_jobs_by_what_became_of_them(database_url: str) -> N
         client = Client(running.database, app=traced.app)
         for how in ("done", "done", "fail"):
             await running.finished(await client.enqueue(work.new(how=how), queue="mail"))
+        # An attempt is counted a moment after its end has been written.
+        await until(lambda: sum(point.value for point in traced.points("leasehold.job.attempts")) == 3)
     ended = {point.attributes["leasehold.outcome"]: point for point in traced.points("leasehold.job.attempts")}
     assert {outcome: point.value for outcome, point in ended.items()} == {"completed": 2, "failed": 1}
     assert ended["failed"].attributes["error.type"] == "Discard"

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from leasehold import App, Job
+from leasehold import App, Job, Retry
 from leasehold.client import open_client
 from leasehold.testing import Kit
 
@@ -26,7 +26,7 @@ async def send_later(job: Job, address: str) -> None:
 @app.kind
 def fails_once(job: Job) -> int:
     if job.attempt == 1:
-        raise ConnectionError("not yet")
+        raise Retry(timedelta(minutes=5), "not yet")  # a back-off is drawn by lot, and may be over in a moment
     return job.attempt
 
 

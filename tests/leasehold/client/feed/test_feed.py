@@ -14,8 +14,15 @@ from leasehold.errors import DatabaseUnavailable
 from tests.support.sql_jobs import enqueue, pile_up
 from tests.support.sql_waits import freeze, open_transaction
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import eventually
 
 ENDS = {"job_completed", "job_failed", "job_cancelled"}
+
+
+@pytest.fixture(autouse=True)
+def audits_only_when_the_test_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look makes one by itself where the last one was long ago, as on a busy machine."""
+    monkeypatch.setattr(feeds, "AUDIT_SECONDS", 3600.0)
 
 
 def words(changes: list[Change]) -> list[tuple[str, int | None]]:
@@ -102,7 +109,10 @@ async def test_a_crowd_is_told_a_page_at_a_time_and_whole(database: Database, mo
     assert sorted(map(int, filter(None, told))) == list(range(1, 41))
 
 
-async def test_what_commits_soon_after_later_things_is_told_by_the_next_look(database: Database) -> None:
+async def test_what_commits_soon_after_later_things_is_told_by_the_next_look(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "OVERLAP", timedelta(hours=1))  # soon is what a busy machine takes for it
     await pile_up(database, 2)
     async with begun(database) as feed, open_transaction(database, "slow") as connection:
         slow, quick = SqlWorker(connection), SqlWorker(database)
@@ -152,9 +162,13 @@ async def test_the_cursor_stays_before_what_an_open_transaction_may_still_commit
             assert feed.cursor < microseconds_of(row["at"])
             await connection.execute("commit")
             assert ends([each async for page in replay(database, instant_of(feed.cursor)) for each in page]) == [1]
-            await audited(feed, database)
-            await feed.read()
-            assert feed.cursor > microseconds_of(row["at"])
+
+            async def has_passed() -> bool:
+                await audited(feed, database)
+                await feed.read()
+                return feed.cursor > microseconds_of(row["at"])
+
+            await eventually(has_passed)  # autovacuum may have a transaction open as well
 
 
 async def test_an_audit_that_the_database_cuts_short_is_made_up_for(

@@ -13,6 +13,7 @@ from leasehold.client.waiting.chain_watch import ChainWatch, Wait
 from leasehold.database import AsyncioDatabase
 from leasehold.errors import DatabaseUnavailable, QueryRefused
 from tests.support.flavours import in_flavour
+from tests.support.waiting import PATIENCE
 
 
 class Scripted:
@@ -46,7 +47,7 @@ def watching(work: Work) -> None:
     async def main() -> None:
         database = Scripted()
         watch = ChainWatch(cast(AsyncioDatabase, database))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await work(database, watch)
             await watch.close()
         assert (database.closers, watch.runs) == ([], False)

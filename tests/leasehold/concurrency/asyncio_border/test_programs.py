@@ -33,7 +33,7 @@ trio.run(main)
 """
 
 IS_INTERRUPTED = """
-import asyncio, sys, trio
+import asyncio, signal, sys, trio
 from leasehold.concurrency.asyncio_border.chosen import chosen_border
 
 border = chosen_border()
@@ -52,6 +52,7 @@ async def main() -> None:
         finally:
             print("left", flush=True)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background of a shell
 try:
     trio.run(main)
 except KeyboardInterrupt:
@@ -122,5 +123,5 @@ def test_ctrl_c_cancels_what_runs_under_asyncio_and_ends_the_program_in_good_ord
         assert running.stdout is not None
         assert running.stdout.readline() == "begun\n"
         running.send_signal(signal.SIGINT)
-        rest, _ = running.communicate(timeout=PATIENCE * 3)
+        rest, _ = running.communicate(timeout=PATIENCE)
     assert (running.returncode, rest) == (0, "cleaned up\nleft\ninterrupted\n")

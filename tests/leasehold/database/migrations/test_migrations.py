@@ -12,7 +12,7 @@ from leasehold.database.migrations import Catalogue, MigrationReport, emit, expe
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, SchemaMismatch
 from leasehold.sql import read_folder
 from tests.support.servers import Server
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 Psql = Callable[[str, str], str]
 
@@ -134,7 +134,8 @@ async def test_two_runs_at_once_apply_everything_once(empty_database_url: str, p
                 waiting = 0
                 while waiting < 2:
                     rows = await database.fetch(
-                        "select count(*) from pg_locks where locktype = 'advisory' and not granted"
+                        "select count(*) from pg_locks l join pg_database d on d.oid = l.database"
+                        " where d.datname = current_database() and l.locktype = 'advisory' and not l.granted"
                     )
                     waiting = rows[0][0]
             await gate.execute("commit; begin")
@@ -182,6 +183,11 @@ async def test_a_table_that_others_keep_locked_ends_the_run_in_time_and_they_are
     await migrate(empty_database_url, catalogue=catalogue())
     more = catalogue({**MIGRATIONS, "0003_more": "alter table leasehold.boxes add more int;"})
     told: list[str] = []
+    reports: list[MigrationReport] = []
+
+    async def run() -> None:
+        reports.append(await migrate(empty_database_url, catalogue=more, patience=PATIENCE, say=told.append))
+
     async with (
         open_database(empty_database_url, application_name="a report") as database,
         database.transaction() as reader,
@@ -190,13 +196,16 @@ async def test_a_table_that_others_keep_locked_ends_the_run_in_time_and_they_are
         with pytest.raises(
             DatabaseUnavailable, match=r"0003_more waits for leasehold.boxes.*it changed nothing"
         ) as caught:
-            await migrate(empty_database_url, catalogue=more, patience=2.0, say=told.append)
+            await migrate(empty_database_url, catalogue=more, patience=0.0)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            await until(lambda: bool(told))
+            await reader.execute("commit; begin")
     for said in (str(caught.value), *told):
         assert re.search(
             r"waits for leasehold.boxes, which session \d+ \(a report, user \w+, idle in transaction", said
         )
-    assert told
-    assert (await migrate(empty_database_url, catalogue=more)).migrations == ("0003_more",)
+    assert [report.migrations for report in reports] == [("0003_more",)]
 
 
 async def test_only_what_changed_is_made_again(empty_database_url: str) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -26,7 +27,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
             return open_store(f"file://{tmp_path / 'payloads'}")
         case _:
             make: Callable[[str], str] = request.getfixturevalue("bucket")
-            return open_store(make(f"crawl-{os.getpid()}"))
+            return open_store(make(f"crawl-{uuid4()}"))
 
 
 def published(store: BlobStore, location: str, content: bytes) -> None:

@@ -5,14 +5,24 @@ from typing import cast
 
 import pytest
 
+from leasehold.checks import claiming, connection, schema
 from leasehold.observability.logs import redact_dsn
 from tests.leasehold.cli.conftest import Cli, Psql
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
 def database_url(fresh_database_url: str) -> str:
     """Tests here break the schema."""
     return fresh_database_url
+
+
+@pytest.fixture(autouse=True)
+def a_machine_that_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a claim lasts longer than on others and no notification is late yet."""
+    monkeypatch.setattr(claiming, "SLOW_MILLISECONDS", PATIENCE * 1000)
+    monkeypatch.setattr(claiming, "PATIENCE_SECONDS", PATIENCE)
+    monkeypatch.setattr(connection, "PING_SECONDS", PATIENCE)
 
 
 def verdicts(done: object) -> dict[str, str]:
@@ -46,10 +56,14 @@ def test_without_a_database_it_says_so_and_makes_none(run_cli: Cli, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_people_get_one_line_per_check_and_the_advice_below(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_people_get_one_line_per_check_and_the_advice_below(
+    cli: Cli, psql: Psql, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = f"date '{psql(database_url, schema.TODAY)}'"
+    monkeypatch.setattr(schema, "TODAY", f"select {today} as today")  # also where midnight passes meanwhile
     drop = (
         "select format('drop table leasehold.%I;', c.relname) from pg_class c "
-        r"where c.relname ~ '_\d{8}$' and right(c.relname, 8) > to_char(now() at time zone 'utc', 'YYYYMMDD')"
+        rf"where c.relname ~ '_\d{{8}}$' and right(c.relname, 8) > to_char({today}, 'YYYYMMDD')"
     )
     psql(database_url, psql(database_url, drop))
     done = cli("doctor", "--output", "text")
