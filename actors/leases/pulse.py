@@ -29,8 +29,8 @@ class Pulse:
 
     def stir(self) -> None:
         """Jobs were claimed: the rest is over."""
+        self.beat()  # first: the keeper's thread believes the last beat as soon as nobody rests
         self.is_resting = False
-        self.beat()
         self._stirred.set()
 
     async def rest(self) -> None:

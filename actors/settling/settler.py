@@ -186,7 +186,7 @@ class Settler:
         self._is_jammed = self._is_jammed and bool(self._leftovers)
         if untold := self._leftovers.untold(monotonic()):
             for text in await self._holders(untold):
-                log.warning("an outcome waits and is tried again: %s", text)
+                log.warning("an outcome waits and is tried again: %s", text, extra={"job_ids": untold})
 
     def _keep(self, left: list[Outcome]) -> None:
         now = monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -16,8 +16,15 @@ from leasehold.database import open_database
 from leasehold.errors import ActorFailed, BadInput, DatabaseUnavailable, SchemaMismatch
 from leasehold.events import WorkerStopping
 from tests.support.flavours import in_flavour
+from tests.support.working import unhurried
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
+
+
+@pytest.fixture(autouse=True)
+def has_time_to_end() -> Generator[None]:
+    with unhurried():
+        yield
 
 
 class Place:

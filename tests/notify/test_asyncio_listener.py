@@ -10,6 +10,7 @@ from leasehold.errors import DatabaseUnavailable
 from leasehold.notify import asyncio_listener as ears
 from leasehold.notify.asyncio_listener import AsyncioListener
 from tests.support.flavours import in_flavour
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def test_it_says_when_it_listens_hears_and_listens_anew_after_a_loss(database_ur
     async def main() -> None:
         heard: asyncio.Queue[str] = asyncio.Queue()
         missed: asyncio.Queue[None] = asyncio.Queue()
-        async with asyncio.timeout(20), open_asyncio_database(database_url) as database:
+        async with asyncio.timeout(PATIENCE), open_asyncio_database(database_url) as database:
             ear = AsyncioListener(database, heard.put_nowait, lambda: missed.put_nowait(None))
             ear.open()
             ear.open()
@@ -59,7 +60,7 @@ def test_it_goes_on_trying_where_nobody_answers() -> None:
         absent = Absent()
         ear = AsyncioListener(cast(AsyncioDatabase, absent), str, bool)
         ear.open()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             for _ in range(3):
                 await absent.tried.get()
         await ear.close()

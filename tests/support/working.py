@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+import logging
+import re
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from leasehold.actors.shared.epochs import EpochWatch
 from leasehold.actors.shared.supervisor import Actor, supervise
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.reaper import Reaper
+from leasehold.actors.worker import worker as worker_module
 from leasehold.actors.worker.backpressure import Readable
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
@@ -47,6 +50,21 @@ def without_renewals(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     renewal would cancel them before they come to the point."""
     monkeypatch.setattr(keeper, "SHOW_RUNNING_AFTER", 600.0)
     return {"lease_seconds": 60.0, "renew_seconds": 20.0}
+
+
+def warnings_about(job_id: int, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What workers complained of about a job; that the machine is slow is none of it."""
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    return [warning for warning in warnings if re.search(rf"\bjob {job_id}\b", warning)]
+
+
+@contextmanager
+def unhurried() -> Generator[None]:
+    """Workers have as long to end as a test waits: on a busy machine their few seconds are over before all is written."""
+    with pytest.MonkeyPatch.context() as patched:
+        for limit in ("HAND_BACK_SECONDS", "FLUSH_SECONDS", "LEAVE_SECONDS"):
+            patched.setattr(worker_module, limit, PATIENCE)
+        yield
 
 
 class Working:
@@ -108,27 +126,30 @@ async def working(
 ) -> AsyncGenerator[Working]:
     """A worker that serves `app`, interrupted at the end of the block if it still runs."""
     chosen, epochs = quick_settings(**settings), EpochWatch()
-    async with (
-        open_database(database_url, application_name=f"test {worker_id}", timeout=PATIENCE, greeter=epochs) as database,
-        database.reserve("dispatcher") as claims,
-        database.reserve("settler") as outcomes,
-        trio.open_nursery() as nursery,
-    ):
-        switchboard = Switchboard()
-        worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id, resources, epochs=epochs)
-        running = Working(database, switchboard, worker, hears=chosen.notify)
-        if chosen.notify:
-            nursery.start_soon(supervise, Listener(database, switchboard))
-        for make in beside:
-            nursery.start_soon(supervise, make(database, switchboard))
-        nursery.start_soon(_run, running)
-        try:
-            yield running
-        finally:
-            with trio.CancelScope(shield=True):
-                worker.interrupt()
-                await running.stopped()
-        nursery.cancel_scope.cancel()
+    with unhurried():
+        async with (
+            open_database(
+                database_url, application_name=f"test {worker_id}", timeout=PATIENCE, greeter=epochs
+            ) as database,
+            database.reserve("dispatcher") as claims,
+            database.reserve("settler") as outcomes,
+            trio.open_nursery() as nursery,
+        ):
+            switchboard = Switchboard()
+            worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id, resources, epochs=epochs)
+            running = Working(database, switchboard, worker, hears=chosen.notify)
+            if chosen.notify:
+                nursery.start_soon(supervise, Listener(database, switchboard))
+            for make in beside:
+                nursery.start_soon(supervise, make(database, switchboard))
+            nursery.start_soon(_run, running)
+            try:
+                yield running
+            finally:
+                with trio.CancelScope(shield=True):
+                    worker.interrupt()
+                    await running.stopped()
+            nursery.cancel_scope.cancel()
 
 
 async def _run(running: Working) -> None:
@@ -148,4 +169,14 @@ def a_scheduler(database: Database, switchboard: Switchboard) -> DueJobs:
     return DueJobs(database, switchboard, poll_seconds=0.5)
 
 
-__all__ = ["Working", "a_reaper", "a_scheduler", "quick_settings", "until", "without_renewals", "working"]
+__all__ = [
+    "Working",
+    "a_reaper",
+    "a_scheduler",
+    "quick_settings",
+    "unhurried",
+    "until",
+    "warnings_about",
+    "without_renewals",
+    "working",
+]

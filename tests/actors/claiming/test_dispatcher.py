@@ -41,6 +41,7 @@ class Dispatching:
         app: App | None = None,
         slots: int = 3,
         poll_seconds: float = 30.0,
+        is_listening: Callable[[], bool] = lambda: True,
         hold_for: Callable[[], float] = float,
         sweeper: TakesTurns | None = None,
     ) -> None:
@@ -58,7 +59,7 @@ class Dispatching:
             self.backlog,
             self.holdings,
             poll_seconds,
-            lambda: True,
+            is_listening,
             hold_for=hold_for,
             sweeper=sweeper,
         )
@@ -175,10 +176,14 @@ async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher_module, "UNHEARD_AFTER", 0.05)
-    async with dispatching(database, poll_seconds=0.08) as bundle:
+
+    def hears_of_others_first() -> bool:
+        bundle.dispatcher.overhear()  # at the end of each wait, before the poll that may find a job
+        return True
+
+    async with dispatching(database, poll_seconds=0.08, is_listening=hears_of_others_first) as bundle:
         await until(lambda: bundle.reserved.calls.count("next_claim_in") >= 6)
         await bundle.client.enqueue("echo")
-        bundle.dispatcher.overhear()
         await until(lambda: len(bundle.started) == 1)
         assert bundle.dispatcher.statistics().lost_wake_ups == 0
 
@@ -316,6 +321,12 @@ async def test_what_it_runs_and_the_database_knows_is_left_alone(database: Datab
     assert await bundle.states() == ["claimed"]
 
 
+@pytest.fixture
+def nobody_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was fetched ahead waits for its slot for as long as it takes."""
+    monkeypatch.setattr(dispatcher_module, "HAND_BACK_AFTER", 3600.0)
+
+
 @asynccontextmanager
 async def fetched_ahead(database: Database) -> AsyncGenerator[Dispatching]:
     """One slot that is busy with the first of twenty jobs, and a backlog of others that were claimed ahead of it."""
@@ -338,6 +349,7 @@ async def fetched_ahead(database: Database) -> AsyncGenerator[Dispatching]:
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.usefixtures("nobody_is_stuck")
 @pytest.mark.parametrize("broken", [False, True], ids=["plainly", "although the connection breaks"])
 async def test_draining_hands_back_what_has_not_started_and_closes_the_backlog(
     database: Database, broken: bool
@@ -348,13 +360,15 @@ async def test_draining_hands_back_what_has_not_started_and_closes_the_backlog(
         await until(lambda: bundle.backlog.closed)
 
 
+@pytest.mark.usefixtures("nobody_is_stuck")
 @pytest.mark.parametrize("broken", [False, True], ids=["plainly", "although the connection breaks"])
 async def test_jobs_fetched_ahead_are_handed_back_when_every_slot_is_stuck(
     database: Database, monkeypatch: pytest.MonkeyPatch, broken: bool
 ) -> None:
-    monkeypatch.setattr(dispatcher_module, "HAND_BACK_AFTER", 0.05)
     async with fetched_ahead(database) as bundle:
         bundle.reserved.lose_request = {"release_jobs"} if broken else set()
+        monkeypatch.setattr(dispatcher_module, "HAND_BACK_AFTER", 0.05)
+        bundle.dispatcher.slot_freed()  # it looks again
         await until(lambda: len(bundle.backlog) == 0)
 
 
@@ -419,6 +433,7 @@ async def test_what_had_not_begun_goes_back_when_it_is_held_back(database: Datab
         assert await bundle.states() == ["pending", "pending", "claimed"]
 
 
+@pytest.mark.usefixtures("nobody_is_stuck")
 async def test_of_a_paused_queue_goes_back_what_had_not_begun_and_of_no_other(database: Database) -> None:
     client = Client(database)
     async with dispatching(database, slots=1) as bundle:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from time import monotonic
@@ -21,6 +21,7 @@ from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.errors import ActorFailed
 from leasehold.jobs.handling.job import NewJob
+from tests.support.sql_guards import expire
 from tests.support.waiting import PATIENCE, eventually, until
 
 
@@ -105,14 +106,18 @@ async def test_what_is_due_is_renewed_in_one_statement_and_shown_as_running(data
     assert bundle.keeper.statistics().statements == 1
 
 
-async def test_a_handler_that_has_just_started_is_shown_after_a_quarter_of_a_second(database: Database) -> None:
+async def test_a_handler_that_has_just_started_is_shown_after_a_quarter_of_a_second(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bundle = Keeping(database)
     [held] = await bundle.claim()
-    held.renew_at = monotonic() + 60
-    held.started = monotonic()
+    now = [monotonic()]
+    monkeypatch.setattr(keeper_module, "monotonic", lambda: now[0])
+    held.renew_at = now[0] + 60
+    held.started = now[0]
     await bundle.renew()
     assert bundle.keeper.statistics().statements == 0
-    held.started -= 0.3
+    now[0] += 0.3
     await bundle.renew()
     assert (await bundle.client.get(held.id)).state == "running"
 
@@ -177,7 +182,7 @@ async def test_a_transaction_that_asserts_its_lease_does_not_keep_it_from_being_
 
 async def test_leases_are_kept_for_as_long_as_it_runs_even_through_lost_connections(database: Database) -> None:
     bundle = Keeping(database)
-    [held] = await bundle.claim(lease="3 seconds")
+    [held] = await bundle.claim()
     async with running(bundle):
         for _ in range(2):
             renewed = bundle.keeper.statistics().renewed
@@ -186,10 +191,16 @@ async def test_leases_are_kept_for_as_long_as_it_runs_even_through_lost_connecti
                 "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%lease keeper'"
                 " and datname = current_database()"
             )
+            await expire(database, held.id)
         renewed = bundle.keeper.statistics().renewed
         await until(lambda: bundle.keeper.statistics().renewed > renewed + 1)
         assert await bundle.left(held) > 0
         assert held.lost is None
+
+
+def block_until(is_enough: Callable[[], bool]) -> None:
+    while not is_enough():
+        time.sleep(0.01)
 
 
 async def test_a_blocked_event_loop_costs_no_lease_and_the_culprit_is_named(
@@ -198,15 +209,17 @@ async def test_a_blocked_event_loop_costs_no_lease_and_the_culprit_is_named(
     monkeypatch.setattr(keeper_module, "BLOCKED_AFTER", 0.3)
     bundle = Keeping(database)
     [held] = await bundle.claim()
+    bundle.pulse.is_resting = True  # nobody beats it: the block begins with the only beat
     async with running(bundle):
         await until(lambda: bundle.keeper.statistics().renewed > 0)
         renewed = bundle.keeper.statistics().renewed
-        bundle.pulse.at = monotonic()
-        while bundle.keeper.statistics().renewed <= renewed + 2 or not bundle.keeper.statistics().loop_blocked:
-            time.sleep(0.01)  # noqa: ASYNC251  the fault under test
+        bundle.pulse.stir()
+        block_until(
+            lambda: bundle.keeper.statistics().renewed > renewed + 2 and bundle.keeper.statistics().loop_blocked > 0
+        )
     [told] = [record for record in caplog.records if "blocked the event loop" in record.getMessage()][:1]
     assert f"job {held.id} (echo)" in told.getMessage()
-    assert "time.sleep(0.01)" in told.getMessage()
+    assert "in block_until" in told.getMessage()
     assert bundle.keeper.statistics().loop_blocked == 1
     assert held.lost is None
 
@@ -245,7 +258,7 @@ async def test_it_rests_while_the_worker_holds_no_job_until_it_is_roused(
         await bundle.claim()
         assert bundle.keeper.turned_at == turned_at
         bundle.keeper.rouse()
-        await until(lambda: bundle.keeper.statistics().renewed == 1)
+        await until(lambda: bundle.keeper.statistics().renewed >= 1)
         bundle.holdings.clear()
         await until(lambda: bundle.keeper.is_resting)
 
@@ -255,4 +268,4 @@ async def test_a_job_that_rouses_nobody_is_found_at_its_next_look(database: Data
     async with running(bundle):
         await until(lambda: bundle.keeper.is_resting)
         await bundle.claim()
-        await until(lambda: bundle.keeper.statistics().renewed == 1)
+        await until(lambda: bundle.keeper.statistics().renewed >= 1)

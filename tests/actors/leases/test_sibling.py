@@ -137,6 +137,14 @@ async def test_who_did_not_turn_for_a_second_says_so(autojump_clock: MockClock) 
     assert said == [pytest.approx(1.6)]
 
 
+def test_a_pulse_that_is_stirred_beats_before_anybody_believes_its_last_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    pulse, rested = Pulse(), list[bool]()
+    monkeypatch.setattr(pulse, "beat", lambda: rested.append(pulse.is_resting))
+    pulse.is_resting = True
+    pulse.stir()
+    assert (rested, pulse.is_resting) == ([True], False)
+
+
 @pytest.mark.usefixtures("one_clock")
 async def test_it_rests_while_the_worker_holds_no_job_and_rouses_the_keeper_when_it_does(
     autojump_clock: MockClock,

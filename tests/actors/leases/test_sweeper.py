@@ -32,8 +32,10 @@ class Counting(LeaseSweeper):
         return 0
 
 
-def sweeper(database: Database, observers: Observers | None = None) -> LeaseSweeper:
-    return LeaseSweeper(database, 0.001, lambda: True, observers or Observers())
+def sweeper(
+    database: Database, observers: Observers | None = None, attendance: Attendance | None = None
+) -> LeaseSweeper:
+    return LeaseSweeper(database, 0.001, lambda: True, observers or Observers(), attendance=attendance)
 
 
 async def abandon(database: Database, jobs: int) -> None:
@@ -58,6 +60,12 @@ async def test_it_blames_nobody_before_it_has_had_the_database_for_long_enough(d
     assert (await job(database, 1))["spared_attempts"] == 1
 
 
+@pytest.fixture
+def now() -> list[float]:
+    """Seconds on the clock of those who look: each second that they have had the database is one that a test gives them."""
+    return [1000.0]
+
+
 async def abandon_for_an_instant(database: Database) -> None:
     """Whoever has had the database for a microsecond may blame somebody."""
     await abandon(database, 1)
@@ -69,29 +77,33 @@ async def is_charged(database: Database) -> bool:
     return row["spared_attempts"] == 0
 
 
-async def test_who_dies_while_it_has_the_database_is_blamed(database: Database) -> None:
-    looking = sweeper(database)
+async def test_who_dies_while_it_has_the_database_is_blamed(database: Database, now: list[float]) -> None:
+    looking = sweeper(database, attendance=Attendance(lambda: now[0]))
     await looking.reap()
     await abandon_for_an_instant(database)
+    now[0] += 1
     await looking.reap()
     assert await is_charged(database)
 
 
-async def test_a_loss_that_others_notice_ends_the_time_that_it_had_the_database(database: Database) -> None:
-    looking = sweeper(database)
+async def test_a_loss_that_others_notice_ends_the_time_that_it_had_the_database(
+    database: Database, now: list[float]
+) -> None:
+    looking = sweeper(database, attendance=Attendance(lambda: now[0]))
     await looking.reap()
     await abandon_for_an_instant(database)
+    now[0] += 1
     looking.database_lost()
     await looking.reap()
     assert not await is_charged(database)
 
 
 async def test_the_time_that_it_waits_before_the_first_answer_is_no_time_that_it_had_the_database(
-    database: Database,
+    database: Database, now: list[float]
 ) -> None:
     """It may have begun to wait in the middle of an outage."""
     await abandon(database, 1)
-    now, reaped = [1000.0], trio.Event()
+    reaped = trio.Event()
     observers = Observers()
     observers.subscribe(JobReaped, lambda _: reaped.set())
     waiting = LeaseSweeper(database, 600.0, lambda: True, observers, lambda: 0.0, Attendance(lambda: now[0]))

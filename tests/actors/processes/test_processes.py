@@ -274,9 +274,15 @@ async def test_a_deadline_passes_also_while_the_job_waits_for_a_process(running:
         (tmp_path / "end").touch()
 
 
-async def test_a_deadline_kills_the_process(running: Running) -> None:
+async def test_a_deadline_kills_the_process(running: Running, tmp_path: Path) -> None:
     before = await running.pid()
-    await running.slot().run_job(held_job(8, kind=app.find("slow"), args="{}", extras='{"deadline_in": 0.05}'))
+    args = msgspec.json.encode({"place": str(tmp_path / "runs"), "then": str(tmp_path / "never")}).decode()
+    late = held_job(8, kind=app.find("wait_for"), args=args, extras='{"deadline_in": 600}')
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(running.slot().run_job, late)
+        await until((tmp_path / "runs").exists)
+        assert late.scope is not None
+        late.scope.deadline = trio.current_time()
     outcome = running.settled.pop()
     assert isinstance(outcome, Failed)
     assert (outcome.error["type"], outcome.discard) == ("DeadlineExceeded", True)

@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from leasehold import App, Job
+from leasehold.actors.progress import writer as writer_module
 from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.progress.writer import ProgressWriter
 from leasehold.actors.shared.identity import WorkerIdentity
@@ -63,7 +64,10 @@ async def test_all_jobs_go_into_one_statement_of_each_sort() -> None:
     assert buffer.is_empty
 
 
-async def test_it_writes_twice_a_second_at_the_most_and_at_once_when_a_job_has_ended(autojump_clock: object) -> None:
+async def test_it_writes_twice_a_second_at_the_most_and_at_once_when_a_job_has_ended(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "monotonic", trio.current_time)
     recorder = Recorder()
     scribe, buffer = a_writer(recorder)
     async with trio.open_nursery() as nursery:
@@ -287,8 +291,10 @@ async def test_an_unknown_level_fails_the_attempt(running: Working) -> None:
     assert "level must be one of" in job.error["message"]
 
 
-async def test_records_of_logging_are_kept_where_the_kind_wants_it(running: Working) -> None:
-    logging.getLogger("tests.handlers").setLevel("DEBUG")
+async def test_records_of_logging_are_kept_where_the_kind_wants_it(
+    running: Working, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "tests.handlers")
     job = await running.run("logs", {"name": "Ada"})
     lines = await logged(running, job.id, 3)
     assert [(level, message.splitlines()[0]) for _, level, message in lines] == [

@@ -120,7 +120,7 @@ async def test_an_atomic_handler_is_one_transaction_from_its_first_line_to_its_o
             raise ValueError("on the way")
         return n
 
-    app = an_app(pay_in_thread if runs == "thread" else pay, runs, mode="atomic")
+    app = an_app(pay_in_thread if runs == "thread" else pay, runs, mode="atomic", retry=RetryPolicy(initial=3600))
     async with paying(database_url, app) as running:
         job_id = await running.client.enqueue("pay", {"n": 5})
         await running.in_state(job_id, "scheduled")

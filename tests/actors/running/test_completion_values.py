@@ -20,7 +20,7 @@ from leasehold import App, CompletionValues, ContinueWith, Job
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput, InvalidArgs
 from tests.support.held import held_job
-from tests.support.working import without_renewals, working
+from tests.support.working import warnings_about, without_renewals, working
 
 End = Callable[[Job], "tuple[Any, ContinueWith[Any] | None]"]
 PAID = "insert into public.paid values (7)"
@@ -125,7 +125,7 @@ async def test_an_output_is_committed_with_the_users_row_and_returned_as_by_any_
         assert len(await running.database.fetch("select from public.paid")) == 1
         assert [row[1:3] for row in await jobs_of(running)] == [("part", "parts")]
         assert running.worker.parts.settler.statistics().refused == 0
-    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+    assert not warnings_about(job.id, caplog)
 
 
 @DRIVERS
@@ -163,7 +163,8 @@ async def test_a_continuation_is_what_job_complete_would_have_written(
         blockers = await running.client.jobs.blockers(next(row[0] for row in made if row[1] == "ship"))
         assert [each.chain_id for each in blockers] == [made[0][0], 1]
         assert running.worker.parts.settler.statistics().refused == 0
-    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+    assert not warnings_about(mine.id, caplog)
+    assert not warnings_about(ours.id, caplog)
 
 
 async def test_what_cannot_be_committed_is_refused_before_anything_is_written(database_url: str) -> None:

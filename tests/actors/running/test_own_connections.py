@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from leasehold import App, Job
-from tests.support.working import Working, without_renewals, working
+from tests.support.working import Working, warnings_about, without_renewals, working
 
 Completes = Callable[[Job, int, Any], Any]
 NEXT = {"next": {"kind": "mail", "queue": "elsewhere"}}
@@ -93,7 +93,7 @@ async def test_the_users_row_and_the_completion_are_one_commit_and_the_handler_j
         await running.stopped()
         assert len(await running.client.jobs.list(kind="mail")) == (1 if then else 0)
         assert running.worker.parts.settler.statistics().refused == 0
-    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+    assert not warnings_about(job.id, caplog)
 
 
 @DRIVERS

@@ -86,7 +86,7 @@ async def test_where_locks_are_in_every_way_a_batch_ends_after_some_of_them(
         for held in claimed[:30]:
             bundle.settler.put(continued(held, jobs=[{"kind": "b", "unique": {}}]))
         await until(lambda: bundle.settler.statistics().left_over == 30)
-        assert bundle.reserved.calls.count("continue_jobs") <= 12
+        assert bundle.first_batch.count("continue_jobs") <= 12
         bundle.settler.put(Completed(claimed[30], None))
         await until(lambda: bundle.settled == 1)
         await user.execute("rollback")

@@ -51,11 +51,14 @@ class Settling:
         self.incarnation = self.identity.incarnation
         self.holdings: Holdings = {}
         self.settled = 0
+        self.first_batch: list[str] = []
+        """The calls that the first batch took."""
         self.reserved = FragileCaller(reserved or database)
         self.settler = Settler(self.reserved, self.identity, self.holdings, self._count)
 
     def _count(self, count: int) -> None:
         self.settled += count
+        self.first_batch = self.first_batch or list(self.reserved.calls)
 
     async def claim(self, count: int = 1, **fields: Any) -> list[HeldJob]:
         """Jobs of the database, claimed."""
@@ -164,7 +167,7 @@ async def settling_through_a_proxy(database: Database) -> AsyncGenerator[tuple[S
     """A running settler whose connection goes through a proxy."""
     async with (
         proxied(database.dsn) as proxy,
-        open_database(proxy.dsn, timeout=5) as far,
+        open_database(proxy.dsn, timeout=PATIENCE) as far,
         far.reserve("settler") as reserved,
         trio.open_nursery() as nursery,
     ):

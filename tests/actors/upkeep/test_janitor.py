@@ -14,12 +14,10 @@ from leasehold.payloads.options import PayloadOptions
 from leasehold.payloads.stores.folder import FolderStore
 from tests.support.callers import FragileCaller
 from tests.support.sql_schedules import create
-from tests.support.sql_waits import open_transaction
+from tests.support.sql_waits import freeze, open_transaction
 from tests.support.waiting import until
 
-DAYS = """
-select to_char(clock_timestamp() at time zone 'UTC' + make_interval(days => d), 'YYYYMMDD') from generate_series(0, 7) d
-"""
+DAYS = "select to_char($1::text::date + d, 'YYYYMMDD') from generate_series(0, 7) d"
 
 
 async def partitions(database: Database) -> set[str]:
@@ -35,21 +33,22 @@ async def test_the_partitions_of_the_days_to_come_are_made_and_old_ones_dropped(
 ) -> None:
     caplog.set_level("INFO")
     database = fresh_database
-    today, tomorrow, *_ = [row[0] for row in await database.fetch(DAYS)]
+    today = min(await partitions(database)).removeprefix("finished_jobs_")  # the day of its migration
+    days = [row[0] for row in await database.fetch(DAYS, today)]
+    tomorrow = days[1]
     await database.execute(f"""
         drop table if exists leasehold.finished_jobs_{tomorrow};
         create table leasehold.finished_jobs_20200101 partition of leasehold.finished_jobs
           for values from ('2020-01-01 00:00+00') to ('2020-01-02 00:00+00')
     """)
-    connection = FragileCaller(database)
-    janitor = Janitor(connection, keep_days=14)
-    async with trio.open_nursery() as nursery:
+    async with database.reserve("janitor") as reserved, trio.open_nursery() as nursery:
+        await freeze(reserved, f"{today} 12:00Z")
+        connection = FragileCaller(reserved)
+        janitor = Janitor(connection, keep_days=14)
         nursery.start_soon(supervise, janitor)
         await until(lambda: "drop_old_partitions" in connection.calls)
         janitor.drain()
-    days = {f"finished_jobs_{row[0]}" for row in await database.fetch(DAYS)}
-    assert await partitions(database) == days | {"finished_jobs_default"}
-    assert f"finished_jobs_{today}" in days
+    assert await partitions(database) == {f"finished_jobs_{day}" for day in [*days, "default"]}
     assert "made 1 partitions, dropped 1" in caplog.text
 
 

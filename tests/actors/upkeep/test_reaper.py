@@ -35,7 +35,7 @@ class Reaping:
         self.client = Client(database)
         self.switchboard = Switchboard()
         self.connection = FragileCaller(database)
-        self.reaper = Reaper(self.connection, self.switchboard, poll_seconds)
+        self.reaper = Reaper(self.connection, self.switchboard, poll_seconds, session_grace=0.0)  # ends none of ours
 
     async def enqueue(self, count: int = 1, max_attempts: int = 20) -> None:
         await self.client.enqueue_many([NewJob(kind="echo", max_attempts=max_attempts)] * count)

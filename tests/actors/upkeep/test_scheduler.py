@@ -90,7 +90,7 @@ async def test_an_interval_goes_on_without_drifting(database: Database) -> None:
     async with ticking(database) as bundle:
         await bundle.ticks(2)
     row = await schedule(database)
-    first, second = [entry["tick_at"] for entry in await database.call("list_schedule_ticks")][1::-1]
+    *_, second, first = [entry["tick_at"] for entry in await database.call("list_schedule_ticks")]
     assert (first - row["anchor"]).total_seconds() == (second - first).total_seconds() == 1
 
 
@@ -118,12 +118,12 @@ async def test_before_its_first_round_it_declares_the_schedules_of_the_app_once(
     declared = [
         {"name": "good", "kind": "echo", "at": PAST},
         {"name": "bad", "kind": "echo"},
-        {"name": "daily", "kind": "echo", "cron": "@daily"},
+        {"name": "later", "kind": "echo", "cron": "0 0 29 2 *"},
     ]
     async with ticking(database, declared=declared) as bundle:
         assert await bundle.ticks(1) == [("good", "fired", None, 1)]
         assert bundle.reserved.calls[0] == "declare_schedule"
-    assert [row["name"] for row in await database.call("list_schedules")] == ["daily", "good"]
+    assert [row["name"] for row in await database.call("list_schedules")] == ["good", "later"]
     assert "schedule 'bad' of the app is refused: give exactly one of every, cron and at" in caplog.text
     async with ticking(database, declared=declared) as bundle:
         await bundle.asleep()
@@ -253,7 +253,10 @@ async def running(database: Database) -> bool:
     return rows[0][0] > 0
 
 
-async def test_what_others_run_is_left_to_them_without_asking_all_the_time(database: Database) -> None:
+async def test_what_others_run_is_left_to_them_without_asking_all_the_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leasehold.actors.upkeep.scheduler.ELSEWHERE_SECONDS", 600.0)
     await set_plan(database, await create(database, every=60, query="select 1 as n"), PAST)
     row = await schedule(database)
     async with database.transaction() as other:

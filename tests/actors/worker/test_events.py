@@ -48,7 +48,7 @@ from leasehold.events import (
 from leasehold.jobs.handling.continuation import ContinueWith
 from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
 from tests.support.callers import FragileCaller
-from tests.support.waiting import eventually, until
+from tests.support.waiting import PATIENCE, eventually, until
 from tests.support.working import a_scheduler, working
 
 
@@ -72,13 +72,13 @@ async def test_a_job_tells_its_claim_its_start_and_once_it_is_committed_its_comp
     states: list[Any] = []
     heard = Heard(app, AttemptEvent)
     async with working(database_url, app) as running:
-        job_id = await running.client.enqueue("echo", queue="mail")
 
-        async def look() -> None:
+        async def look(job_id: int) -> None:
             states.append((await running.client.get(job_id)).state)
 
         async with trio.open_nursery() as nursery:
-            app.subscribe(JobCompleted, lambda _: nursery.start_soon(look))
+            app.subscribe(JobCompleted, lambda event: nursery.start_soon(look, event.job_id))
+            job_id = await running.client.enqueue("echo", queue="mail")
             await until(lambda: bool(states))
         await running.run("echo")
     assert states == ["completed"]
@@ -88,9 +88,9 @@ async def test_a_job_tells_its_claim_its_start_and_once_it_is_committed_its_comp
     assert isinstance(claimed, JobClaimed)
     assert {name: getattr(claimed, name) for name in claimed.__struct_fields__} == facts
     assert isinstance(started, JobStarted)
-    assert 0 <= started.waited < 10
+    assert 0 <= started.waited < PATIENCE
     assert isinstance(completed, JobCompleted)
-    assert 0 < completed.ran_for < 10
+    assert 0 < completed.ran_for < PATIENCE
 
 
 async def test_the_end_of_a_chain_is_told_with_its_last_job(database_url: str) -> None:
@@ -123,7 +123,7 @@ async def test_a_job_that_continues_its_chain_tells_the_next_one_and_those_that_
     heard = Heard(app)
     async with working(database_url, app) as running:
         chain = await running.client.enqueue(first.new())
-        await until(lambda: len([e for e in heard if isinstance(e, ChainCompleted) and e.kind == "second"]) == 1)
+        await until(lambda: len(heard.types(ChainCompleted)) == 3 and bool(heard.types(JobUnblocked)))
     made = {event.kind: event.job_id for event in heard if isinstance(event, JobCreated)}
     assert set(made) == {"second", "part", "aside"}
     assert {event.chain_id for event in heard if isinstance(event, ChainCreated)} == {made["part"], made["aside"]}
@@ -217,7 +217,8 @@ async def test_a_job_that_goes_back_tells_so(database_url: str) -> None:
         assert (later.after, later.reason) == (60.0, "not yet")
         await running.client.enqueue("work", {"how": "never"})
         await until(lambda: heard.types().count(JobStarted) == 2)
-    assert heard.types()[-1] is JobReleased
+    told = [each for each in heard.types() if each is not LeaseRenewed]  # which may come in between, and last
+    assert told[-1] is JobReleased
 
 
 async def test_leases_tell_their_renewal_and_their_loss(database_url: str) -> None:
@@ -228,10 +229,10 @@ async def test_leases_tell_their_renewal_and_their_loss(database_url: str) -> No
         await trio.sleep_forever()
 
     heard = Heard(app, AttemptEvent)
-    async with working(database_url, app, lease_seconds=6.0, renew_seconds=0.2) as running:
+    async with working(database_url, app, renew_seconds=0.2) as running:
         job_id = await running.client.enqueue("work")
         await until(lambda: LeaseRenewed in heard.types())
-        assert next(event for event in heard if isinstance(event, LeaseRenewed)).lease == pytest.approx(6.0)
+        assert next(event for event in heard if isinstance(event, LeaseRenewed)).lease == pytest.approx(60.0)
         await running.client.cancel(job_id)
         await until(lambda: JobLeaseLost in heard.types())
         assert heard.one(JobLeaseLost).reason == "cancelled"

@@ -14,10 +14,12 @@ from leasehold import checkpoint
 from leasehold.app import App
 from leasehold.app.builtin import builtin_app
 from leasehold.client import open_client
+from leasehold.database import Database
 from leasehold.jobs.handling.job import Job
 from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy
+from tests.support.sql_guards import expire
 from tests.support.waiting import eventually, until
-from tests.support.working import a_reaper, a_scheduler, working
+from tests.support.working import a_reaper, a_scheduler, without_renewals, working
 
 
 async def test_an_idle_worker_runs_a_job_from_enqueue_to_output(database_url: str) -> None:
@@ -97,38 +99,28 @@ async def test_parameters_may_have_any_name(database_url: str) -> None:
 
 
 async def test_a_handler_runs_out_of_time_in_every_flavour(database_url: str) -> None:
+    """`test_time_limits.py` looks at what the handlers see of it."""
     app = App()
-    cancelled: list[str] = []
 
     @app.kind(timeout=0.05)
     async def on_trio() -> None:
-        try:
-            await trio.sleep_forever()
-        finally:
-            cancelled.append("trio")
+        await trio.sleep_forever()
 
     @app.kind(timeout=0.05, runs="asyncio")
     async def on_asyncio() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled.append("asyncio")
+        await asyncio.Event().wait()
 
     @app.kind(timeout=0.05)
     def in_a_thread() -> None:
         pause = threading.Event()
-        try:
-            while not pause.wait(0.01):
-                checkpoint()
-        finally:
-            cancelled.append("thread")
+        while not pause.wait(0.01):
+            checkpoint()
 
     async with working(database_url, app) as running:
         for kind in ("on_trio", "on_asyncio", "in_a_thread"):
             job = await running.run(kind, max_attempts=1)
             assert (job.state, job.error["type"]) == ("failed", "TimedOut"), kind
             assert "timeout of 0.05 s" in job.error["message"]
-    assert cancelled == ["trio", "asyncio", "thread"]
 
 
 async def test_a_handler_may_ask_for_a_retry_a_later_run_or_the_end(database_url: str) -> None:
@@ -502,7 +494,9 @@ async def test_an_interruption_cancels_what_runs_and_hands_it_back_without_count
         assert (await other.client.get(job_id)).state == "pending"
 
 
-async def test_a_worker_that_dies_unheard_is_replaced_by_another_through_the_reaper(database_url: str) -> None:
+async def test_a_worker_that_dies_unheard_is_replaced_by_another_through_the_reaper(
+    database_url: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = App()
     attempts: list[int] = []
 
@@ -513,14 +507,11 @@ async def test_a_worker_that_dies_unheard_is_replaced_by_another_through_the_rea
             await trio.sleep_forever()
         return "done"
 
-    async with working(database_url, app, beside=[a_reaper], lease_seconds=6.0, renew_seconds=0.1) as running:
+    async with working(database_url, app, beside=[a_reaper], **without_renewals(monkeypatch)) as running:
         job_id = await running.client.enqueue("once_slow")
         await until(lambda: attempts == [1])
         # The lease is pulled from under the handler, as if this process had been away for long.
-        await running.database.fetch(
-            "update leasehold.jobs set lease_expires_at = now() - interval '1 s' where id = $1", job_id
-        )
-        await eventually(lambda: running.client.jobs.recover_stale(0.000001))  # passes over a row that is being renewed
+        await expire(database, job_id)
         job = await running.finished(job_id)
         assert (job.state, job.output, job.attempt) == ("completed", "done", 2)
         assert attempts == [1, 2]
