@@ -79,7 +79,7 @@ async def test_however_a_watched_chain_ends_it_is_notified_once_and_watched_no_m
                 {"cancel": "cancel_job", "outside": "complete_chain", "delete": "delete_chain"}[end], chain_id
             )
         await worker.complete(await worker.claim(kinds=["b"]))
-        await listening.notify("leasehold", "last", 5)
+        await listening.notify("leasehold", "last", PATIENCE)
         heard: list[str] = []
         with trio.fail_after(PATIENCE):
             while "last" not in heard:
