@@ -58,7 +58,7 @@ async def test_watching_again_writes_only_when_half_of_the_time_is_over(database
     assert written[0] == written[1]
     await database.fetch("update leasehold.chain_waiters set expires_at = leasehold.clock() + interval '29 s'")
     await over(database, [chain_id], 60.0)
-    [row] = await database.fetch("select expires_at > leasehold.clock() + interval '50 s' from leasehold.chain_waiters")
+    [row] = await database.fetch("select expires_at > leasehold.clock() + interval '30 s' from leasehold.chain_waiters")
     assert row[0]
 
 
