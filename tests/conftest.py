@@ -23,7 +23,7 @@ from tests.support.hanging import end_after
 from tests.support.processes import StartProcess, processes
 from tests.support.reused import ReusedDatabase, reused_database
 from tests.support.servers import GivenServer, OwnServer, Server, new_database, own_server, psql_on
-from tests.support.waiting import STRETCH
+from tests.support.waiting import PATIENCE, STRETCH
 
 hypothesis.settings.register_profile("leasehold", deadline=None)
 hypothesis.settings.load_profile("leasehold")
@@ -200,14 +200,14 @@ def database_url(reused: ReusedDatabase) -> str:
 @pytest.fixture
 async def database(database_url: str) -> AsyncGenerator[Database]:
     """A migrated database that is as if new, open."""
-    async with open_database(database_url) as database:
+    async with open_database(database_url, timeout=PATIENCE) as database:
         yield database
 
 
 @pytest.fixture
 async def fresh_database(fresh_database_url: str) -> AsyncGenerator[Database]:
     """A migrated database for this test alone, which may change its schema, open."""
-    async with open_database(fresh_database_url) as database:
+    async with open_database(fresh_database_url, timeout=PATIENCE) as database:
         yield database
 
 

@@ -38,6 +38,23 @@ async def until_tried(caller: Caller, lane_name: str) -> None:
     await eventually(probe)
 
 
+OUTCOMES = ("block_jobs", "cancel_job", "cancel_jobs", "complete_jobs", "continue_jobs", "fail_jobs", "return_jobs")
+IMPATIENT = """
+select p.oid::regprocedure::text as name from pg_proc p
+ where p.pronamespace = 'leasehold'::regnamespace and p.proname = any ($1) and p.proconfig::text like '%lock_timeout=%'
+"""
+
+
+async def be_patient(fresh_database: Database, *functions: str) -> None:
+    """Have these functions, by default all that write outcomes, wait for a lock until they have it. They give up after half a
+    second, or two, which a busy machine may need to let go of it; a deadlock is still found, by Postgres.
+    """
+    found = await fresh_database.fetch(IMPATIENT, list(functions or OUTCOMES))
+    assert len(found) == len(functions or OUTCOMES)
+    for row in found:
+        await fresh_database.execute(f"alter function {row['name']} reset lock_timeout")
+
+
 @asynccontextmanager
 async def open_transaction(database: Database, name: str) -> AsyncGenerator[ReservedConnection]:
     """A connection with a transaction that stays open; it is rolled back unless the block executes `commit`."""
@@ -69,7 +86,7 @@ async def heard(database: Database, act: Callable[[], Awaitable[object]]) -> lis
     payloads: list[str] = []
     async with database.listen("leasehold") as listening:
         await act()
-        await listening.notify("leasehold", "end", 5)
+        await listening.notify("leasehold", "end", PATIENCE)
         with trio.fail_after(PATIENCE):
             while (payload := await listening.payloads.receive()) != "end":
                 payloads.append(payload)

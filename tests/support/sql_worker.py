@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from leasehold.database import Caller, Row
-from leasehold.errors import LockTimeout
+from leasehold.errors import LockTimeout, RowLocked
 
 Refusals = dict[int, str]
 Json = Mapping[str, object]
@@ -149,11 +149,14 @@ class SqlWorker:
 
 
 async def insist(write: Callable[[], Awaitable[object]], met: list[object] | None = None) -> object:
-    """What a settler does: send the same again while another session holds what it needs; `met` gets a line for each time."""
+    """What a settler does: send the same again while another session holds what it needs; `met` gets a line for each time.
+
+    Calls give up after half a second, or two, which a busy machine may need to let go of what they wait for.
+    """
     while True:
         try:
             answer = await write()
-        except LockTimeout as error:
+        except (LockTimeout, RowLocked) as error:
             if met is not None:
                 met.append(str(error))
         else:

@@ -10,7 +10,7 @@ from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_chains import blocked, chain, chain_state, continued, ended
 from tests.support.sql_jobs import enqueue, state
 from tests.support.sql_waits import open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, insist
 
 
 async def test_the_job_that_the_chain_has_come_to_is_cancelled(database: Database, worker: SqlWorker) -> None:
@@ -48,7 +48,7 @@ async def test_a_chain_that_continues_at_that_moment_is_cancelled_all_the_same(
 
     async def cancel() -> None:
         async with database.reserve("second") as connection:
-            seen.append(await connection.call_value("cancel_chain", chain_id))
+            seen.append(await insist(lambda: connection.call_value("cancel_chain", chain_id)))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).continue_with(claimed, [{"next": {"kind": "next"}}])

@@ -28,10 +28,15 @@ async def test_a_chain_of_many_jobs_costs_as_much_as_one_of_few(database: Databa
     )
     async with database.reserve("measured") as connection:
         pages: list[int] = []
-        for chain_id in (short, short, long):
+        for chain_id in (
+            short,
+            short,
+            long,
+            long,
+        ):  # the first time pays for what tests before have left in the indexes
             await connection.execute("begin")
             async with measured(connection) as work:
                 await connection.call("get_chains", [chain_id])
             await connection.execute("commit")
             pages.append(work.pages)
-    assert pages[2] <= pages[1] + 30, pages
+    assert pages[3] <= pages[1] + 30, pages

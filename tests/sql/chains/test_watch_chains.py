@@ -58,7 +58,7 @@ async def test_watching_again_writes_only_when_half_of_the_time_is_over(database
     assert written[0] == written[1]
     await database.fetch("update leasehold.chain_waiters set expires_at = leasehold.clock() + interval '29 s'")
     await over(database, [chain_id], 60.0)
-    [row] = await database.fetch("select expires_at > leasehold.clock() + interval '50 s' from leasehold.chain_waiters")
+    [row] = await database.fetch("select expires_at > leasehold.clock() + interval '30 s' from leasehold.chain_waiters")
     assert row[0]
 
 
@@ -79,7 +79,7 @@ async def test_however_a_watched_chain_ends_it_is_notified_once_and_watched_no_m
                 {"cancel": "cancel_job", "outside": "complete_chain", "delete": "delete_chain"}[end], chain_id
             )
         await worker.complete(await worker.claim(kinds=["b"]))
-        await listening.notify("leasehold", "last", 5)
+        await listening.notify("leasehold", "last", PATIENCE)
         heard: list[str] = []
         with trio.fail_after(PATIENCE):
             while "last" not in heard:

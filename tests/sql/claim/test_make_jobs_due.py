@@ -61,7 +61,7 @@ async def test_idle_workers_are_woken_unless_nobody_wants_it(database: Database,
     async with database.listen("leasehold") as listening, database.reserve("later") as later:
         await database.execute("update leasehold.jobs set run_at = now() - interval '1 s'")
         await later.call("make_jobs_due", 10, notify)
-        await listening.notify("leasehold", "end", 5)
+        await listening.notify("leasehold", "end", PATIENCE)
         with trio.fail_after(PATIENCE):
             heard = {await listening.payloads.receive() for _ in range(3 if notify else 1)}
     assert heard == ({"wake:x", "wake:y", "end"} if notify else {"end"})

@@ -7,7 +7,7 @@ from tests.sql.explain.test_measure_rate import finish
 from tests.support.sql_jobs import enqueue, enqueue_many, pile_up
 from tests.support.sql_reasons import because, facts, reasons
 from tests.support.sql_waits import freeze
-from tests.support.sql_work import measured
+from tests.support.sql_work import UNDISTURBED, measured
 from tests.support.sql_worker import SqlWorker
 
 
@@ -79,9 +79,10 @@ async def test_it_is_next_and_every_slot_is_busy(database: Database, worker: Sql
 
 async def test_a_queue_of_any_length_costs_the_same(fresh_database: Database) -> None:
     database = fresh_database
-    await SqlWorker(database).register()
+    await database.execute(UNDISTURBED)
     await pile_up(database, 100_000, "a")
     await pile_up(database, 3_000, "b", priority=1)
+    await SqlWorker(database).register()
     async with database.reserve("measured") as connection:
         for job_id, most in ((1, 4_000), (50_000, 14_000), (100_000, 14_000)):
             await connection.execute("begin")

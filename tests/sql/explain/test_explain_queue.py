@@ -80,7 +80,7 @@ async def test_workers_that_all_lack_memory_are_backing_off(database: Database, 
     await worker.register(queues=["q"])
     await enqueue_many(database, [{"kind": "a", "queue": "q"}])
     await database.call(
-        "heartbeat_worker", worker.incarnation, 0, "ready", True, backoff="memory 91 %", backoff_for=10.0, timeout=None
+        "heartbeat_worker", worker.incarnation, 0, "ready", True, backoff="memory 91 %", backoff_for=600.0, timeout=None
     )
     (row,) = await database.call("explain_queue", "q")
     assert row["reason"] == "backing_off"

@@ -109,7 +109,7 @@ async def test_workers_that_are_all_paused(database: Database, worker: SqlWorker
 
 async def test_workers_that_all_back_off(database: Database, worker: SqlWorker) -> None:
     await worker.register()
-    await database.call("heartbeat_worker", worker.incarnation, 0, "ready", True, None, 0.9, 0.1, "memory 90 %", 10.0)
+    await database.call("heartbeat_worker", worker.incarnation, 0, "ready", True, None, 0.9, 0.1, "memory 90 %", 600.0)
     await enqueue(database)
     row = await because(database, 1, "backing_off")
     assert row["explanation"] == "the 1 worker(s) that serve it claim nothing for now: w1: memory 90 %"

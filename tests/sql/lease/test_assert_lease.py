@@ -10,7 +10,7 @@ from leasehold.errors import LeaseLost
 from tests.support.sql_guards import LOSSES, Loss, expire, lost_job
 from tests.support.sql_jobs import enqueue, snapshot, states
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
 
@@ -79,7 +79,7 @@ async def test_until_the_transaction_ends_nobody_takes_the_job(database: Databas
 
     async def cancel() -> None:
         async with database.reserve("cancel") as connection:
-            seen.append(await connection.call_value("cancel_job", 1))
+            seen.append(await insist(lambda: connection.call_value("cancel_job", 1)))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "owner") as owner:
         await check(owner, worker.incarnation)

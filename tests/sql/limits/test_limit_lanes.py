@@ -12,7 +12,7 @@ from leasehold.errors import WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, pile_up, states
 from tests.support.sql_limits import enqueue_groups, limit, usage
-from tests.support.sql_waits import open_transaction
+from tests.support.sql_waits import be_patient, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
 
@@ -231,31 +231,24 @@ async def test_a_queue_that_somebody_else_claims_from_holds_up_no_other_queue(
 
 
 async def test_a_claim_that_would_come_back_with_nothing_waits_for_another_of_the_same_queue_to_end(
-    database: Database, worker: SqlWorker
+    fresh_database: Database,
 ) -> None:
+    database = fresh_database
+    await be_patient(database, "wait_for_queue")
     await limit(database, 2)
     await enqueue_many(database, [{"kind": "a"}] * 2)
-    async with database.reserve("first") as first, database.reserve("second") as second:
-        await first.fetch("create temporary table pause as select 0.02 as seconds")
-        got: list[int] = []
+    got: list[int] = []
 
-        async def claim_slowly() -> None:
-            # One statement, so that it ends by itself: the claim, and then a little time before the commit.
-            await first.fetch(
-                "select (select count(*) from leasehold.claim_jobs(gen_random_uuid(), 'first')), pg_sleep(seconds) from pause"
-            )
+    async def claim() -> None:
+        async with database.reserve("second") as second:
+            got.extend(ids(await SqlWorker(second, "second").claim(1)))
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(claim_slowly)
-            while not await _is_held(database):
-                await trio.lowlevel.checkpoint()
-            got += ids(await worker.over(second).claim(1))
-        assert got == [2]
-
-
-async def _is_held(database: Database) -> bool:
-    rows = await database.fetch("select pg_try_advisory_xact_lock_shared(leasehold.queue_lock('default')) as is_free")
-    return not rows[0]["is_free"]
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
+        assert ids(await SqlWorker(first, "first").claim(1)) == [1]
+        nursery.start_soon(claim)
+        await until_waiting(database, "second")
+        await first.execute("commit")
+    assert got == [2]
 
 
 async def test_a_limit_counts_what_was_claimed_before_it_was_set(database: Database, worker: SqlWorker) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from time import monotonic
 
@@ -10,9 +11,10 @@ import pytest
 import trio
 
 from leasehold.database import Database, ReservedConnection, Row
+from leasehold.errors import WrongState
 from tests.support.sql_jobs import enqueue_many, states
 from tests.support.sql_limits import limit, mark, most_held, watch_holds
-from tests.support.sql_waits import freeze
+from tests.support.sql_waits import be_patient, freeze
 from tests.support.sql_worker import SqlWorker
 
 GROUPS = [None, "a", "b", "c", "big"]
@@ -102,6 +104,7 @@ def some_jobs(random: Random, count: int) -> list[object]:
 @pytest.mark.parametrize("seed", range(2))
 async def test_eight_connections_never_hold_more_than_the_limits_say(fresh_database: Database, seed: int) -> None:
     database = fresh_database
+    await be_patient(database)
     await watch_holds(database)
     await enqueue_many(database, some_jobs(Random(seed), 600))
     await limit(database, 7)
@@ -110,10 +113,11 @@ async def test_eight_connections_never_hold_more_than_the_limits_say(fresh_datab
     seen = await claim_all(database, seed, 8, 60)
     noted = await most_held(database)
     print(f"most held: seen {seen}, noted {noted}")
-    for most in (seen, noted):
-        assert most.pop("all") == 7
-        assert most.pop("big") <= 4
-        assert max(most[group] for group in "abc") <= 2
+    assert noted["all"] == 7
+    for most in (seen, noted):  # whoever looks may miss the moment in which it was most
+        assert most["all"] <= 7
+        assert most.get("big", 0) <= 4
+        assert max(most.get(group, 0) for group in "abc") <= 2
     async with database.reserve("last") as reserved:
         await database.call("drop_limit", "default")
         await database.call("drop_limit", "default", "*")
@@ -127,19 +131,26 @@ async def test_eight_connections_never_hold_more_than_the_limits_say(fresh_datab
 
 async def test_a_limit_set_while_many_claim_counts_from_its_first_moment(fresh_database: Database) -> None:
     database = fresh_database
+    await be_patient(database)
     await watch_holds(database)
     await enqueue_many(database, some_jobs(Random(7), 600))
 
+    async def is_set(most: int) -> bool:
+        with suppress(WrongState):  # it gives up after two seconds, and a busy machine may take longer for a claim
+            async with database.transaction() as transaction:
+                await limit(transaction, most)
+                if most == 3:
+                    await mark(transaction)
+            return True
+        return False
+
     async def set_limits() -> None:
         async with database.reserve("admin") as reserved:
-            while not await reserved.fetch("select from leasehold.jobs where incarnation is not null limit 1"):
+            while not await reserved.fetch("select from public.holds limit 1"):
                 await trio.lowlevel.checkpoint()
             for most in (5, 3):
-                await reserved.execute("begin")
-                await limit(reserved, most)
-                if most == 3:
-                    await mark(reserved)
-                await reserved.execute("commit")
+                while not await is_set(most):
+                    pass
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(set_limits)
@@ -152,6 +163,7 @@ async def test_a_limit_set_while_many_claim_counts_from_its_first_moment(fresh_d
 
 async def test_eight_connections_never_start_more_than_the_rate_allows(fresh_database: Database) -> None:
     database = fresh_database
+    await be_patient(database)
     await watch_holds(database)
     await enqueue_many(database, some_jobs(Random(3), 600))
     began = monotonic()

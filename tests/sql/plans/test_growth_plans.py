@@ -62,6 +62,7 @@ async def locks_of(connection: ReservedConnection, call: Call) -> int:
 
 @pytest.mark.parametrize("function", ["get_job", "get_chain"])
 async def test_a_job_of_400_days_is_found_as_one_of_a_week(fresh_database: Database, function: str) -> None:
+    await fresh_database.execute(UNDISTURBED)
     async with fresh_database.reserve("measured") as connection:
         pages: list[int] = []
         for days in (0, 400):

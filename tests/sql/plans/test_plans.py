@@ -315,6 +315,7 @@ async def pages_of_a_claim(database: Database) -> int:
 
 
 async def test_a_backlog_of_any_size_costs_a_claim_nothing(fresh_database: Database) -> None:
+    await fresh_database.execute(UNDISTURBED)
     await pile_up(fresh_database, 100, "plain")
     small = await pages_of_a_claim(fresh_database)
     await pile_up(fresh_database, 30_000, "plain")
@@ -325,6 +326,7 @@ async def test_a_backlog_of_any_size_costs_a_claim_nothing(fresh_database: Datab
 
 
 async def test_jobs_of_one_busy_key_in_front_of_free_ones_cost_a_claim_nothing(fresh_database: Database) -> None:
+    await fresh_database.execute(UNDISTURBED)
     await pile_up(fresh_database, 10_000, "plain")
     free = await pages_of_a_claim(fresh_database)
     await pile_up(fresh_database, 1, "other", key="busy")
@@ -339,6 +341,7 @@ async def test_jobs_of_one_busy_key_in_front_of_free_ones_cost_a_claim_nothing(f
 async def test_jobs_of_a_full_group_in_front_of_free_ones_cost_a_claim_nothing(
     fresh_database: Database, batch: int
 ) -> None:
+    await fresh_database.execute(UNDISTURBED)
     await limit(fresh_database, 200, group="*")
     for n in range(10):
         await pile_up_group(fresh_database, f"g{n}", 300)
@@ -361,6 +364,7 @@ async def pages_of_a_limited_claim(database: Database, batch: int) -> int:
 
 
 async def test_future_jobs_cost_a_claim_nothing(fresh_database: Database) -> None:
+    await fresh_database.execute(UNDISTURBED)
     await pile_up(fresh_database, 1000, "plain")
     before = await pages_of_a_claim(fresh_database)
     await pile_up(fresh_database, 10_000, "plain", priority=9)

@@ -9,7 +9,7 @@ from tests.sql.limits.test_set_limit import GATED
 from tests.sql.workers.commands.test_wake_idle_workers import heard
 from tests.support.sql_jobs import enqueue, states
 from tests.support.sql_limits import limit
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 
 
@@ -51,7 +51,9 @@ async def test_workers_are_told_once(database: Database) -> None:
     assert await heard(database, pause_twice) == ["pause:q: 1"]
 
 
-async def test_it_waits_for_claims_under_way_so_that_none_commits_after_it(database: Database) -> None:
+async def test_it_waits_for_claims_under_way_so_that_none_commits_after_it(fresh_database: Database) -> None:
+    database = fresh_database
+    await be_patient(database, "wait_for_queue")
     await enqueue(database)
     async with open_transaction(database, "claimer") as claimer, database.reserve("operator") as operator:
         assert len(await SqlWorker(claimer, "claimer").claim()) == 1

@@ -26,7 +26,7 @@ from tests.support.sql_edges import (
 )
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
-from tests.support.sql_waits import freeze, open_transaction, until_tried, until_waiting
+from tests.support.sql_waits import be_patient, freeze, open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
@@ -71,7 +71,7 @@ def settling(settle: Settle, worker: SqlWorker, jobs: list[Row]) -> Callable[[Re
 
 def calling(function: str, job_id: int) -> Callable[[ReservedConnection], Awaitable[object]]:
     async def call(reserved: ReservedConnection) -> object:
-        return await reserved.call(function, job_id)
+        return await insist(lambda: reserved.call(function, job_id))
 
     return call
 
@@ -440,6 +440,7 @@ class Actor:
 @pytest.mark.parametrize("seed", range(3))
 async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh_database: Database, seed: int) -> None:
     database = fresh_database
+    await be_patient(database)
     await watch(database)
     roots: list[int] = []
 

@@ -12,7 +12,7 @@ from leasehold.database import Database, ReservedConnection, Row
 from leasehold.errors import LeaseholdError, WrongState
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_tried, until_waiting
+from tests.support.sql_waits import be_patient, open_transaction, until_tried, until_waiting
 from tests.support.sql_worker import SqlWorker, ids, insist
 
 
@@ -161,7 +161,7 @@ async def test_of_a_retry_and_a_cancel_of_a_scheduled_job_both_orders_work(datab
     async def call(function: str) -> None:
         async with database.reserve("second") as reserved:
             try:
-                await reserved.call(function, 1)
+                await insist(lambda: reserved.call(function, 1))
                 outcome.append("done")
             except WrongState as error:
                 outcome.append(str(error))
@@ -184,6 +184,7 @@ async def test_of_a_retry_and_a_cancel_of_a_scheduled_job_both_orders_work(datab
 async def test_the_janitor_gives_way_to_a_settler_instead_of_a_deadlock(fresh_database: Database) -> None:
     """It locks tables one after the other, and settlers write to several of them in an order of their own."""
     database = fresh_database
+    await be_patient(database)
     await database.execute(
         "create table leasehold.finished_jobs_20010101 partition of leasehold.finished_jobs"
         " for values from ('2001-01-01') to ('2001-01-02');"

@@ -13,7 +13,7 @@ from leasehold.errors import LockTimeout
 from tests.support.sql_chains import blocked
 from tests.support.sql_holders import HOLDS, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -119,9 +119,11 @@ async def test_a_completion_in_a_transaction_of_ones_own_waits_for_the_row(
 
 
 async def test_a_cancellation_of_many_and_a_completion_that_unblocks_do_not_wait_for_each_other(
-    database: Database, worker: SqlWorker
+    fresh_database: Database,
 ) -> None:
     """The blocked job has the lower id: whoever locks by id alone has it before the completion comes for it."""
+    database, worker = fresh_database, SqlWorker(fresh_database)
+    await be_patient(database, "cancel_jobs")
     whole = await enqueue(database, delay=timedelta(hours=1))
     part = await enqueue(database)
     claimed = await worker.claim()

@@ -51,7 +51,7 @@ async def test_what_the_functions_leave_is_in_order(database: Database, worker: 
 async def test_ready_jobs_of_a_kind_that_nobody_serves(database: Database) -> None:
     await SqlWorker(database).register(kinds=["other"])
     await enqueue_many(database, [{"kind": "parse", "queue": "docs"}] * 2)
-    await database.execute("update leasehold.jobs set run_at = now() - interval '50 s'")
+    await database.execute("update leasehold.jobs set run_at = now() - interval '20 s'")
     assert await faults(database) == []
     await database.execute("update leasehold.jobs set run_at = '2020-01-01Z'")
     assert await faults(database) == [("unserved", "kind parse")]
@@ -66,7 +66,7 @@ async def test_ready_jobs_of_a_kind_that_nobody_serves(database: Database) -> No
 async def test_a_held_job_that_no_reaper_takes_back(database: Database, worker: SqlWorker) -> None:
     await enqueue(database)
     await worker.claim()
-    await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '50 s'")
+    await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '20 s'")
     assert await faults(database) == []
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '70 s'")
     assert await faults(database) == [("held_by_nobody", "job 1")]

@@ -14,7 +14,7 @@ from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue, enqueue_many, state
 from tests.support.sql_reasons import faults
 from tests.support.sql_waits import open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, insist
 
 Edge = tuple[bool, object, str]
 End = Callable[[Database, SqlWorker], Awaitable[object]]
@@ -178,12 +178,14 @@ async def test_of_one_that_completes_and_one_that_fails_at_the_same_moment_the_l
     await enqueue_many(database, [{"kind": "good"}, {"kind": "part"}])
     joined = await enqueue_blocked(database, [{"chain": 1}, {"chain": 2, "until": "ended"}])
     good, bad = await worker.claim(kinds=["good"]), await worker.claim(kinds=["part"])
-    async with open_transaction(database, "first") as first:
+
+    async def fail_later() -> None:
+        async with database.reserve("second") as second:
+            await insist(lambda: worker.over(second).fail(bad, discard=[True]))
+
+    async with trio.open_nursery() as nursery, open_transaction(database, "first") as first:
         await worker.over(first).complete(good)
-        async with open_transaction(database, "second") as second:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(lambda: worker.over(second).fail(bad, discard=[True]))
-                await until_waiting(database, "second")
-                await first.execute("commit")
-            await second.execute("commit")
+        nursery.start_soon(fail_later)
+        await until_waiting(database, "second")
+        await first.execute("commit")
     assert await state(database, joined) == "pending"

@@ -3,6 +3,7 @@ from __future__ import annotations
 from leasehold.database import Database
 from tests.support.sql_horizon import bury, count_marks, old_snapshot
 from tests.support.sql_jobs import enqueue, pile_up
+from tests.support.sql_work import UNDISTURBED
 from tests.support.sql_worker import SqlWorker
 
 DUE = "update leasehold.lane_marks set next_look_at = '2000-01-01'"
@@ -10,6 +11,7 @@ DUE = "update leasehold.lane_marks set next_look_at = '2000-01-01'"
 
 async def test_a_job_that_was_committed_late_is_found(fresh_database: Database) -> None:
     database = fresh_database
+    await database.execute(UNDISTURBED)
     worker = SqlWorker(database)
     async with old_snapshot(database), database.reserve("slow") as slow:
         await slow.execute("begin")
@@ -27,6 +29,7 @@ async def test_a_job_that_was_committed_late_is_found(fresh_database: Database) 
 
 async def test_marks_go_when_vacuum_has_been_there(fresh_database: Database) -> None:
     database = fresh_database
+    await database.execute(UNDISTURBED)
     async with old_snapshot(database):
         await bury(database, 20_000)
         await pile_up(database, 1, "plain")

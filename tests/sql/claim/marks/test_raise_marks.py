@@ -38,6 +38,7 @@ async def test_a_claim_behind_20000_dead_entries_reads_no_more_than_a_few_batche
 
 
 async def test_without_an_old_snapshot_there_are_no_count_marks(fresh_database: Database) -> None:
+    await fresh_database.execute(UNDISTURBED)
     for _ in range(3):
         await bury(fresh_database, 3000)
     assert await count_marks(fresh_database) == 0
@@ -45,6 +46,7 @@ async def test_without_an_old_snapshot_there_are_no_count_marks(fresh_database: 
 
 async def test_every_job_is_claimed_once_and_best_first_while_there_are_count_marks(fresh_database: Database) -> None:
     database = fresh_database
+    await database.execute(UNDISTURBED)
     async with old_snapshot(database):
         await bury(database, DEAD)
         await bury(database, 7000, priority=5)
@@ -64,6 +66,7 @@ async def test_every_job_is_claimed_once_and_best_first_while_there_are_count_ma
 
 async def test_what_comes_back_while_there_are_marks_is_found_at_once(fresh_database: Database) -> None:
     database = fresh_database
+    await database.execute(UNDISTURBED)
     async with old_snapshot(database):
         await pile_up(database, 4, "plain")
         first = await enqueue(database, "plain", key="k")
@@ -85,6 +88,7 @@ async def test_what_comes_back_while_there_are_marks_is_found_at_once(fresh_data
 
 async def test_jobs_of_a_claim_that_was_rolled_back_are_not_behind_the_mark(fresh_database: Database) -> None:
     database = fresh_database
+    await database.execute(UNDISTURBED)
     async with old_snapshot(database):
         await bury(database, DEAD)
         await pile_up(database, 50, "plain")

@@ -12,7 +12,7 @@ from tests.support.sql_chains import blocked
 from tests.support.sql_holders import HOLDS, pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
 OPEN_STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
@@ -101,7 +101,7 @@ async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database:
     async def cancel(lane_name: str) -> None:
         async with database.reserve(lane_name) as connection:
             try:
-                outcome.append(await connection.call_value("cancel_job", 1))
+                outcome.append(await insist(lambda: connection.call_value("cancel_job", 1)))
             except WrongState as error:
                 outcome.append(str(error))
 
@@ -125,7 +125,7 @@ async def test_a_cancel_that_meets_a_claim_cancels_the_claimed_job(database: Dat
 
     async def cancel() -> None:
         async with database.reserve("cancel") as connection:
-            seen.append(await connection.call_value("cancel_job", 1))
+            seen.append(await insist(lambda: connection.call_value("cancel_job", 1)))
 
     async with trio.open_nursery() as nursery, open_transaction(database, "claimer") as claimer:
         claimed = await worker.over(claimer).claim()

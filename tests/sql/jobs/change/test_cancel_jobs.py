@@ -13,7 +13,7 @@ from leasehold.errors import BadInput
 from tests.support.sql_edges import enqueue_blocked
 from tests.support.sql_holders import pid_of, row_held
 from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, states
-from tests.support.sql_waits import open_transaction, until_waiting
+from tests.support.sql_waits import be_patient, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -144,7 +144,9 @@ async def test_who_waits_for_a_chain_is_told(alive: Database) -> None:
             assert await listening.payloads.receive() == "closed:3"
 
 
-async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(database: Database) -> None:
+async def test_a_job_that_is_claimed_meanwhile_is_judged_as_it_is_then(fresh_database: Database) -> None:
+    database = fresh_database
+    await be_patient(database)
     await enqueue_many(database, [{"kind": "a"}] * 2)
     answers: list[Changes] = []
 

@@ -12,7 +12,7 @@ from leasehold.database import Database, ReservedConnection, Row
 from leasehold.errors import UnknownJob, WrongState
 from tests.support.sql_audit import broken_rules, conservation, watch
 from tests.support.sql_jobs import enqueue_many, states
-from tests.support.sql_waits import freeze, open_transaction
+from tests.support.sql_waits import be_patient, freeze, open_transaction
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
 
@@ -111,6 +111,7 @@ async def run_dry(database: Database) -> None:
 @pytest.mark.parametrize("seed", range(3))
 async def test_many_connections_at_random_break_no_rule_and_strand_no_job(fresh_database: Database, seed: int) -> None:
     database = fresh_database
+    await be_patient(database)
     await watch(database)
     made: list[int] = []
 

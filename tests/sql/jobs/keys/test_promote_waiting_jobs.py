@@ -5,7 +5,7 @@ import trio
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue_many, states
 from tests.support.sql_waits import open_transaction, until_waiting
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
 
 
@@ -48,7 +48,7 @@ async def test_idle_workers_are_woken_for_the_queues_of_what_was_promoted(
     async with database.listen("leasehold") as listening:
         await database.call("promote_waiting_jobs", ["k", "nobody"])
         await database.call("promote_waiting_jobs", ["l"], False)
-        await listening.notify("leasehold", "end", 5)
+        await listening.notify("leasehold", "end", PATIENCE)
         with trio.fail_after(PATIENCE):
             assert [await listening.payloads.receive() for _ in range(2)] == ["wake:of k", "end"]
 
@@ -72,7 +72,7 @@ async def test_it_waits_for_whoever_is_at_the_key_and_then_sees_what_that_one_di
 
     async def complete() -> None:
         async with database.reserve("settler") as settler:
-            assert await worker.over(settler).complete(claimed) == {}
+            assert await insist(lambda: worker.over(settler).complete(claimed)) == {}
 
     async with trio.open_nursery() as nursery, open_transaction(database, "claimer") as claimer:
         assert await SqlWorker(claimer).claim(1) == []

@@ -29,8 +29,8 @@ async def test_one_queue_alone_shows_what_it_shows_among_all(database: Database)
         assert await connection.call("measure_capacity", "nobody") == []
 
 
-async def test_of_hundreds_of_queues_only_the_one_asked_for_is_read(database: Database) -> None:
-    async with database.reserve("clocked") as connection:
+async def test_of_hundreds_of_queues_only_the_one_asked_for_is_read(fresh_database: Database) -> None:
+    async with fresh_database.reserve("clocked") as connection:
         await call_everything_big(connection)
         await finish(connection, "2026-03-01 11:00Z", 3)
         await close(connection, "2026-03-01 11:30:05Z")

@@ -99,9 +99,9 @@ async def test_what_cannot_be_asked_is_refused(database: Database) -> None:
             await database.call("list_failure_groups", **{name: 0})
 
 
-async def test_it_reads_no_more_than_it_is_told_whatever_the_tables_hold(database: Database) -> None:
+async def test_it_reads_no_more_than_it_is_told_whatever_the_tables_hold(fresh_database: Database) -> None:
     """Thousands of completed jobs and hundreds of failed ones do not make it read more."""
-    async with database.reserve("clocked") as connection:
+    async with fresh_database.reserve("clocked") as connection:
         await freeze(connection, "2030-01-01 11:00Z")
         worker = SqlWorker(connection)
         await pile_up(connection, 3000)

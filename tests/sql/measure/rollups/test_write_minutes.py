@@ -6,7 +6,7 @@ from leasehold.database import Database
 from tests.support.sql_books import books, finish
 from tests.support.sql_jobs import enqueue_many, pile_up
 from tests.support.sql_waits import freeze
-from tests.support.sql_work import measured
+from tests.support.sql_work import UNDISTURBED, measured
 from tests.support.sql_worker import SqlWorker
 
 NOON, LATER = datetime(2026, 3, 1, 12, tzinfo=UTC), datetime(2026, 3, 1, 12, 2, tzinfo=UTC)
@@ -57,6 +57,7 @@ async def test_a_retried_job_that_was_forgotten_meanwhile_counts_nowhere(databas
 
 
 async def test_it_reads_what_came_and_what_is_held_and_not_the_whole_backlog(fresh_database: Database) -> None:
+    await fresh_database.execute(UNDISTURBED)
     await pile_up(fresh_database, 20_000, "old", queue="q")
     worker = SqlWorker(fresh_database)
     for is_analyzed in (False, True):

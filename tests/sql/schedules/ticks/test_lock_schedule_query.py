@@ -8,7 +8,7 @@ from tests.support.sql_schedules import planned, set_plan
 from tests.support.sql_waits import open_transaction
 
 
-async def lock(connection: ReservedConnection, expected: object, seconds: float = 5.0) -> bool:
+async def lock(connection: ReservedConnection, expected: object, seconds: float = 600.0) -> bool:
     return bool(await connection.call_value("lock_schedule_query", 1, expected, seconds))
 
 
@@ -32,8 +32,10 @@ async def test_what_was_fired_meanwhile_is_not_run_again(database: Database) -> 
 
 async def test_the_transaction_reads_only_and_its_statements_end(database: Database) -> None:
     async with open_transaction(database, "reader") as reader, database.reserve("clocked") as connection:
-        await lock(reader, (await planned(connection))["next_run_at"], 0.05)
+        at = (await planned(connection))["next_run_at"]
+        assert await lock(reader, at)
         assert (await reader.fetch("select current_setting('transaction_read_only')"))[0][0] == "on"
+        assert await lock(reader, at, 0.05)
         with pytest.raises(DatabaseUnavailable, match="statement timeout"):
             await reader.fetch("select pg_sleep(10)")
         await reader.execute("rollback")

@@ -4,9 +4,11 @@ import json
 from typing import Any, cast
 
 import pytest
+import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, LeaseholdError
+from tests.support.waiting import eventually
 
 SETTINGS = "select current_setting('transaction_read_only'), current_user, current_setting('search_path')"
 
@@ -90,11 +92,23 @@ async def test_too_much_is_refused(database: Database) -> None:
         await read(database, "select repeat('x', 30000000) as a, n from generate_series(1, 3) n, pg_sleep(0)")
 
 
+CANCEL = """
+select pg_cancel_backend(pid) from pg_stat_activity
+ where datname = current_database() and application_name = 'leasehold impatient' and wait_event = 'PgSleep'
+"""
+
+
 async def test_running_out_of_time_is_an_error_of_the_query(database: Database) -> None:
-    async with database.reserve("impatient") as connection:
-        await connection.execute("set statement_timeout = 500")
-        with pytest.raises(BadInput, match="the query was cancelled"):
-            await connection.call("read_schedule_rows", "select pg_sleep(10)")
+    """It is cancelled while it runs, which is what `statement_timeout` does."""
+
+    async def run_out_of_time() -> None:
+        async with database.reserve("impatient") as connection:
+            with pytest.raises(BadInput, match="the query was cancelled"):
+                await connection.call("read_schedule_rows", "select pg_sleep(600)")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run_out_of_time)
+        await eventually(lambda: database.fetch(CANCEL))
 
 
 async def test_it_runs_as_the_role_that_the_database_names(fresh_database: Database) -> None:

@@ -19,14 +19,16 @@ async def idle_workers(
 ) -> list[str]:
     """So many idle workers, the one that went idle last first; returns the beginnings of their incarnations."""
     names: list[str] = []
+    [[now]] = await database.fetch("select now()")
     for n in range(count):
         worker = SqlWorker(database, f"w{n}")
         await worker.register(queues=queues, kinds=kinds)
         await worker.claim(queues=queues, kinds=["none"])
         await database.fetch(
-            "update leasehold.workers set idle_since = now() - $2::text::interval - $3::int * interval '1 second'"
+            "update leasehold.workers set idle_since = $2::timestamptz - $3::text::interval - $4::int * interval '1 second'"
             " where incarnation = $1",
             worker.incarnation,
+            now,
             ago,
             n,
         )
