@@ -1,4 +1,4 @@
-"""The HTTP service: one route table, from which handlers, decoding and documents come.
+"""The HTTP service: a file for each noun, with handlers and their routes, from which decoding and documents come.
 
-Only the command line comes in. Start in `resources/table.py`, the table of all routes, then `routing/routes.py`: what a route is.
+Only the command line comes in. Start in `nouns/jobs.py`, then `routing/routes.py`: what a route is.
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from leasehold.gateway.http import problems
 from leasehold.gateway.http.problems import ProblemType
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.route_table import ROUTES
 
 TARGET = Path(__file__).parent.parent / "docs" / "http-api.md"
 

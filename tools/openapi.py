@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.route_table import ROUTES
 from leasehold.gateway.routing.document import alias_document_of, document_of
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -9,7 +9,7 @@ from pathlib import Path
 from leasehold.access.grants import DEFAULT_PREFIX
 from leasehold.access.roles import FUNCTIONS, INCLUDES, PURPOSES, ROLE_NAMES
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.route_table import ROUTES
 
 TARGET = Path(__file__).parent.parent / "docs" / "security.md"
 

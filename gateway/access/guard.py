@@ -16,7 +16,7 @@ from leasehold.gateway.access.identities import ANONYMOUS, BOOTSTRAP, Identity, 
 from leasehold.gateway.access.rates import Buckets, Failures, rate_headers, retry_after
 from leasehold.gateway.access.sessions import CSRF_HEADER, lookup_text, session_of
 from leasehold.gateway.access.token_cache import TokenStore
-from leasehold.gateway.http.cors import Cors
+from leasehold.gateway.http.headers import Cors
 from leasehold.gateway.http.problems import (
     FOREIGN_ORIGIN,
     INSUFFICIENT_SCOPE,

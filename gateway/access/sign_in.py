@@ -8,7 +8,7 @@ from leasehold.errors import NotFound
 from leasehold.gateway.access.guard import CHALLENGE, Guard
 from leasehold.gateway.access.identities import Identity
 from leasehold.gateway.access.sessions import SessionStore, cookie_of, is_secure, session_of
-from leasehold.gateway.http.prefixes import prefix_of
+from leasehold.gateway.http.headers import prefix_of
 from leasehold.gateway.http.problems import FOREIGN_ORIGIN, UNAUTHORIZED, Refusal
 
 

@@ -12,10 +12,10 @@ from aiohttp import web
 from leasehold.gateway.access.audit_log import Act, audited, describe, is_audited
 from leasehold.gateway.access.guard import Guard, lacks_scope
 from leasehold.gateway.access.identities import ANONYMOUS, Scope
+from leasehold.gateway.http.headers import request_id_of
 from leasehold.gateway.http.problems import MALFORMED_REQUEST, Refusal, refuse_field
 from leasehold.gateway.http.reading import RequestLimits, decode_body, read_body, refuse_body
 from leasehold.gateway.http.replies import ENCODER, JSON, PLAIN, etag_of, is_known, response_of
-from leasehold.gateway.http.request_ids import request_id_of
 from leasehold.gateway.http.targets import check_accept, read_parameters
 from leasehold.gateway.routing.routes import Call, Route, always
 from leasehold.gateway.routing.services import GatewayServices

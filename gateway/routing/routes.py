@@ -1,9 +1,12 @@
-"""What a route is: data. `handling.py` makes its aiohttp handler of it, `document.py` its part of the OpenAPI document."""
+"""What a route is: data. `handling.py` makes its aiohttp handler of it, `document.py` its part of the OpenAPI document.
+
+A noun declares its routes above their handlers: `@routes("GET", "/api/jobs/{id}", "Show one job", scope=Scope.READ)`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Generic, Literal, TypeVar
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
 import msgspec
 
@@ -39,8 +42,10 @@ from leasehold.gateway.routing.services import GatewayServices
 
 Parameters = TypeVar("Parameters")
 Body = TypeVar("Body")
+Handler = TypeVar("Handler", bound=Callable[..., Awaitable[object]])
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-__all__ = ["Call", "NoParameters", "Reply", "Route", "Success"]
+__all__ = ["Call", "NoParameters", "Reply", "Route", "Routes", "Success"]
 
 ALWAYS_POSSIBLE = (MALFORMED_REQUEST, ADDRESS_TOO_LONG, HEADER_TOO_LONG, NOT_ACCEPTABLE, INVALID_INPUT, INTERNAL)
 """Any request may be no HTTP, be too long, ask for another media type or have a query parameter that the route does not know."""
@@ -113,7 +118,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         makes_a_job: the answer has the id of a job, and the document links to what can be done with it.
     """
 
-    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    method: Method
     path: str
     handler: Callable[..., Awaitable[object]]
     summary: str
@@ -153,3 +158,62 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         # What a path cannot mean is not found.
         unknown = (NOT_FOUND,) if "{" in self.path and all(each.status != 404 for each in self.errors) else ()
         return tuple(dict.fromkeys((*access, *body, *self.errors, *unknown, *ALWAYS_POSSIBLE)))
+
+
+class RouteFields(TypedDict, total=False):
+    """The fields of a `Route` that its handler does not say."""
+
+    response: object | None
+    request: object | None
+    is_body_optional: bool
+    parameters: type[msgspec.Struct]
+    headers: tuple[str, ...]
+    refused_headers: Mapping[str, str]
+    status: int
+    successes: tuple[Success, ...]
+    errors: tuple[ProblemType, ...]
+    scope: Scope | None
+    also: Scope | None
+    tags: tuple[str, ...]
+    has_etag: bool
+    media_type: str
+    is_raw: bool
+    example: object | None
+    is_listed: bool
+    outlasts_database: bool
+    makes_a_job: bool
+    shared_seconds: float
+
+
+class Routes:
+    """The routes of one noun, in the order in which they are declared.
+
+    What a route takes and answers is read from the types of its handler: `(call: Call[Parameters, Body]) -> Response`. Fields of
+    `Route` that are given win over them.
+
+    Args:
+        tag: under which the document lists them.
+    """
+
+    def __init__(self, tag: str) -> None:
+        self._tag = tag
+        self._routes: list[Route] = []
+
+    def __iter__(self) -> Iterator[Route]:
+        return iter(self._routes)
+
+    def __call__(
+        self, method: Method, path: str, summary: str, **fields: Unpack[RouteFields]
+    ) -> Callable[[Handler], Handler]:
+        """The decorated handler answers this method at this path; GET includes HEAD."""
+
+        def declare(handler: Handler) -> Handler:
+            hints = get_type_hints(handler, include_extras=True)
+            parameters, body = get_args(next(iter(hints.values())))
+            read: dict[str, Any] = {"response": hints["return"], "parameters": parameters, "tags": (self._tag,)}
+            read |= {} if body is type(None) else {"request": body}
+            read |= fields
+            self._routes.append(Route(method=method, path=path, handler=handler, summary=summary, **read))
+            return handler
+
+        return declare

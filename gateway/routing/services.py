@@ -1,26 +1,26 @@
-"""What the handlers use: client, limits, stream, audit log, sign-in, metrics, Kubernetes,
-the doctor's checks."""
+"""What handlers use: client, limits, stream, audit log, sign-in, metrics, Kubernetes, the doctor's checks; and how they
+wait for a chain."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
 from leasehold.client import Client
+from leasehold.errors import WaitTimeout
 from leasehold.gateway.access.audit_log import AuditLog
 from leasehold.gateway.access.sign_in import SignIn
-from leasehold.gateway.cluster.worker_set import WorkerSet
+from leasehold.gateway.cluster import WorkerSet
 from leasehold.gateway.http.reading import RequestLimits
-from leasehold.gateway.metrics.checkup import Checkup
-from leasehold.gateway.metrics.database import DatabaseMetrics
-from leasehold.gateway.metrics.requests import Requests
+from leasehold.gateway.metrics import Checkup, DatabaseMetrics, Requests
 from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.hiding import Hiding
-from leasehold.gateway.routing.sharing import Shared
-from leasehold.gateway.routing.turns import Turns
+from leasehold.gateway.routing.sharing import Shared, Turns
 from leasehold.gateway.stream.hub import Hub
+from leasehold.records.chains import ChainRecord
 
 Check = Callable[[], Awaitable[None]]
 
@@ -50,3 +50,28 @@ class GatewayServices(msgspec.Struct, frozen=True, eq=False):
     hiding: Hiding = msgspec.field(default_factory=lambda: Hiding(()))
     requests: Requests = msgspec.field(default_factory=Requests)
     shared: Shared = msgspec.field(default_factory=Shared)
+
+
+LONGEST_WAIT = 60
+# RFC 7240 §2: preferences are separated by commas, the first of a name counts, what is not understood is ignored.
+WAIT = re.compile(r'(?:^|,)\s*wait\s*=\s*"?(?P<seconds>\d{1,9})"?\s*(?=$|[,;])', re.IGNORECASE | re.ASCII)
+
+
+def preferred_wait(prefer: str | None) -> int | None:
+    """How many seconds a Prefer header asks to wait, at most a minute; None if it asks for no wait."""
+    found = WAIT.search(prefer) if prefer else None
+    return min(int(found["seconds"]), LONGEST_WAIT) if found else None
+
+
+async def chain_within(services: GatewayServices, chain_id: int, seconds: float) -> ChainRecord:
+    """The chain when it has ended, after `seconds`, or when the gateway stops. Raises UnknownJob."""
+    waiting = asyncio.ensure_future(services.client.chains.wait(chain_id, timeout=seconds))
+    stopping = asyncio.ensure_future(services.stopping.wait())
+    try:
+        await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return await waiting if waiting.done() else await services.client.chains.get(chain_id)
+    except WaitTimeout:
+        return await services.client.chains.get(chain_id)
+    finally:
+        waiting.cancel()
+        stopping.cancel()

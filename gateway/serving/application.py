@@ -1,29 +1,84 @@
-"""The aiohttp application: the route table, and one middleware that turns every error into a problem."""
+"""The aiohttp application: the routes, the headers of every answer, and one middleware that turns every error into a problem."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 
 from aiohttp import HttpVersion11, web
 
-from leasehold.gateway.access.guard import Guard
-from leasehold.gateway.http.cors import Cors
+from leasehold.gateway.access.guard import ANSWER_HEADERS, Guard
+from leasehold.gateway.http.headers import REQUEST_ID, Cors, request_id_of
 from leasehold.gateway.http.problems import SLOW_BODY, classify, problem_headers, problem_of
 from leasehold.gateway.http.replies import ENCODER, PLAIN
-from leasehold.gateway.http.request_ids import request_id_of
-from leasehold.gateway.metrics.requests import REQUESTS, count_requests
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.metrics import REQUESTS, count_requests
+from leasehold.gateway.route_table import ROUTES
 from leasehold.gateway.routing.handling import Handler, make_handler
 from leasehold.gateway.routing.routes import Route
 from leasehold.gateway.routing.services import GatewayServices
-from leasehold.gateway.serving.answer_headers import add_headers
 from leasehold.gateway.serving.dashboard import dashboard_routes, is_for_a_page, page_answer
-from leasehold.gateway.serving.drain import Drain
 from leasehold.gateway.serving.outage import GatewayOutage
 from leasehold.observability.request_context import answering
+
+SECURITY_HEADERS: Mapping[str, str] = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""For answers that say nothing of it themselves. Strict-Transport-Security is for whoever speaks TLS: the proxy."""
+
+
+def add_headers(cors: Cors) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    """A handler for aiohttp's signal that an answer is about to be sent."""
+
+    async def add(request: web.Request, response: web.StreamResponse) -> None:
+        headers = response.headers
+        headers[REQUEST_ID] = request_id_of(request)
+        for name, value in SECURITY_HEADERS.items():
+            headers.setdefault(name, value)
+        for name, value in (*request.get(ANSWER_HEADERS, {}).items(), *cors.headers_for(request).items()):
+            before = f"{headers[name]}, " if name == "Vary" and name in headers else ""
+            headers[name] = before + value
+
+    return add
+
+
+class Drain:
+    """Counts requests until `finish`, which waits for those in flight, also for those whose body still arrives."""
+
+    def __init__(self) -> None:
+        self.begun = False
+        self._in_flight = 0
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    @contextmanager
+    def request(self) -> Generator[None]:
+        """Around each request."""
+        self._in_flight += 1
+        self._empty.clear()
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._empty.set()
+
+    async def finish(self, seconds: float) -> bool:
+        """Waits until nothing is in flight, at most `seconds`. Returns whether everything was finished."""
+        self.begun = True
+        try:
+            async with asyncio.timeout(seconds):
+                await self._empty.wait()
+        except TimeoutError:
+            return False
+        return True
+
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 from aiohttp import web
 
-from leasehold.gateway.http.prefixes import prefix_of
+from leasehold.gateway.http.headers import prefix_of
 from leasehold.gateway.http.problems import NOT_FOUND, Refusal
 
 FILES = Path(__file__).parents[1] / "dashboard"

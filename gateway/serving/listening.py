@@ -1,14 +1,16 @@
-"""A gateway on a port: bound, drained, closed."""
+"""An HTTP connection of aiohttp that answers bytes that are not HTTP with a problem, too."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
+import uuid
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
 
 from leasehold.client import Client
 from leasehold.errors import SettingsError
@@ -17,22 +19,74 @@ from leasehold.gateway.access.guard import Guard, is_loopback
 from leasehold.gateway.access.sessions import SessionStore
 from leasehold.gateway.access.sign_in import SignIn
 from leasehold.gateway.access.token_cache import TokenStore
-from leasehold.gateway.cluster.pod import Pod
-from leasehold.gateway.cluster.worker_set import WorkerSet
-from leasehold.gateway.http.cors import Cors
+from leasehold.gateway.cluster import Pod, WorkerSet
+from leasehold.gateway.http.headers import Cors
+from leasehold.gateway.http.problems import (
+    ADDRESS_TOO_LONG,
+    HEADER_TOO_LONG,
+    INTERNAL,
+    MALFORMED_REQUEST,
+    ProblemType,
+    Refusal,
+)
 from leasehold.gateway.http.reading import RequestLimits, limits_of
-from leasehold.gateway.metrics.checkup import Checkup
-from leasehold.gateway.metrics.database import DatabaseMetrics
+from leasehold.gateway.metrics import Checkup, DatabaseMetrics
 from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.hiding import Hiding
 from leasehold.gateway.routing.services import Check, GatewayServices
-from leasehold.gateway.serving.application import DRAIN, build_application
-from leasehold.gateway.serving.connection import LONGEST_FIELD, LONGEST_LINE, Connection
+from leasehold.gateway.serving.application import DRAIN, build_application, problem_response
 from leasehold.gateway.stream.hub import Hub
 from leasehold.settings import Settings
 from leasehold.settings.stopping import seconds_to_stop
 
+# They differ because the error names nothing but the limit.
+LONGEST_LINE = 8192
+LONGEST_FIELD = 8190
+
 log = logging.getLogger(__name__)
+
+
+class Connection(web.RequestHandler):
+    """Answers problem+json instead of text, and logs malformed requests at debug level only."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """The answer to a request that never reached the application."""
+        if isinstance(exc, ConnectionError) or request.writer.output_size > 0:
+            raise ConnectionError("nobody listens any more, or half an answer is out already") from exc
+        request_id = uuid.uuid4().hex
+        if status >= 500:
+            log.error("request %s failed outside of the application", request_id, exc_info=exc)
+        else:
+            log.debug("request %s is no HTTP: %s", request_id, message)
+        response = problem_response(Refusal(_problem_of(status, exc)), request_id)
+        response.headers["X-Request-Id"] = request_id
+        response.force_close()
+        return response
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write an answer. Where no route takes the request, aiohttp answers an expectation by itself; we answer as without."""
+        if isinstance(resp, web.HTTPExpectationFailed) and isinstance(request, web.Request):
+            request_id = uuid.uuid4().hex
+            resp = problem_response(request.match_info.http_exception or web.HTTPNotFound(), request_id)
+            resp.headers["X-Request-Id"] = request_id
+        return await super().finish_response(request, resp, start_time)
+
+
+def _problem_of(status: int, error: BaseException | None) -> ProblemType:
+    if isinstance(error, LineTooLong):
+        return ADDRESS_TOO_LONG if error.args[1] == LONGEST_LINE else HEADER_TOO_LONG
+    return INTERNAL if status >= 500 else MALFORMED_REQUEST
+
 
 ANSWER_SECONDS = 1.0  # for writing out an answer while stopping
 ARRIVAL_ROUNDS = 3  # of the loop, from the kernel to the runner: a task for the connection, its transport, its protocol

@@ -22,12 +22,10 @@ from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens
 from leasehold.gateway.access.sessions import DatabaseSessions
 from leasehold.gateway.access.token_cache import open_tokens
-from leasehold.gateway.cluster.pod import Pod, pod_of
-from leasehold.gateway.metrics.checkup import checkup_of
-from leasehold.gateway.metrics.database import DatabaseMetrics
+from leasehold.gateway.cluster import Pod, pod_of
+from leasehold.gateway.metrics import DatabaseMetrics, checkup_of
 from leasehold.gateway.serving.listening import check_address, open_gateway
-from leasehold.gateway.stream.hub import Hub
-from leasehold.gateway.stream.source import DatabaseSource
+from leasehold.gateway.stream.hub import DatabaseSource, Hub
 from leasehold.notify.doorbell import open_doorbell
 from leasehold.observability.outage import OutageReminder
 from leasehold.payloads.options import payload_options

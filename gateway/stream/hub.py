@@ -1,14 +1,13 @@
 """One reader of the database for all streams of this gateway, there only while somebody listens.
 
-It reads after a notification and at least every second, but at most four times a second.
-"""
+It reads after a notification and at least every second, but at most four times a second."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Protocol
@@ -17,8 +16,11 @@ import msgspec
 
 from leasehold.client.feed.changes import Change, Wanted
 from leasehold.client.feed.news import Found
+from leasehold.client.nouns.changes import Changes
+from leasehold.database import AsyncioDatabase
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.stream.wire import Batch, Hide, Letterbox, StreamMessage, encode_all, news_messages
+from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Wake, parse_notice
 
 log = logging.getLogger(__name__)
@@ -234,3 +236,42 @@ class Hub:
             if self._hinted_bytes <= MOST_HINTED_BYTES:
                 self._hinted.add(notice.queue)
         self._hint.set()
+
+
+class DatabaseSource:
+    """The database of a client, over one connection for the reader, one for replays, and one that listens.
+
+    Args:
+        listens: whether to open the last of these.
+    """
+
+    def __init__(self, database: AsyncioDatabase, changes: Changes, *, listens: bool) -> None:
+        self._database = database
+        self._changes = changes
+        self._listens = listens
+        self._turn = asyncio.Semaphore(1)
+
+    @asynccontextmanager
+    async def open(
+        self, hear: Callable[[str], object], missed: Callable[[], object]
+    ) -> AsyncGenerator[tuple[Feeder, NewsReader]]:
+        """A feed and its news on a connection of their own, closed with the block."""
+        reserved = self._database.reserve("stream")
+        ear = AsyncioListener(self._database, hear, missed)
+        if self._listens:
+            ear.open()
+        try:
+            yield self._changes.follow(reserved), self._changes.news(reserved)
+        finally:
+            await ear.close()
+            await reserved.close()
+
+    async def replay(self, since: datetime, until: datetime | None) -> AsyncGenerator[list[Change]]:
+        """The changes between two instants. Replays run one at a time, however many clients reconnect at once."""
+        async with self._turn:
+            reserved = self._database.reserve("stream replay")
+            try:
+                async for page in self._changes.replay(since, until, reserved):
+                    yield page
+            finally:
+                await reserved.close()

@@ -14,9 +14,8 @@ from leasehold.actors.shared.ending import FORCE_SECONDS
 from leasehold.cli.up.several import plan_workers
 from leasehold.database import Database
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.resources.capacity.bodies import DesiredBody, DesiredParameters
-from leasehold.gateway.resources.capacity.handlers import show_desired_workers
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.nouns.capacity import DesiredBody, DesiredParameters, show_desired_workers
+from leasehold.gateway.route_table import ROUTES
 from leasehold.settings import Settings, load_settings
 from tests.deploy.files import KUBERNETES, Manifest, containers, documents, from_kubernetes, manifests, pod_of, rendered
 

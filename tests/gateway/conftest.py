@@ -8,10 +8,8 @@ import pytest
 
 from leasehold.checks import claiming, connection
 from leasehold.gateway.access import audit_log
-from leasehold.gateway.cluster.worker_set import WorkerSet
-from leasehold.gateway.resources.events import handlers as events
-from leasehold.gateway.resources.jobs.findings import handlers as findings
-from leasehold.gateway.resources.probes import handlers as probes
+from leasehold.gateway.cluster import WorkerSet
+from leasehold.gateway.nouns import events, findings, probes
 from leasehold.gateway.routing import coalescer
 from leasehold.gateway.serving import listening, serve
 from tests.support.waiting import PATIENCE

@@ -12,9 +12,9 @@ from leasehold.database import open_asyncio_database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.audit_log import Act, describe, is_audited
 from leasehold.gateway.access.identities import Identity, Scope, scopes_of
-from leasehold.gateway.resources.jobs.bodies import EditBody
-from leasehold.gateway.resources.jobs.enqueue_bodies import JobBody
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.nouns.jobs import EditBody
+from leasehold.gateway.nouns.jobs_enqueue import JobBody
+from leasehold.gateway.route_table import ROUTES
 from leasehold.gateway.routing.routes import NoParameters
 from tests.conftest import Psql
 from tests.gateway.fakes.client import FakeClient

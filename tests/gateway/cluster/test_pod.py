@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.gateway.cluster.pod import FOLDER, Pod, pod_of
+from leasehold.gateway.cluster import FOLDER, Pod, pod_of
 from leasehold.gateway.http.problems import NOT_IN_KUBERNETES, Refusal
 from tests.gateway.fakes.certificates import Authority
 

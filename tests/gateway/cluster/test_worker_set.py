@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from leasehold.gateway.cluster.pod import Pod
-from leasehold.gateway.cluster.worker_set import WorkerSet
+from leasehold.gateway.cluster import Pod, WorkerSet
 from leasehold.gateway.http.problems import ProblemType, Refusal
 from leasehold.settings import Settings
 from tests.gateway.fakes.certificates import Authority

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from leasehold.gateway.resources.workers import handlers
-from leasehold.gateway.routing.waiting import LONGEST_WAIT, preferred_wait
+from leasehold.gateway.nouns import workers as workers_noun
+from leasehold.gateway.routing.services import LONGEST_WAIT, preferred_wait
 from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
 from tests.conftest import Psql
@@ -21,7 +21,7 @@ from tests.gateway.dashboard.test_pages import HOSTILE, enqueue
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
 from tests.gateway.fakes.kubernetes import running_kubernetes
 from tests.gateway.fakes.running import RunningGateway
-from tests.gateway.resources.workers.test_replicas import SETTINGS
+from tests.gateway.nouns.test_replicas import SETTINGS
 
 At = Callable[[str], str]
 
@@ -35,7 +35,7 @@ def long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     def as_long_as_can_be(prefer: str | None) -> int | None:
         return None if preferred_wait(prefer) is None else LONGEST_WAIT
 
-    monkeypatch.setattr(handlers, "preferred_wait", as_long_as_can_be)
+    monkeypatch.setattr(workers_noun, "preferred_wait", as_long_as_can_be)
 
 
 def row(page: Page, worker_id: str) -> Locator:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import kubernetes_validate
 from aiohttp import web
 
-from leasehold.gateway.cluster.pod import Pod
+from leasehold.gateway.cluster import Pod
 from tests.gateway.fakes.certificates import Authority
 from tests.gateway.fakes.running import run
 from tests.support.waiting import PATIENCE

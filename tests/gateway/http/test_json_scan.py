@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leasehold.gateway.http.json_scan import exceeds_depth, find_offence
+from leasehold.gateway.http.reading import exceeds_depth, find_offence
 
 DOCUMENTS = st.recursive(
     st.none() | st.booleans() | st.text(alphabet='[]{}"\\,:aé') | st.integers(),

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.gateway.http.pages import cursor_at, place_of
+from leasehold.gateway.http.fields import cursor_at, place_of
 from leasehold.gateway.http.replies import Reply, is_known, is_meant, response_of
 from leasehold.gateway.http.targets import accepts
-from leasehold.gateway.routing.schemas import summary_of, without_null
+from leasehold.gateway.routing.document import summary_of, without_null
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from openapi_spec_validator import validate
 
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.route_table import ROUTES
 from leasehold.gateway.routing import documents
 from leasehold.gateway.routing.document import alias_document_of, document_of
 from leasehold.gateway.routing.documents import FILES, POLICY, VIEWER

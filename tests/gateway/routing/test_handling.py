@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from leasehold.gateway.resources.table import ROUTES
+from leasehold.gateway.route_table import ROUTES
 from leasehold.gateway.routing.routes import Route
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import RunningGateway, read_until_closed, running_gateway

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold.gateway.access.identities import ANONYMOUS, Identity, Scope, scopes_of
-from leasehold.gateway.http.pages import Page
+from leasehold.gateway.http.fields import Page
 from leasehold.gateway.http.problems import Refusal
 from leasehold.gateway.routing.hiding import Hiding
 from leasehold.records.jobs import TimelineEntry

@@ -17,7 +17,7 @@ from benchmarks.large import DAY, DAYS, EVENTS, FINISHED, FLEET, HELD, PENDING, 
 from leasehold.client import Client
 from leasehold.database import Database, ReservedConnection
 from leasehold.gateway.http.reading import limits_of
-from leasehold.gateway.resources.table import OWN_ROUTES
+from leasehold.gateway.route_table import OWN_ROUTES
 from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.routes import Call, Route
 from leasehold.gateway.routing.services import GatewayServices

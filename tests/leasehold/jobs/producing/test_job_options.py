@@ -15,9 +15,8 @@ import pytest
 from leasehold.cli.commands.jobs.edit import jobs_edit
 from leasehold.cli.commands.jobs.enqueue import enqueue
 from leasehold.errors import LeaseholdError
-from leasehold.gateway.resources.jobs.bodies import EditBody
-from leasehold.gateway.resources.jobs.enqueue_bodies import JobBody
-from leasehold.gateway.resources.jobs.new_jobs import new_job
+from leasehold.gateway.nouns.jobs import EditBody
+from leasehold.gateway.nouns.jobs_enqueue import JobBody, new_job
 from leasehold.jobs.enqueueing.encoding import check_fields, encode_jobs
 from leasehold.jobs.producing.new_job import JOB_OPTIONS, JobOptions, NewJob
 from leasehold.schedules.definition import ScheduleDefinition, ScheduleOptions
@@ -82,7 +81,7 @@ PLACES = {
     "the docstring of JobOptions": Place(lambda: words(str(JobOptions.__doc__))),
     "the fields of NewJob": Place(lambda: NewJob.__struct_fields__),
     "SAMPLES in tests/support/job_options.py": Place(lambda: SAMPLES),
-    "JobBody in gateway/resources/jobs/enqueue_bodies.py": Place(lambda: JobBody.__struct_fields__),
+    "JobBody in gateway/nouns/jobs_enqueue.py": Place(lambda: JobBody.__struct_fields__),
     "docs/openapi.json (run tools/openapi.py)": Place(openapi),
     "the flags of `leasehold enqueue`": Place(
         lambda: parameters(enqueue),

@@ -1,0 +1,227 @@
+"""The gateway's metrics: of the database, of requests, and of the doctor's checks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import monotonic, perf_counter
+from typing import Protocol
+
+from aiohttp import web
+
+from leasehold.checks.checkup import check_all
+from leasehold.checks.verdicts import Check
+from leasehold.database import AsyncioDatabase
+from leasehold.database.migrations import read_schema_state
+from leasehold.errors import LeaseholdError
+from leasehold.observability.metrics import Histogram, HistogramValue, Labels, Values, single
+from leasehold.records.identities import IdentityCount
+from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
+from leasehold.records.queues import QueueCounts
+from leasehold.settings import Settings
+
+log = logging.getLogger(__name__)
+
+FRESH_SECONDS = 10.0
+MEASURED_SECONDS = 5.0
+MOST_QUEUES = 200
+OTHER = "(other)"
+PLACE = "as this gateway reaches it"
+
+Examine = Callable[[], Awaitable[Sequence[Check]]]
+
+
+class Checkup:
+    """The last examination, and how to make another one once that is no longer fresh."""
+
+    def __init__(self, examine: Examine, now: Callable[[], float] = monotonic) -> None:
+        self._examine = examine
+        self._now = now
+        self._found: Sequence[Check] = ()
+        self._ended: float | None = None
+        self._turn = asyncio.Lock()
+
+    async def checks(self, within: float = FRESH_SECONDS) -> Sequence[Check]:
+        """What was found at most `within` seconds ago. Raises LeaseholdError where the database cannot be asked."""
+        async with self._turn:
+            if self._ended is None or self._now() - self._ended >= within:
+                self._found = await self._examine()
+                self._ended = self._now()
+        return self._found
+
+
+def checkup_of(database: AsyncioDatabase, settings: Settings) -> Checkup:
+    """Of the database of a gateway, with the rights of its role."""
+
+    async def examine() -> Sequence[Check]:
+        async with database.transaction() as session:
+            state = await read_schema_state(session)
+        return await check_all(database, state, settings, PLACE, None)
+
+    return Checkup(examine)
+
+
+Found = dict[str, Values]
+
+
+class MeasuringClient(Protocol):
+    """What is asked of `leasehold.Client.metrics`."""
+
+    async def identities(self) -> list[IdentityCount]: ...
+    async def fleet(self) -> FleetMeasures: ...
+    async def counts(self) -> list[QueueCounts]: ...
+    async def oldest_ready(self) -> list[OldestReady]: ...
+    async def totals(self) -> list[QueueTotals]: ...
+    async def time_bounds(self) -> list[float]: ...
+
+
+class DatabaseMetrics:
+    """The last answers of the database. If it does not answer, `leasehold_up` is 0 and there is nothing else."""
+
+    def __init__(self, client: MeasuringClient, now: Callable[[], float] = monotonic) -> None:
+        self._client = client
+        self._now = now
+        self._found: Found = {}
+        self._asked: float | None = None
+        self._was_up = True
+        self._turn = asyncio.Lock()
+
+    async def values(self) -> Mapping[str, Values]:
+        """For `leasehold.observability.metrics.expose`, by name."""
+        async with self._turn:
+            if self._asked is None or self._now() - self._asked >= MEASURED_SECONDS:
+                self._found = await self._ask()
+                self._asked = self._now()
+        return self._found
+
+    async def _ask(self) -> Found:
+        found: Found = {"leasehold_up": single(1)}
+        try:
+            found |= fleet_values(await self._client.fleet())
+            found |= identity_values(await self._client.identities())
+            found |= depth_values(await self._client.counts())
+            found |= age_values(await self._client.oldest_ready())
+            found |= total_values(await self._client.totals(), await self._client.time_bounds())
+        except LeaseholdError as error:
+            log.log(logging.WARNING if self._was_up else logging.DEBUG, "the database could not be measured: %s", error)
+            self._was_up = False
+            return {"leasehold_up": single(0)}
+        self._was_up = True
+        return found
+
+
+def fleet_values(fleet: FleetMeasures) -> Found:
+    """Gauges of the workers."""
+    states = ("ready", "paused", "draining", "stale")
+    return {
+        "leasehold_workers": {(state,): getattr(fleet, state) for state in states},
+        "leasehold_workers_deaf": single(fleet.deaf),
+        "leasehold_workers_lost_wake_ups": single(fleet.lost_wake_ups),
+        "leasehold_workers_backing_off": single(fleet.backing_off),
+        "leasehold_worker_slots": single(fleet.slots),
+        "leasehold_jobs_held": single(fleet.held_jobs),
+        "leasehold_jobs_overdue": single(fleet.overdue_jobs),
+    }
+
+
+def identity_values(counts: Sequence[IdentityCount]) -> Found:
+    """Gauges of the egress identities; nothing where there are none."""
+    return {"leasehold_egress_identities": {(each.state,): each.identities for each in counts}} if counts else {}
+
+
+def depth_values(depths: Sequence[QueueCounts]) -> Found:
+    """Gauges of jobs. Beyond the limit, the queues with the fewest jobs are counted as one."""
+    jobs = Counter[str]()
+    for each in depths:
+        jobs[each.queue] += each.jobs
+    shown = {queue for queue, _ in jobs.most_common(MOST_QUEUES)}
+    found: dict[Labels, float] = {}
+    for each in depths:
+        labels = (each.queue if each.queue in shown else OTHER, each.state)
+        found[labels] = found.get(labels, 0) + each.jobs
+    return {"leasehold_jobs": found}
+
+
+def age_values(oldest: Sequence[OldestReady]) -> Found:
+    """Gauges of waiting time, limited to the queues that wait longest."""
+    longest = sorted(oldest, key=lambda each: each.waits_for, reverse=True)[:MOST_QUEUES]
+    return {"leasehold_oldest_ready_job_seconds": {(each.queue,): max(each.waits_for, 0.0) for each in longest}}
+
+
+def total_values(totals: Sequence[QueueTotals], bounds: Sequence[float]) -> Found:
+    """Counters and histograms of queues. Queues beyond the limit are left out: a sum over a changing set of queues could
+    fall."""
+    kept = sorted(totals, key=lambda each: each.arrivals, reverse=True)[:MOST_QUEUES]
+    ended = {
+        (each.queue, state): getattr(each, state) for each in kept for state in ("completed", "failed", "cancelled")
+    }
+    return {
+        "leasehold_jobs_enqueued_total": {(each.queue,): each.arrivals for each in kept},
+        "leasehold_jobs_claimed_total": {(each.queue,): each.starts for each in kept},
+        "leasehold_jobs_ended_total": ended,
+        "leasehold_jobs_retried_total": {(each.queue,): each.retries for each in kept},
+        "leasehold_job_wait_seconds": {
+            (each.queue,): HistogramValue(bounds, each.waits, each.wait_seconds) for each in kept
+        },
+        "leasehold_job_run_seconds": {
+            (each.queue,): HistogramValue(bounds, each.runs, each.run_seconds) for each in kept
+        },
+    }
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+UNKNOWN_ROUTE = "(none)"
+KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+STREAM_TYPE = "text/event-stream"
+
+
+class Requests:
+    """Counts requests by method, route and status, and how long they took by route. Routes are those of the table; all
+    unknown paths count as one."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str, str], int] = {}
+        self._seconds: dict[str, Histogram] = {}
+        self.in_flight = 0
+
+    @contextmanager
+    def under_way(self) -> Generator[None]:
+        """Around each request."""
+        self.in_flight += 1
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+    def answered(self, request: web.Request, response: web.StreamResponse, began: float) -> None:
+        """Count one request, which began at `perf_counter()` = `began`."""
+        resource = request.match_info.route.resource
+        route = UNKNOWN_ROUTE if resource is None else resource.canonical
+        method = request.method if request.method in KNOWN_METHODS else "other"
+        key = (method, route, str(response.status))
+        self._counts[key] = self._counts.get(key, 0) + 1
+        if response.content_type != STREAM_TYPE:
+            self._seconds.setdefault(route, Histogram()).add(perf_counter() - began)
+
+    def values(self) -> Iterator[tuple[str, Values]]:
+        """For `leasehold.observability.metrics.expose`."""
+        yield "leasehold_http_requests_total", dict(self._counts)
+        yield "leasehold_http_request_seconds", {(route,): each.value() for route, each in self._seconds.items()}
+        yield "leasehold_http_requests_in_flight", single(self.in_flight)
+
+
+REQUESTS = web.AppKey("requests", Requests)
+
+
+@web.middleware
+async def count_requests(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Counts every answered request. It is the outermost middleware, so that it sees the status of errors."""
+    requests, began = request.app[REQUESTS], perf_counter()
+    with requests.under_way():
+        response = await handler(request)
+        requests.answered(request, response, began)
+        return response

@@ -1,1 +1,0 @@
-"""The metrics of the database and of the requests of this process."""

@@ -1,0 +1,124 @@
+"""`/api/egress…`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from leasehold.egress.locales import USER_AGENT
+from leasehold.gateway.access.identities import Scope
+from leasehold.gateway.http.fields import Page, Reason
+from leasehold.gateway.http.problems import UNKNOWN_IDENTITY
+from leasehold.gateway.routing.routes import Call, NoParameters, Routes
+from leasehold.records.identities import IdentityRecord
+
+IdentityName = Annotated[
+    str,
+    Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$", description="The name of the identity.", examples=["berlin-1"]),
+]
+ProxyUrl = Annotated[
+    str,
+    Meta(
+        pattern=r"^(https?|socks5)://[A-Za-z0-9._-]+(:[0-9]{1,5})?$",
+        max_length=300,
+        description="Where the proxy listens, without user and password.",
+        examples=["http://proxy.example:3128"],
+    ),
+]
+Secret = Annotated[str, Meta(min_length=1, max_length=300, pattern="^[^\\x00]*$")]
+
+
+class IdentitiesParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which identities: those that are retired, too."""
+
+    everything: bool = False
+
+
+class IdentityParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which identity, and why."""
+
+    name: IdentityName
+    reason: Reason | None = None
+
+
+class IdentityBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An identity to be added, or changed."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "dependentRequired": {"proxy_password": ["proxy_user"], "proxy_user": ["proxy"]},
+    }
+
+    name: IdentityName
+    locale: Annotated[
+        str, Meta(pattern="^[a-z]{2,3}-[A-Z]{2}$", description="Language and country.", examples=["de-DE"])
+    ] = "en-US"
+    time_zone: (
+        Annotated[str, Meta(max_length=100, description="A zone of that country; else its first one.")] | None
+    ) = None
+    user_agent: Annotated[str, Meta(pattern="^[ -~]+$", max_length=500)] = USER_AGENT
+    proxy: ProxyUrl | None = None
+    proxy_user: Secret | None = None
+    proxy_password: Annotated[Secret, Meta(description="Never shown again.")] | None = None
+    retire_after: Annotated[int, Meta(ge=1, le=1000, description="Refusals in a row after which it retires.")] = 5
+    cool_seconds: Annotated[float, Meta(ge=0.001, le=86_400, description="Its rest after the first refusal.")] = 60.0
+
+
+class AddedIdentityBody(msgspec.Struct, frozen=True, kw_only=True):
+    """The identity that was added or changed."""
+
+    identity_id: int
+    name: str
+
+
+class RetiredIdentityBody(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the identity was in use until now."""
+
+    changed: bool
+
+
+routes = Routes("egress")
+
+
+@routes("GET", "/api/egress", "List the egress identities", scope=Scope.READ)
+async def list_identities(call: Call[IdentitiesParameters, None]) -> Page[IdentityRecord]:
+    """The identities by name, without the passwords of their proxies."""
+    return Page(await call.services.client.egress.list(everything=call.parameters.everything))
+
+
+@routes(
+    "POST",
+    "/api/egress",
+    "Add an egress identity",
+    scope=Scope.ADMIN,
+    example={"name": "berlin-1", "locale": "de-DE", "proxy": "http://proxy.example:3128"},
+)
+async def add_identity(call: Call[NoParameters, IdentityBody]) -> AddedIdentityBody:
+    """Adds an identity, or changes the one of this name; a retired one comes back. The password of the proxy is never shown
+    again, nor written to the audit log."""
+    body = call.body
+    added = await call.services.client.egress.add(
+        body.name,
+        locale=body.locale,
+        time_zone=body.time_zone,
+        user_agent=body.user_agent,
+        proxy=body.proxy,
+        proxy_user=body.proxy_user,
+        proxy_password=body.proxy_password,
+        retire_after=body.retire_after,
+        cool_seconds=body.cool_seconds,
+        added_by=call.identity.name,
+    )
+    return AddedIdentityBody(identity_id=added, name=body.name)
+
+
+@routes(
+    "POST", "/api/egress/{name}/retire", "Retire an egress identity", errors=(UNKNOWN_IDENTITY,), scope=Scope.OPERATE
+)
+async def retire_identity(call: Call[IdentityParameters, None]) -> RetiredIdentityBody:
+    """Gives the identity to nobody any more. The job that has it may finish."""
+    wanted = call.parameters
+    changed = await call.services.client.egress.retire(wanted.name, wanted.reason, retired_by=call.identity.name)
+    return RetiredIdentityBody(changed=changed)

@@ -1,0 +1,368 @@
+"""`/api/jobs/bulk/…`: changing all jobs that match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from leasehold.gateway.access.identities import Scope
+from leasehold.gateway.http.fields import DryRun, Id, Key, Name, Reason, Time
+from leasehold.gateway.http.problems import (
+    refuse_field,
+)
+from leasehold.gateway.routing.routes import Call, NoParameters, Routes
+from leasehold.records.jobs import (
+    ChangedJob,
+)
+
+OpenState = Literal["pending", "scheduled", "waiting", "blocked", "claimed", "running"]
+FreeState = Literal["pending", "scheduled", "waiting", "blocked", "completed", "failed", "cancelled"]
+RetriedState = Literal["failed", "cancelled", "any"]
+Ids = Annotated[list[Id], Meta(min_length=1, max_length=10_000, description="Only these; each of them is answered.")]
+BulkLimit = Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the oldest first.")]
+ErrorType = Annotated[Name, Meta(description="Only those whose last attempt failed with such an error.")]
+Worker = Annotated[Name, Meta(description="Only those that this worker has, or had last.")]
+Args = Annotated[dict[str, Any], Meta(min_length=1, description="Only those whose args contain this.")]
+About = Annotated[dict[str, Any], Meta(min_length=1, description="Only those whose metadata contain this.")]
+All = Annotated[bool, Meta(description="Needed where neither ids nor any filter is given.")]
+
+
+def given_any(*names: str, **values: Sequence[str]) -> list[dict[str, Any]]:
+    """Schemas of bodies that have one of these fields, which is not null, or is one of the values."""
+    schemas: dict[str, dict[str, Any]] = {name: {"not": {"type": "null"}} for name in names}
+    schemas |= {name: {"enum": list(each)} for name, each in values.items()}
+    return [{"required": [name], "properties": {name: schema}} for name, schema in schemas.items()]
+
+
+ALL: Mapping[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
+
+
+class BulkCancelBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which jobs to cancel: all that match what is given."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            *given_any(
+                "ids",
+                "state",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
+            ),
+            ALL,
+        ]
+    }
+
+    ids: Ids | None = None
+    state: OpenState | None = None
+    queue: Name | None = None
+    kind: Name | None = None
+    key: Key | None = None
+    error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    reason: Reason | None = None
+    limit: BulkLimit = 1000
+    all: All = False
+    dry_run: DryRun = True
+
+
+class BulkRetryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which jobs to run once more: all that match what is given."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            *given_any(
+                "ids",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
+                "finished_after",
+                "finished_before",
+                state=("failed", "cancelled"),
+            ),
+            ALL,
+        ]
+    }
+
+    ids: Ids | None = None
+    state: Annotated[RetriedState, Meta(description="failed if not given.")] | UnsetType = UNSET
+    queue: Name | None = None
+    kind: Name | None = None
+    key: Key | None = None
+    error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    finished_after: Time | None = None
+    finished_before: Time | None = None
+    limit: BulkLimit = 1000
+    all: All = False
+    dry_run: DryRun = True
+
+
+class BulkTriggerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which scheduled jobs to run now: all that match what is given."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            *given_any(
+                "ids",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
+                "run_after",
+                "run_before",
+            ),
+            ALL,
+        ]
+    }
+
+    ids: Ids | None = None
+    queue: Name | None = None
+    kind: Name | None = None
+    key: Key | None = None
+    error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    run_after: Annotated[Time, Meta(description="Scheduled for then or later.")] | None = None
+    run_before: Annotated[Time, Meta(description="Scheduled for earlier.")] | None = None
+    limit: BulkLimit = 1000
+    all: All = False
+    dry_run: DryRun = True
+
+
+class BulkDeleteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which jobs to remove: all that match what is given and that nobody holds."""
+
+    __schema__: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            *given_any(
+                "ids",
+                "state",
+                "queue",
+                "kind",
+                "key",
+                "error_type",
+                "worker",
+                "args",
+                "metadata",
+                "created_after",
+                "created_before",
+                "finished_before",
+            ),
+            ALL,
+        ]
+    }
+
+    ids: Ids | None = None
+    state: FreeState | None = None
+    queue: Name | None = None
+    kind: Name | None = None
+    key: Key | None = None
+    error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    finished_before: Time | None = None
+    limit: BulkLimit = 1000
+    all: All = False
+    dry_run: DryRun = True
+
+
+class BulkBody(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done with each job, or would be done.
+
+    Attributes:
+        changed: how many jobs were changed.
+        skipped: how many were not; their items say why.
+        is_limited: the limit was reached: there may be more that match.
+    """
+
+    dry_run: bool
+    changed: int
+    skipped: int
+    is_limited: bool
+    items: Sequence[ChangedJob]
+
+
+NO_FILTERS = ("limit", "all", "dry_run", "reason")
+
+
+routes = Routes("jobs")
+
+
+@routes(
+    "POST",
+    "/api/jobs/bulk/cancel",
+    "Cancel all jobs that match",
+    scope=Scope.OPERATE,
+    example={"queue": "crawl", "state": "pending", "reason": "the shop asked us to", "dry_run": False},
+)
+async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
+    """Cancels all unfinished jobs that match. Unless `dry_run` is false, it only reports what it would do."""
+    body = call.body
+    check_meant(body)
+    changes = await call.services.client.jobs.cancel_all(
+        state=body.state,
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
+        created_after=body.created_after,
+        created_before=body.created_before,
+        job_ids=body.ids,
+        reason=body.reason,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
+    return report(changes, body.limit, body.dry_run)
+
+
+@routes(
+    "POST",
+    "/api/jobs/bulk/retry",
+    "Run all failed jobs that match once more",
+    scope=Scope.OPERATE,
+    example={"kind": "crawl", "error_type": "TimeoutError", "dry_run": False},
+)
+async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
+    """Runs all failed jobs that match once more (with `state`: cancelled ones, or any). Unless `dry_run` is false, it only
+    reports what it would do."""
+    body = call.body
+    check_meant(body)
+    state = "failed" if body.state is UNSET else body.state
+    changes = await call.services.client.jobs.retry_all(
+        state=None if state == "any" else state,
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
+        created_after=body.created_after,
+        created_before=body.created_before,
+        finished_after=body.finished_after,
+        finished_before=body.finished_before,
+        job_ids=body.ids,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
+    return report(changes, body.limit, body.dry_run)
+
+
+@routes(
+    "POST",
+    "/api/jobs/bulk/trigger",
+    "Run all scheduled jobs now that match",
+    scope=Scope.OPERATE,
+    example={"kind": "crawl", "run_before": "2026-01-01T00:00:00Z", "dry_run": False},
+)
+async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
+    """Runs all scheduled jobs that match now, including those that wait for their next attempt. Unless `dry_run` is false,
+    it only reports what it would do."""
+    body = call.body
+    check_meant(body)
+    changes = await call.services.client.jobs.trigger_all(
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
+        created_after=body.created_after,
+        created_before=body.created_before,
+        run_after=body.run_after,
+        run_before=body.run_before,
+        job_ids=body.ids,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
+    return report(changes, body.limit, body.dry_run)
+
+
+@routes(
+    "POST",
+    "/api/jobs/bulk/delete",
+    "Remove all jobs that match",
+    scope=Scope.OPERATE,
+    example={"state": "cancelled", "finished_before": "2026-01-01T00:00:00Z", "dry_run": False},
+)
+async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
+    """Removes all jobs that match and that no worker holds. Unless `dry_run` is false, it only reports what it would do."""
+    body = call.body
+    check_meant(body)
+    changes = await call.services.client.jobs.delete_all(
+        state=body.state,
+        queue=body.queue,
+        kind=body.kind,
+        key=body.key,
+        error_type=body.error_type,
+        worker_id=body.worker,
+        args=body.args,
+        metadata=body.metadata,
+        created_after=body.created_after,
+        created_before=body.created_before,
+        finished_before=body.finished_before,
+        job_ids=body.ids,
+        limit=body.limit,
+        dry_run=body.dry_run,
+    )
+    return report(changes, body.limit, body.dry_run)
+
+
+def check_meant(body: BulkCancelBody | BulkRetryBody | BulkTriggerBody | BulkDeleteBody) -> None:
+    """Refuses a body that means every job without saying so. A state of "any" narrows nothing down."""
+    given = {name: getattr(body, name) for name in body.__struct_fields__ if name not in NO_FILTERS}
+    if given.get("state") == "any":
+        given["state"] = None
+    if not body.all and all(each is None or each is UNSET for each in given.values()):
+        raise refuse_field("$.all", f'Give {", ".join(given)}, or "all": true where you mean all jobs')
+
+
+def report(changes: Sequence[ChangedJob], limit: int, dry_run: bool) -> BulkBody:
+    """What became of each, with the sums."""
+    changed = sum(change.changed for change in changes)
+    return BulkBody(
+        dry_run=dry_run,
+        changed=changed,
+        skipped=len(changes) - changed,
+        is_limited=len(changes) >= limit,
+        items=changes,
+    )

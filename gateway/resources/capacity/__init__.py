@@ -1,1 +1,0 @@
-"""`/api/jobs/capacity…`, and the jobs of a queue or a key."""

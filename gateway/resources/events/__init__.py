@@ -1,1 +1,0 @@
-"""`/api/events`: the stream."""

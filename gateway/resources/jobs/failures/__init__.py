@@ -1,1 +1,0 @@
-"""`/api/failures…`: what failed, by fingerprint."""

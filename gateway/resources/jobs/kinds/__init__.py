@@ -1,1 +1,0 @@
-"""`/api/kinds…`: kinds of jobs, as the catalogue has them."""

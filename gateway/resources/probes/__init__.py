@@ -1,1 +1,0 @@
-"""`/livez`, `/readyz`, `/startupz` and `/metrics`."""

@@ -1,1 +1,0 @@
-"""`/api/queues…`: pausing, limits, ageing, rollups."""

@@ -1,1 +1,0 @@
-"""`/api/jobs/migration/…`: other queues that move in."""

@@ -1,1 +1,0 @@
-"""`/api/schedules…`, and the generators of jobs."""

@@ -1,1 +1,0 @@
-"""`/api/workers…`: the fleet and the commands for it."""
