@@ -11,7 +11,7 @@ import kubernetes_validate
 import pytest
 
 from leasehold.actors.shared.ending import FORCE_SECONDS
-from leasehold.cli.up.several import plan_workers
+from leasehold.cli.up.up import plan_workers
 from leasehold.database import Database
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.nouns.capacity import DesiredBody, DesiredParameters, show_desired_workers

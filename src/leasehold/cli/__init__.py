@@ -20,7 +20,7 @@ def main() -> NoReturn:
     interruption = Interruption()
     interruption.install()
     try:
-        from leasehold.cli.runtime.leftovers import wait_no_longer  # noqa: PLC0415
+        from leasehold.cli.runtime.interruption import wait_no_longer  # noqa: PLC0415
         from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in EXTRA:

@@ -4,18 +4,57 @@ No exception is ever raised by a signal: raised between any two lines, it would 
 driver in the middle of a message crashes the process). The first signal is noted, and whoever listens begins to end in good
 order. The process ends without more ado before a command begins and while modules are imported, which may take long; upon a
 second signal; and where the good order takes too long. But never while something has to be put away first that would outlive
-the process. What a database makes of a process that is suddenly gone is the same as ever: it rolls back.
-"""
+the process. What a database makes of a process that is suddenly gone is the same as ever: it rolls back."""
 
 from __future__ import annotations
 
 import _thread
+import logging
 import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
+
+from leasehold.concurrency.bare_threads import start_bare
+
+log = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 3.0
+
+
+def wait_no_longer(code: int) -> None:
+    """From now on threads that somebody left behind have a few seconds to end; then the process ends without them, with this
+    exit code, and its log names them. What is registered with `atexit` is then not called."""
+    start_bare(_end_without, code)
+
+
+def _end_without(code: int) -> None:
+    time.sleep(PATIENCE_SECONDS)
+    left = [each.name for each in threading.enumerate() if not each.daemon and each is not threading.main_thread()]
+    if left:
+        log.warning("ending without threads that still run: %s; a handler has started and left them", ", ".join(left))
+        sys.stdout.flush()
+        os._exit(code)
+
+
+STANDARD_INPUT = 0
+
+
+def stop_with_parent() -> None:
+    """Send this process SIGTERM, which drains it, when standard input ends."""
+    start_bare(_wait_for_end)
+
+
+def _wait_for_end() -> None:
+    # Not sys.stdin: a thread that blocks there holds a lock that the interpreter wants when it ends.
+    while os.read(STANDARD_INPUT, 4_096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What a command takes to end by itself is a small part of this; a database that does not answer is not waited for.

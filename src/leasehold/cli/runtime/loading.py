@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
+import subprocess
 import sys
 import traceback
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 from leasehold.errors import LeaseholdError, SettingsError
 
 if TYPE_CHECKING:
     from leasehold.app import App
+
+
+PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
+
+
+def run_foreign(command: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run it on our own terminal; Ctrl-C is for it alone. Returns its exit code."""
+    process = subprocess.Popen(command, env={**os.environ, **environ})
+    with _leaving_signals_to(process):
+        code = process.wait()
+    return code if code >= 0 else 128 - code
+
+
+@contextmanager
+def _leaving_signals_to(process: subprocess.Popen[bytes]) -> Generator[None]:
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if number in PASSED_ON:
+            process.send_signal(number)
+
+    before = {each: signal.signal(each, pass_on) for each in (signal.SIGINT, *PASSED_ON)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 OURS = ("leasehold.", "importlib")

@@ -1,18 +1,17 @@
-"""What a command returns, and how it looks to people: `shown_as` names the view of a command.
-
-The fields of what a command returns are its JSON.
-"""
+"""The one renderer: a command's result as text, json or jsonl on standard output."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import msgspec
 from rich.console import RenderableType
 
 from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.cli.runtime.options import Output
+from leasehold.cli.runtime.terminal import Terminal
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -60,3 +59,32 @@ def view_of(command: Callable[..., object]) -> View:
 
 def _view_nothing(_result: object, _now: datetime) -> Sequence[RenderableType]:
     return []
+
+
+def render(value: object, view: View, output: Output | None, terminal: Terminal) -> None:
+    """Print `value`; None prints nothing. Without a choice: text on a terminal, json elsewhere."""
+    if value is None:
+        return
+    chosen = output or ("text" if terminal.stdout.isatty() else "json")
+    match chosen:
+        case "json":
+            text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+            terminal.stdout.write(text + "\n")
+        case "jsonl":
+            lines = cast("list[object]", value) if isinstance(value, list) else [value]
+            terminal.stdout.writelines(msgspec.json.encode(line).decode() + "\n" for line in lines)
+        case "text":
+            render_text(value, view, terminal)
+    terminal.stdout.flush()
+
+
+def render_text(value: object, view: View, terminal: Terminal) -> None:
+    """Print `value` for people."""
+    if value == []:
+        terminal.say("none")
+        return
+    console = terminal.console()
+    with console.capture() as captured:
+        for part in view(value, terminal.now()):
+            console.print(part)
+    terminal.stdout.writelines(line.rstrip(" ") + "\n" for line in captured.get().splitlines())

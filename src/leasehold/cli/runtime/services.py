@@ -121,7 +121,7 @@ class Services:
 
     def run_foreign(self, command: Sequence[str], environ: Mapping[str, str]) -> int:
         """Run somebody else's program on our terminal. Returns its exit code."""
-        from leasehold.cli.runtime.foreign import run_foreign
+        from leasehold.cli.runtime.loading import run_foreign
 
         return run_foreign(command, environ)
 

@@ -16,8 +16,7 @@ from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
-from leasehold.cli.runtime.outcome import Finally, Outcome, View, view_of
-from leasehold.cli.runtime.rendering import render
+from leasehold.cli.runtime.outcome import Finally, Outcome, View, render, view_of
 from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.shell.application import build_application

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Annotated
+import termios
+import tty
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import msgspec
 import trio
@@ -14,7 +19,6 @@ from rich.live import Live
 
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import INJECTED
-from leasehold.cli.top.keys import key_by_key, pressed
 from leasehold.cli.top.state import Look, Watch
 from leasehold.cli.top.view import Screen, view_top
 from leasehold.client import Client
@@ -23,6 +27,47 @@ from leasehold.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
     from leasehold.database import Database
+
+
+NAMES = {
+    "\t": "tab", "\x1b[Z": "back tab", "\x1b[A": "up", "\x1b[B": "down", "\x1bOA": "up", "\x1bOB": "down",
+    "k": "up", "j": "down", "Q": "q", "P": "p", "\x04": "q",
+}  # fmt: skip
+KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|[\s\S]")
+
+
+def keys_in(text: str) -> list[str]:
+    """The keys that a terminal has sent, by name."""
+    found: list[str] = KEY.findall(text)
+    return [NAMES.get(key, key) for key in found]
+
+
+@contextmanager
+def key_by_key(stream: TextIO) -> Generator[int | None]:
+    """Make a terminal send each key at once without showing it, until the block ends. Yields its descriptor, or None if the
+    stream is no terminal."""
+    if not stream.isatty():
+        yield None
+        return
+    number = stream.fileno()
+    before = termios.tcgetattr(number)
+    tty.setcbreak(number)
+    try:
+        yield number
+    finally:
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+
+async def pressed(number: int) -> AsyncGenerator[str]:
+    """Keys of a terminal, until it is closed."""
+    while True:
+        await trio.lowlevel.wait_readable(number)
+        text = os.read(number, 256).decode(errors="replace")
+        if not text:
+            return
+        for key in keys_in(text):
+            yield key
+
 
 WIDTH, HEIGHT = 100, 30  # of a frame that goes into a pipe
 

@@ -10,10 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from leasehold.cli.commands.queues.view import unserved_note
+from leasehold.cli.commands.queues import unserved_note
 from leasehold.cli.top.state import Look, QueueLine, sparkline
-from leasehold.cli.views.durations import show_span
-from leasehold.cli.views.text import STATE_STYLES, plain, state_text
+from leasehold.cli.views import STATE_STYLES, plain, state_text
+from leasehold.observability.wording import show_span
 from leasehold.records.measures import Failure
 from leasehold.records.workers import WorkerRecord
 

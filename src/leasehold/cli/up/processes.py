@@ -5,22 +5,71 @@ which actors hand back what they run; the third kills. A child that ends by wron
 so again: then all are stopped and its code is ours. So is one that died too often in a row.
 
 `restart` ends children in the same way and starts them again at once. Where that can happen, a child that cannot run waits for
-it: its code is being written.
-"""
+it: its code is being written."""
 
 from __future__ import annotations
 
 import random
+import re
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Literal, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 import trio
 
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.concurrency.stop_signals import stop_signals
+
+if TYPE_CHECKING:
+    from leasehold.cli.runtime.terminal import Terminal
+
+
+COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
+RESET = "\x1b[0m"
+OURSELVES = "up"
+LONGEST_NAME = 10
+SEVERITIES: Mapping[str, int] = {"WARNING": 33, "ERROR": 31, "CRITICAL": 31}
+SEVERITY = re.compile(rf"^(?:[\d:.]+ )?({'|'.join(SEVERITIES)})\b")
+
+
+def line_writer(terminal: Terminal, names: Sequence[str], *, as_text: bool) -> ShowLine:
+    """Writes lines to standard output: after the name of their process, or as JSON where they are not JSON already.
+
+    `names` are all that will be, in an order that decides their colours: the same at each start.
+    """
+    has_colour = terminal.has_colour(terminal.stdout)
+    # A terminal shows ^C where we are about to write.
+    fresh_line = "\r" if terminal.stdout.isatty() else ""
+    colours = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(names)}
+    width = max([LONGEST_NAME, *map(len, names)])
+
+    def as_shown(name: str, line: str, level: Level) -> str:
+        prefix = f"{name:<{width}} │ "
+        if level != "info":
+            line = f"{level.upper()} {line}"
+        if has_colour:
+            prefix = f"\x1b[{colours.get(name, 1)}m{prefix}{RESET}"
+            if found := SEVERITY.match(line):
+                line = f"\x1b[{SEVERITIES[found[1]]}m{line}{RESET}"
+        return (fresh_line if name == OURSELVES else "") + prefix + line
+
+    def as_json(name: str, line: str, level: Level) -> str:
+        if line.startswith("{"):
+            return line
+        fields = {"at": terminal.now(), "level": level, "logger": "leasehold.up", "process": name, "message": line}
+        return msgspec.json.encode(fields).decode()
+
+    def show(name: str, line: str, level: Level = "info", /) -> None:
+        # The reader of our lines may be gone (`| tee` after Ctrl-C, a closed terminal); the processes still want to be drained.
+        with suppress(OSError):
+            terminal.stdout.write((as_shown if as_text else as_json)(name, line, level) + "\n")
+            terminal.stdout.flush()
+
+    return show
+
 
 HOPELESS = frozenset({ExitCode.USAGE, ExitCode.SCHEMA_MISMATCH})
 # How a child ends that was told to: drained, or before it had anything to drain.

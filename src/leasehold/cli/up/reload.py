@@ -14,7 +14,7 @@ from pathlib import Path
 
 import trio
 
-from leasehold.cli.up.lines import OURSELVES
+from leasehold.cli.up.processes import OURSELVES
 
 LOOK_SECONDS = 0.5
 QUIET_SECONDS = 0.1

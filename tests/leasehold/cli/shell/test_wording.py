@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leasehold.cli.shell.command_table import MODULES
-from leasehold.cli.shell.wording import COMMANDS_FOR_FUNCTIONS, OTHER_WORDS, in_words_of_commands
+from leasehold.cli.shell.complaints import COMMANDS_FOR_FUNCTIONS, OTHER_WORDS, in_words_of_commands
 from tests.leasehold.cli.conftest import Cli
 
 FUNCTIONS = Path(__file__).parents[4] / "sql" / "functions"

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
-from leasehold.cli.top.keys import keys_in
 from leasehold.cli.top.state import Look, QueueLine, sparkline
+from leasehold.cli.top.top import keys_in
 from leasehold.cli.top.view import Screen, share_lines, view_top
 from leasehold.records.measures import Failure, FleetMeasures
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leasehold.access.tokens import is_token
-from leasehold.cli.up.bootstrap_token import has_token, keep_token
+from leasehold.cli.up.first_steps import has_token, keep_token
 from leasehold.errors import SettingsError
 
 

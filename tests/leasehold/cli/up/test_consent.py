@@ -12,7 +12,7 @@ from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
-from leasehold.cli.up.consent import agree_to_migrate
+from leasehold.cli.up.first_steps import agree_to_migrate
 from leasehold.errors import BadInput
 from tests.conftest import Psql
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import trio
 
-from leasehold.cli.up.health_watch import MOST_MISSED, ChildHealth, HealthWatch, lives
+from leasehold.cli.up.watch import MOST_MISSED, ChildHealth, HealthWatch, lives
 from tests.leasehold.cli.up.test_processes import Screen
 
 

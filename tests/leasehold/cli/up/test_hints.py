@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from leasehold.cli.up.hints import Hints
+from leasehold.cli.up.first_steps import Hints
 
 HINTS = Hints(url="http://127.0.0.1:8420", dsn="postgresql://ada:secret@host/db")
 

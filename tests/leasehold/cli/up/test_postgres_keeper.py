@@ -6,9 +6,9 @@ import signal
 import pytest
 import trio
 
-from leasehold.cli.up import postgres_keeper
-from leasehold.cli.up.postgres_keeper import keep_running
+from leasehold.cli.up import watch
 from leasehold.cli.up.processes import MOST_DEATHS, Level
+from leasehold.cli.up.watch import keep_running
 from leasehold.database.embedded import embedded_postgres
 from leasehold.errors import DatabaseError
 from tests.support.folders import short_folder
@@ -60,7 +60,7 @@ async def test_what_dies_again_and_again_is_given_up(*, is_broken: bool, what: s
 
 
 async def test_a_killed_postgres_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_keeper, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(watch, "POSTGRES_LOOK_SECONDS", 0.05)
     runs_again = trio.Event()
 
     def show(_name: str, line: str, _level: Level = "info", /) -> None:

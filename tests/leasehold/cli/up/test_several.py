@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from leasehold.cli.up.several import plan_workers, probe_ports
+from leasehold.cli.up.up import plan_workers, probe_ports
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.errors import BadInput

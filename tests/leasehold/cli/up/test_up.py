@@ -20,7 +20,7 @@ from leasehold.cli.runtime.interruption import Interruption
 from leasehold.cli.runtime.options import CommonOptions
 from leasehold.cli.runtime.services import Services
 from leasehold.cli.runtime.terminal import Terminal
-from leasehold.cli.up.lines import line_writer
+from leasehold.cli.up.processes import line_writer
 from leasehold.cli.up.up import GatewayFinder, child_environment, plan_children
 from leasehold.settings import Settings
 from tests.leasehold.cli.conftest import Cli, FakeTty

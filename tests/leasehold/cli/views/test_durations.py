@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from leasehold.cli.views.durations import parse_duration, parse_instant, show_span
+from leasehold.cli.views import parse_duration, parse_instant
 from leasehold.errors import BadInput
+from leasehold.observability.wording import show_span
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from leasehold.cli.commands.sources.view import view_migration
+from leasehold.cli.commands.sources import view_migration
 from leasehold.client import Client, sources_of
 from leasehold.database import Database
 from tests.support.sources.making import counted, define

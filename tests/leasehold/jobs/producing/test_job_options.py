@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, cast
 import msgspec
 import pytest
 
-from leasehold.cli.commands.jobs.edit import jobs_edit
-from leasehold.cli.commands.jobs.enqueue import enqueue
+from leasehold.cli.commands.enqueue import enqueue
+from leasehold.cli.commands.jobs_edit import jobs_edit
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.nouns.jobs import EditBody
 from leasehold.gateway.nouns.jobs_enqueue import JobBody, new_job

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from leasehold.cli.commands.capacity.capacity import parse_hours, parse_percent
+from leasehold.cli.commands.capacity import parse_hours, parse_percent
 from leasehold.errors import BadInput
 from tests.leasehold.cli.conftest import Cli, Psql
 

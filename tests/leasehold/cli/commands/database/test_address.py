@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.cli.commands.database.address import find_psql, without_password
-from leasehold.cli.runtime.foreign import run_foreign
+from leasehold.cli.commands.database import find_psql, without_password
+from leasehold.cli.runtime.loading import run_foreign
 from leasehold.database.embedded import find_programs
 from tests.leasehold.cli.conftest import Cli
 from tests.support.processes import StartProcess

@@ -1,1 +1,0 @@
-"""`leasehold migrate`, `grants` and `config`."""

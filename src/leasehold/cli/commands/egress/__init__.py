@@ -1,1 +1,0 @@
-"""`leasehold egress …`."""

@@ -1,0 +1,101 @@
+"""`leasehold grants`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
+
+from leasehold.access.grants import DEFAULT_PREFIX
+from leasehold.access.roles import INCLUDES, PURPOSES, ROLE_NAMES, functions_of
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.exit_codes import ExitCode
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import Outcome, shown_as
+from leasehold.cli.views import plain, table
+from leasehold.errors import BadInput
+
+
+class Role(msgspec.Struct, frozen=True, kw_only=True):
+    """A Postgres role: what it is for, what it includes, and how many functions it may call (the owner: all)."""
+
+    name: str
+    purpose: str
+    includes: list[str]
+    functions: list[str]
+
+
+class GrantsReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The roles; whether they are in force in this database, and what is not as it should be."""
+
+    in_force: bool
+    roles: list[Role]
+    differing: list[str]
+
+
+def view_grants(report: GrantsReport, _now: datetime) -> Sequence[RenderableType]:
+    """One line for each role, then what is wrong."""
+    rows = [[plain(each.name), str(len(each.functions) or "all"), plain(each.purpose)] for each in report.roles]
+    parts: list[RenderableType] = [table(["role", "calls", "which"], rows, right=["calls"], cut="which"), Text("")]
+    if not report.in_force:
+        return [*parts, Text("they are not in force here; `leasehold grants --apply` makes them")]
+    if report.differing:
+        return [
+            *parts,
+            *(plain(each, "bold red") for each in report.differing),
+            Text("`leasehold grants --apply` puts it right"),
+        ]
+    return [*parts, Text("they are in force; a login needs only to be a member: create role shop login in role …")]
+
+
+@shown_as(view_grants)
+async def grants(
+    *,
+    emit: Annotated[bool, Parameter(help="Print all of it as SQL; needs no database.", negative=())] = False,
+    apply: Annotated[bool, Parameter(help="Make the roles and give them their rights.", negative=())] = False,
+    prefix: Annotated[
+        str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")
+    ] = None,
+    context: Annotated[CommandContext, INJECTED],
+) -> GrantsReport | Outcome[GrantsReport] | None:
+    """Show, print or apply the Postgres roles: who may call which function.
+
+    Without a flag it compares the database with the roles as they should be, and exits with 7 if they differ. With the
+    roles, a producer can only enqueue, and only the owner has rights on tables. Applying needs a superuser, or the owner of
+    the schema with the right to make roles. Applying again changes nothing, and `leasehold migrate` keeps the roles up to
+    date.
+
+    Example:
+      leasehold grants
+      leasehold grants --emit --prefix shop_ > roles.sql
+      leasehold grants --apply
+    """
+    if emit and apply:
+        raise BadInput("--emit prints, --apply does it; choose one")
+    if emit:
+        context.terminal.stdout.write(context.services.emit_grants(prefix or DEFAULT_PREFIX))
+        return None
+    await context.check_schema()
+    state = await context.services.grants_state(context.dsn())
+    if apply:
+        state = await context.services.apply_grants(context.dsn(), prefix or state.prefix or DEFAULT_PREFIX)
+    shown = state.prefix or prefix or DEFAULT_PREFIX
+    report = GrantsReport(in_force=state.prefix is not None, roles=_roles(shown), differing=list(state.differing))
+    return Outcome(report, ExitCode.FINDINGS) if report.differing else report
+
+
+def _roles(prefix: str) -> list[Role]:
+    return [
+        Role(
+            name=prefix + name,
+            purpose=PURPOSES[name],
+            includes=[prefix + each for each in INCLUDES.get(name, ())],
+            functions=[] if name == "owner" else sorted(functions_of(name)),
+        )
+        for name in ROLE_NAMES
+    ]

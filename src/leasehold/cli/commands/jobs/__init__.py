@@ -1,1 +1,0 @@
-"""`leasehold jobs …` and `leasehold enqueue`."""

@@ -1,1 +1,0 @@
-"""`leasehold status`, `events` and `audit`: the state of everything."""

@@ -1,1 +1,0 @@
-"""`leasehold run`, `gateway`, `demo` and `reap`."""

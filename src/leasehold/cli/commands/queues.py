@@ -1,0 +1,223 @@
+"""`leasehold queues list`, `pause`, `resume` and `age`, and `leasehold wake`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import trio
+from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
+
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.views import STATE_STYLES, ago, parse_duration, plain, table
+from leasehold.observability.wording import show_span
+from leasehold.records.queues import QueueRecord
+from leasehold.settings.sources import suggest
+
+if TYPE_CHECKING:
+    from leasehold.client import Client
+
+
+DEFAULT_QUEUE = "default"
+# Counting jobs may take long in a large table, and what was asked for is done already.
+HINT_SECONDS = 3.0
+
+
+async def hint_at_unknown(context: CommandContext, client: Client, queue: str) -> None:
+    """Say if no job is or was in this queue and no worker names it, and suggest a similar name."""
+    known = {DEFAULT_QUEUE}
+    with trio.move_on_after(HINT_SECONDS) as looking:
+        known |= {queue for worker in await client.workers.list() for queue in worker.queues}
+        if queue not in known:
+            known |= {each.queue for each in await client.metrics.counts()}
+    if queue not in known and not looking.cancelled_caught:
+        context.say(f"note: no job and no worker knows a queue {queue}{suggest(queue, sorted(known))}")
+
+
+# As `leasehold top` has them.
+COLUMNS = {"ready": ("pending",), "later": ("scheduled", "waiting", "blocked"), "held": ("running", "claimed")}
+MOST_KINDS = 3
+
+
+def view_queues(queues: list[QueueRecord], now: datetime) -> Sequence[RenderableType]:
+    """One line per queue, with what was set about it at its end."""
+    rows = [
+        [
+            plain(each.queue),
+            *(_count(each, states) for states in COLUMNS.values()),
+            _count(each, ("failed",)),
+            str(each.workers) if each.workers else Text("none", "yellow"),
+            Text("; ".join(_notes(each, now)), "yellow"),
+        ]
+        for each in queues
+    ]
+    heads = ["queue", *COLUMNS, "failed", "workers", "note"]
+    return [table(heads, rows, right=heads[1:-1])]
+
+
+def _count(queue: QueueRecord, states: Sequence[str]) -> Text:
+    jobs = sum(queue.counts.get(state, 0) for state in states)
+    return Text(f"{jobs:,}", STATE_STYLES[states[0]]) if jobs else Text("·", "dim")
+
+
+def unserved_note(kinds: Sequence[str]) -> str:
+    """What to say of kinds that have ready jobs and no live worker."""
+    named = ", ".join(map(str, map(plain, kinds[:MOST_KINDS])))
+    return f"nobody serves {named}" + (f" and {len(kinds) - MOST_KINDS} more" if len(kinds) > MOST_KINDS else "")
+
+
+def _notes(queue: QueueRecord, now: datetime) -> list[str]:
+    notes: list[str] = []
+    if queue.paused_at is not None:
+        why = f": {plain(queue.pause_reason)}" if queue.pause_reason else ""
+        notes.append(f"paused {ago(queue.paused_at, now)}{why}")
+    if queue.unserved_kinds:
+        notes.append(unserved_note(queue.unserved_kinds))
+    if queue.limits:
+        notes.append(f"{queue.limits} limit{'s' if queue.limits > 1 else ''}")
+    if queue.ageing_seconds is not None:
+        notes.append(f"a priority more every {show_span(queue.ageing_seconds)}")
+    return notes
+
+
+class QueueChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue after pause or resume; `changed` is false if nothing had to be changed."""
+
+    queue: str
+    paused: bool
+    changed: bool
+
+
+def view_queue_change(change: QueueChange, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    state = "paused" if change.paused else "running"
+    return [plain(f"queue {change.queue} {'is now' if change.changed else 'was already'} {state}")]
+
+
+@shown_as(view_queues)
+async def queues_list(*, context: Annotated[CommandContext, INJECTED]) -> list[QueueRecord]:
+    """List all known queues: those with jobs, workers or limits, and paused ones.
+
+    ready: may be claimed now; later: scheduled, waiting for a key or blocked; held: claimed or running; failed: those still
+    kept; workers: live ones that serve the queue, perhaps not every kind. The note names kinds without a worker.
+
+    Example:
+      leasehold queues list
+      leasehold queues list --output json
+    """
+    async with context.client() as client:
+        return await client.queues.list()
+
+
+@shown_as(view_queue_change)
+async def queues_pause(
+    queue: str,
+    /,
+    *,
+    reason: Annotated[str | None, Parameter(help="For people.")] = None,
+    context: Annotated[CommandContext, INJECTED],
+) -> QueueChange:
+    """Claim nothing more from a queue.
+
+    Running jobs go on and jobs may still be enqueued. An unknown queue may be paused, too.
+
+    Example:
+      leasehold queues pause crawl --reason "the shop asked us to"
+    """
+    async with context.client() as client:
+        changed = await client.queues.pause(queue, reason)
+        await hint_at_unknown(context, client, queue)
+        return QueueChange(queue=queue, paused=True, changed=changed)
+
+
+@shown_as(view_queue_change)
+async def queues_resume(queue: str, /, *, context: Annotated[CommandContext, INJECTED]) -> QueueChange:
+    """Claim from a paused queue again.
+
+    Example:
+      leasehold queues resume crawl
+    """
+    async with context.client() as client:
+        changed = await client.queues.resume(queue)
+        if not changed:
+            await hint_at_unknown(context, client, queue)
+        return QueueChange(queue=queue, paused=False, changed=changed)
+
+
+class AgeingChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue after it was told how its jobs age; `every` is in seconds, None: never. `changed` is false if nothing had to
+    be changed."""
+
+    queue: str
+    every: float | None
+    changed: bool
+
+
+def view_ageing(report: AgeingChange, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    now = "now" if report.changed else "already"
+    if report.every is None:
+        return [plain(f"jobs of queue {report.queue} {now} keep the priority they were given")]
+    return [
+        plain(f"jobs of queue {report.queue} {now} gain a priority for every {show_span(report.every)} that they wait")
+    ]
+
+
+@shown_as(view_ageing)
+async def queues_age(
+    queue: str,
+    every: Annotated[
+        str | None, Parameter(help="How long a job waits until its priority rises by one. Without it ageing ends.")
+    ] = None,
+    /,
+    *,
+    context: Annotated[CommandContext, INJECTED],
+) -> AgeingChange:
+    """Raise the priority of jobs while they wait.
+
+    So jobs of low priority start in the end. No job is raised above the highest priority that is pending in the queue. Each
+    time the thousand oldest jobs are raised.
+
+    Example:
+      leasehold queues age mail 5m
+      leasehold queues age mail
+    """
+    span = None if every is None else parse_duration(every)
+    async with context.client() as client:
+        changed = await client.queues.set_ageing(queue, span)
+        await hint_at_unknown(context, client, queue)
+    return AgeingChange(queue=queue, every=None if span is None else span.total_seconds(), changed=changed)
+
+
+class WakeReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Which queue's workers were woken; None means all."""
+
+    queue: str | None
+
+
+def view_wake(report: WakeReport, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    return [plain(f"woke the workers of queue {report.queue}" if report.queue else "woke all workers")]
+
+
+@shown_as(view_wake)
+async def wake(queue: str | None = None, /, *, context: Annotated[CommandContext, INJECTED]) -> WakeReport:
+    """Make workers look for jobs now.
+
+    Those of one queue, or all: the same as NOTIFY leasehold, 'wake:QUEUE' or 'wake'.
+
+    Example:
+      leasehold wake
+      leasehold wake crawl
+    """
+    async with context.client() as client:
+        await client.queues.wake(queue)
+        if queue is not None:
+            await hint_at_unknown(context, client, queue)
+    return WakeReport(queue=queue)

@@ -1,1 +1,0 @@
-"""`leasehold queues …` and `leasehold wake`."""

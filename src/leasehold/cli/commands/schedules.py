@@ -1,0 +1,230 @@
+"""`leasehold schedules list`, `show`, `preview`, `history`, `trigger`, `generate` and `enqueue`."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import Parameter
+
+from leasehold.cli.commands.enqueue import parse_object
+from leasehold.cli.commands.schedules_month import days_of
+from leasehold.cli.commands.schedules_options import ScheduleName, TimingFlags, read_flags
+from leasehold.cli.commands.schedules_view import (
+    PreviewReport,
+    ScheduleReport,
+    describe_timing,
+    view_fired,
+    view_history,
+    view_keyed,
+    view_preview,
+    view_schedule,
+    view_schedules,
+)
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.views import parse_instant
+from leasehold.errors import BadInput
+from leasehold.jobs.producing.unique import Unique
+from leasehold.records.jobs import KeyedJob
+from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickOutcome, TickRecord
+
+TIMING = TimingFlags()
+SHOWN_TICKS = 5
+MOST_TICKS = 1000
+
+
+@shown_as(view_schedules)
+async def schedules_list(
+    *,
+    enabled: Annotated[bool | None, Parameter(help="Only those that fire by themselves, or that do not.")] = None,
+    kind: Annotated[str | None, Parameter(help="Only those whose jobs are of this kind.")] = None,
+    queue: Annotated[str | None, Parameter(help="Only those whose jobs go to this queue.")] = None,
+    after: Annotated[str | None, Parameter(help="Only names behind this one: the last of the page before.")] = None,
+    limit: Annotated[int, Parameter(help="Schedules per page, up to 1000.")] = 100,
+    context: Annotated[CommandContext, INJECTED],
+) -> list[ScheduleRecord]:
+    """List schedules by name: when each fires, next and last time.
+
+    Example:
+      leasehold schedules list
+      leasehold schedules list --no-enabled
+    """
+    async with context.client() as client:
+        found = await client.schedules.list(enabled=enabled, kind=kind, queue=queue, after_name=after, page_size=limit)
+    if len(found) == limit:
+        context.say(f"more: --after {found[-1].name}")
+    return found
+
+
+@shown_as(view_schedule)
+async def schedules_show(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> ScheduleReport:
+    """Show a schedule with its next ticks and its last ones.
+
+    Example:
+      leasehold schedules show nightly
+    """
+    async with context.client() as client:
+        schedule = await client.schedules.get(name)
+        ticks = await client.schedules.history(schedule.name, page_size=SHOWN_TICKS)
+        try:
+            coming = await client.schedules.preview(schedule.name, count=SHOWN_TICKS)
+        except BadInput:  # it cannot be planned, which its last error says
+            coming = []
+    return ScheduleReport(schedule=schedule, next_ticks=coming, history=ticks)
+
+
+@shown_as(view_preview)
+async def schedules_preview(
+    name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; none: what the flags say.")] = None,
+    /,
+    *,
+    count: Annotated[int, Parameter(help="How many ticks, up to 1000.")] = 10,
+    after: Annotated[str | None, Parameter(help="Ticks after this instant; else after now.")] = None,
+    rows: Annotated[int, Parameter(help="Also run its query, read only, and show this many rows.")] = 0,
+    timing: Annotated[TimingFlags, Parameter(name="*")] = TIMING,
+    context: Annotated[CommandContext, INJECTED],
+) -> PreviewReport:
+    """Show when a schedule is going to fire, without firing it.
+
+    Shows local times with their offset from UTC. Ticks in a blackout and changes of the clock (summer time) are marked.
+    Without a name it shows what a schedule with these flags would do.
+
+    Example:
+      leasehold schedules preview nightly --count 30
+      leasehold schedules preview crawl-all --rows 5
+      leasehold schedules preview --cron "30 2 * * *" --zone Europe/Berlin --after 2030-03-28T00:00:00Z
+    """
+    given = read_flags(timing)
+    if (name is None) == (not given):
+        raise BadInput("name a schedule, or say when with --every, --cron or --at; not both")
+    if rows and name is None:
+        raise BadInput("--rows is for a schedule that is there")
+    start = None if after is None else parse_instant(after)
+    async with context.client() as client:
+        schedules = client.schedules
+        if name is not None:
+            one = await schedules.get(name)
+            ticks = await schedules.preview(name, count=MOST_TICKS, after=start)
+            report = preview_report(one.name, msgspec.structs.asdict(one), ticks, count)
+            return msgspec.structs.replace(report, rows=await schedules.rows(name, limit=rows)) if rows else report
+        return preview_report(None, given, await schedules.preview_of(count=MOST_TICKS, after=start, **given), count)
+
+
+def preview_report(name: str | None, schedule: dict[str, Any], ticks: list[NextTick], count: int) -> PreviewReport:
+    """The first `count` of the ticks, and the days they fall on."""
+    if not 1 <= count <= MOST_TICKS:
+        raise BadInput(f"a preview has 1 to {MOST_TICKS} ticks, not {count}")
+    return PreviewReport(
+        schedule=name,
+        timing=describe_timing(schedule),
+        enabled=bool(schedule.get("enabled", True)),
+        ticks=ticks[:count],
+        days=days_of(ticks, is_all=len(ticks) < MOST_TICKS),
+    )
+
+
+@shown_as(view_history)
+async def schedules_history(
+    name: Annotated[str | None, Parameter(help="Name of a schedule, or its id; all if not given.")] = None,
+    /,
+    *,
+    outcome: Annotated[TickOutcome | None, Parameter(help="Only ticks with this outcome.")] = None,
+    before: Annotated[int | None, Parameter(help="Only ids below this one: the last id of the page before.")] = None,
+    limit: Annotated[int, Parameter(help="Ticks per page, up to 1000.")] = 50,
+    context: Annotated[CommandContext, INJECTED],
+) -> list[TickRecord]:
+    """List what became of ticks, newest first: fired, skipped or failed, and why.
+
+    Example:
+      leasehold schedules history nightly
+      leasehold schedules history --outcome failed
+    """
+    async with context.client() as client:
+        ticks = await client.schedules.history(name, outcome=outcome, before_id=before, page_size=limit)
+    if len(ticks) == limit:
+        context.say(f"more: --before {ticks[-1].id}")
+    return ticks
+
+
+@shown_as(view_fired)
+async def schedules_trigger(name: ScheduleName, /, *, context: Annotated[CommandContext, INJECTED]) -> FiredTick:
+    """Fire a schedule now, enabled or not.
+
+    Its overlap policy does not apply, and its next tick stays the same.
+
+    Example:
+      leasehold schedules trigger nightly
+    """
+    async with context.client() as client:
+        return await client.schedules.trigger(name)
+
+
+@shown_as(view_fired)
+async def schedules_generate(
+    name: ScheduleName,
+    /,
+    *,
+    date: Annotated[str | None, Parameter(help="The day, 2030-01-31, in the schedule's zone; else today.")] = None,
+    batches: Annotated[
+        int | None, Parameter(help="Spread the jobs over the day, or the stagger, in this many batches."), AN_INTEGER
+    ] = None,
+    context: Annotated[CommandContext, INJECTED],
+) -> FiredTick:
+    """Make a schedule's jobs of one day, spread over it.
+
+    A second call for the same day makes no jobs and returns the existing ones.
+
+    Example:
+      leasehold schedules generate crawl-all --date 2030-01-31 --batches 24
+    """
+    day = None if date is None else parse_date(date)
+    async with context.client() as client:
+        return await client.schedules.generate(name, batches=batches, date=day)
+
+
+@shown_as(view_keyed)
+async def schedules_enqueue(
+    name: ScheduleName,
+    /,
+    *,
+    metadata: Annotated[str | None, Parameter(help="Only rows whose metadata contain this JSON object.")] = None,
+    key: Annotated[
+        tuple[str, ...], Parameter(help="Only this key; may be repeated.", consume_multiple=False, negative=())
+    ] = (),
+    after_key: Annotated[str | None, Parameter(help="Only later keys: the last one of the call before.")] = None,
+    limit: Annotated[int, Parameter(help="The most keys."), AN_INTEGER] = 1000,
+    priority: Annotated[int | None, Parameter(help="Instead of that of the schedule."), AN_INTEGER] = None,
+    once: Annotated[bool, Parameter(help="Make none for a key that has an unfinished one.", negative=())] = False,
+    dry_run: Annotated[bool, Parameter(help="Only tell the keys.", negative=())] = False,
+    context: Annotated[CommandContext, INJECTED],
+) -> list[KeyedJob]:
+    """Enqueue a schedule's jobs now, for some rows of its query.
+
+    Its ticks stay the same. It may be disabled.
+
+    Example:
+      leasehold schedules enqueue payload_fetch_all --metadata '{"state_code": "AZ"}'
+    """
+    about = None if metadata is None else parse_object("metadata", metadata)
+    async with context.client() as client:
+        return await client.schedules.enqueue_rows(
+            name,
+            metadata=about,
+            keys=key or None,
+            after_key=after_key,
+            limit=limit,
+            priority=priority,
+            unique=Unique(by=["kind", "key"]) if once else None,
+            dry_run=dry_run,
+        )
+
+
+def parse_date(text: str) -> date:
+    """A day as ISO 8601 writes it. Raises BadInput."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise BadInput(f"{text!r} is no date; write for example 2030-01-31") from error

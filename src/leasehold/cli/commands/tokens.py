@@ -1,0 +1,273 @@
+"""`leasehold tokens …`, and how tokens look."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import RenderableType
+from rich.text import Text
+
+from leasehold.access.records import AuditEntry, NewToken, TokenRecord
+from leasehold.cli.commands.limits import parse_rate
+from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.views import parse_duration, plain, table
+from leasehold.errors import BadInput, NotFound
+from leasehold.observability.wording import show_instant
+from leasehold.settings.sources import suggest
+
+if TYPE_CHECKING:
+    from leasehold.client import Client
+
+
+STATE_STYLES = {"active": "green", "expired": "yellow", "revoked": "dim"}
+
+
+class MadeToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token just made, the only time that its secret is shown; `also_active`: others of this name."""
+
+    token_id: int
+    name: str
+    secret: str
+    also_active: list[int] = []
+
+
+def view_made(report: MadeToken, _now: datetime) -> Sequence[RenderableType]:
+    """The secret alone on its line, so that it can be copied, and what to do next."""
+    parts: list[RenderableType] = [
+        Text(report.secret),
+        Text(""),
+        plain(f"token {report.token_id} of {report.name}; it is shown this once"),
+        Text("use it as  Authorization: Bearer TOKEN"),
+    ]
+    if report.also_active:
+        others = ", ".join(map(str, report.also_active))
+        parts.append(plain(f"still active: {others}; end it with  leasehold tokens revoke {report.also_active[0]}"))
+    return parts
+
+
+class RevokedTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """Which tokens of a name were revoked."""
+
+    name: str
+    revoked: list[int]
+
+
+def view_revoked(report: RevokedTokens, _now: datetime) -> Sequence[RenderableType]:
+    """One sentence."""
+    if not report.revoked:
+        return [Text(f"no token of {report.name} was active")]
+    numbers = ", ".join(map(str, report.revoked))
+    return [Text(f"{report.name}: token {numbers} revoked; gateways refuse it within a second")]
+
+
+def view_tokens(tokens: list[TokenRecord], _now: datetime) -> Sequence[RenderableType]:
+    """One line each."""
+    heads = ["id", "name", "begins", "scopes", "state", "rate", "last used", "expires", "made by"]
+    return [table(heads, [_row(each) for each in tokens], right=["id"], cut="made by")]
+
+
+def view_log(entries: list[AuditEntry], _now: datetime) -> Sequence[RenderableType]:
+    """One line each."""
+    rows = [
+        [
+            show_instant(each.at),
+            plain(each.actor),
+            plain(each.action),
+            plain("" if each.detail is None else msgspec.json.encode(each.detail).decode()),
+            "-" if each.status is None else str(each.status),
+            plain(each.request_id or "-"),
+        ]
+        for each in entries
+    ]
+    return [table(["at", "who", "what", "of what", "status", "request"], rows, cut="of what")]
+
+
+def _row(token: TokenRecord) -> list[RenderableType]:
+    return [
+        str(token.token_id),
+        plain(token.name),
+        plain(token.prefix + "…"),
+        ",".join(token.scopes),
+        Text(token.state, STATE_STYLES.get(token.state, "")),
+        "-" if token.rate is None else f"{token.rate:.4g}/s",
+        "never" if token.last_used_at is None else show_instant(token.last_used_at),
+        "never" if token.expires_at is None else show_instant(token.expires_at),
+        plain(token.created_by),
+    ]
+
+
+SCOPE = Parameter(help="What it may do, comma separated: enqueue, read, operate (with read), admin (all).", negative=())
+EXPIRES = Parameter(help="When it ends by itself: 90d, 12h. Never if not given.")
+RATE = Parameter(help="Requests it may send, per gateway process: 50/s, 600/m. No limit if not given.")
+EVERYTHING = Parameter(name="--all", help="Those that are revoked or expired, too.", negative=())
+OF_A_NAME = Parameter(name="--all", help="All active ones that are meant, not only one.", negative=())
+BURST = Parameter(help="How many at once; else those of a second.")
+
+
+@shown_as(view_made)
+async def tokens_create(
+    name: str,
+    /,
+    *,
+    scope: Annotated[list[str], SCOPE],
+    expires_in: Annotated[str | None, EXPIRES] = None,
+    rate: Annotated[str | None, RATE] = None,
+    burst: Annotated[int | None, BURST, AN_INTEGER] = None,
+    context: Annotated[CommandContext, INJECTED],
+) -> MadeToken:
+    """Make a bearer token for the gateway.
+
+    The token is printed this one time, on standard output; the database stores a hash. Two tokens of a name may be active,
+    so that a new one can replace the old one.
+
+    Example:
+      leasehold tokens create shop --scope enqueue
+      leasehold tokens create grafana --scope read --expires-in 90d --rate 10/s
+    """
+    span = None if expires_in is None else parse_duration(expires_in)
+    per_second = None if rate is None else parse_rate(rate)
+    async with context.client() as client:
+        made = await client.tokens.create(
+            name, _scopes(scope), expires_in=span, rate=per_second, burst=burst, created_by=current_user()
+        )
+        return _made(made, await client.tokens.list(name))
+
+
+@shown_as(view_made)
+async def tokens_rotate(
+    name: str,
+    /,
+    *,
+    expires_in: Annotated[str | None, EXPIRES] = None,
+    context: Annotated[CommandContext, INJECTED],
+) -> MadeToken:
+    """Make a second token with the same name, scopes and rate as the newest one.
+
+    Both work until the old one is revoked: give the new one to its user, then revoke the old one by its id.
+
+    Example:
+      leasehold tokens rotate shop
+      leasehold tokens revoke 1
+    """
+    span = None if expires_in is None else parse_duration(expires_in)
+    async with context.client() as client:
+        active = await client.tokens.list(name)
+        if not active:
+            raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
+        old = active[0]
+        made = await client.tokens.create(
+            name, old.scopes, expires_in=span, rate=old.rate, burst=old.burst, created_by=current_user()
+        )
+        return _made(made, [*active, *await client.tokens.list(name)])
+
+
+@shown_as(view_tokens)
+async def tokens_list(
+    name: str | None = None,
+    /,
+    *,
+    everything: Annotated[bool, EVERYTHING] = False,
+    context: Annotated[CommandContext, INJECTED],
+) -> list[TokenRecord]:
+    """List the tokens, the newest first, without their secrets.
+
+    Example:
+      leasehold tokens list --all
+    """
+    async with context.client() as client:
+        return await client.tokens.list(name, everything=everything)
+
+
+@shown_as(view_revoked)
+async def tokens_revoke(
+    token: str,
+    /,
+    *,
+    everything: Annotated[bool, OF_A_NAME] = False,
+    context: Annotated[CommandContext, INJECTED],
+) -> RevokedTokens:
+    """Revoke a token, by its id, its name or how it begins.
+
+    `tokens list` shows all three. If two tokens of a name are active, give the id of one, or --all for both. Gateways
+    refuse it within a second. Requests in flight are still answered.
+
+    Example:
+      leasehold tokens revoke shop
+      leasehold tokens revoke 1
+      leasehold tokens revoke lh_Zq3xY0
+      leasehold tokens revoke shop --all
+    """
+    async with context.client() as client:
+        meant = [each for each in await client.tokens.list(everything=True) if _is_meant(each, token)]
+        if not meant:
+            raise NotFound(f"there is no token {token}{await _suggestion(client, token)}")
+        active = [each for each in meant if each.state == "active"]
+        if len(active) > 1 and not everything:
+            raise BadInput(f"{token} may be any of {len(active)} active tokens: {_told_apart(active)}")
+        chosen = sorted(each.token_id for each in active or meant)
+        revoked = [each for each in chosen if await client.tokens.revoke(each, revoked_by=current_user())]
+    return RevokedTokens(name=", ".join(sorted({each.name for each in active or meant})), revoked=revoked)
+
+
+def _is_meant(token: TokenRecord, given: str) -> bool:
+    return given in (token.name, str(token.token_id), token.prefix)
+
+
+def _told_apart(tokens: Sequence[TokenRecord]) -> str:
+    told = "; ".join(
+        f"{each.token_id} ({each.name}, {each.prefix}…, "
+        + ("never used)" if each.last_used_at is None else f"last used {show_instant(each.last_used_at)})")
+        for each in sorted(tokens, key=lambda each: each.token_id)
+    )
+    return f"{told}; end one with  leasehold tokens revoke {tokens[-1].token_id}, or all with --all"
+
+
+@shown_as(view_log)
+async def tokens_log(
+    *,
+    actor: Annotated[str | None, Parameter(help="Only what this one did.")] = None,
+    action: Annotated[str | None, Parameter(help="Only what begins so.")] = None,
+    limit: Annotated[int, Parameter(help="The most to list, 1 to 1000.")] = 50,
+    context: Annotated[CommandContext, INJECTED],
+) -> list[AuditEntry]:
+    """Show what was done through the gateway and with tokens, the newest first.
+
+    Logged are all requests except GET that need the scope operate or admin, and each token that is made or revoked.
+
+    Example:
+      leasehold tokens log --actor ops
+    """
+    async with context.client() as client:
+        return await client.tokens.audit_log(actor=actor, action=action, page_size=limit)
+
+
+def current_user() -> str:
+    """Who is at the command line, for the audit log: user@host."""
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except (OSError, KeyError):
+        return f"@{socket.gethostname()}"
+
+
+def _scopes(given: Sequence[str]) -> list[str]:
+    scopes = [each.strip() for one in given for each in one.split(",") if each.strip()]
+    if not scopes:
+        raise BadInput("a token needs at least one scope: enqueue, read, operate, admin")
+    return scopes
+
+
+def _made(made: NewToken, tokens: Sequence[TokenRecord]) -> MadeToken:
+    others = sorted({each.token_id for each in tokens} - {made.token_id})
+    return MadeToken(token_id=made.token_id, name=made.name, secret=made.secret, also_active=others)
+
+
+async def _suggestion(client: Client, name: str) -> str:
+    return suggest(name, sorted({each.name for each in await client.tokens.list(everything=True)}))
