@@ -16,6 +16,7 @@ WIDE = {
     "src/leasehold": "the product itself: four links and the rooms of the library",
     "gateway/nouns": "a file for each noun",
     "src/leasehold/cli/commands": "a file for each noun",
+    "src/leasehold/client/nouns": "a file for each noun",
 }
 """Folders with more entries, and why."""
 

@@ -16,12 +16,12 @@ from leasehold.client.nouns.chains import Chains
 from leasehold.client.nouns.changes import Changes
 from leasehold.client.nouns.commands import Commands
 from leasehold.client.nouns.egress import Identities
-from leasehold.client.nouns.jobs.jobs import Jobs
-from leasehold.client.nouns.jobs.kinds import Kinds
+from leasehold.client.nouns.jobs import Jobs
+from leasehold.client.nouns.kinds import Kinds
 from leasehold.client.nouns.metrics import Metrics
 from leasehold.client.nouns.payloads import Payloads
 from leasehold.client.nouns.queues import Queues
-from leasehold.client.nouns.schedules.schedules import Schedules
+from leasehold.client.nouns.schedules import Schedules
 from leasehold.client.nouns.sources import Sources
 from leasehold.client.nouns.tokens import Tokens
 from leasehold.client.nouns.workers import Workers

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cached_property
+from inspect import isawaitable
 from typing import Any, TypeVar
 
 from leasehold.app import App
 from leasehold.app.builtin import find_kind, knows
 from leasehold.asks.ask import Ask
 from leasehold.asks.enqueueing import JobBatch, read_enqueued
+from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
-from leasehold.client.driver_transaction import DriverTransaction
-from leasehold.client.waiting.ends import ChainEnds
-from leasehold.database import AsyncioTransaction, Caller, OpenTransaction
+from leasehold.database import AsyncioTransaction, Caller, OpenTransaction, Row
 from leasehold.database.hooks import Hooks
+from leasehold.drivers.adapter import Adapter
 from leasehold.drivers.finding import find_adapter, refused_connection
 from leasehold.errors import NoTransaction
 from leasehold.jobs.enqueueing.encoding import check_job, encode_document
@@ -27,6 +29,24 @@ from leasehold.payloads.archive import Archive
 from leasehold.payloads.claims.locker import Locker
 from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import EnqueuedJob
+
+
+class DriverTransaction(Caller):
+    """The transaction of the caller, on their connection. One that blocks does so here as with any other statement on it."""
+
+    def __init__(self, connection: Any, adapter: Adapter) -> None:
+        self.style = adapter.style
+        self._connection = connection
+        self._adapter = adapter
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement, written in the style of the driver. `timeout` is for those that are awaited."""
+        rows: Any = self._adapter.fetch(self._connection, sql, args)
+        if not isawaitable(rows):
+            return rows
+        async with asyncio.timeout(timeout):
+            return await rows
+
 
 T = TypeVar("T")
 

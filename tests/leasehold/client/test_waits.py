@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leasehold import App, Client
-from leasehold.client.waiting import chain_watch
+from leasehold.client import chain_ends as chain_watch
 from leasehold.concurrency.one_shot import pause
 from leasehold.database import AsyncioDatabase, Database
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnavailable, UnknownJob, WaitTimeout

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from leasehold.client.waiting import chain_watch
-from leasehold.client.waiting.chain_watch import ChainWatch, Wait
+from leasehold.client import chain_ends as chain_watch
+from leasehold.client.chain_ends import ChainWatch, Wait
 from leasehold.database import AsyncioDatabase
 from leasehold.errors import DatabaseUnavailable, QueryRefused
 from tests.support.flavours import in_flavour

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from leasehold import ChangedJob, Client, open_client
-from leasehold.client.nouns.jobs import pages
+from leasehold.client.nouns import jobs_bulk as pages
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued

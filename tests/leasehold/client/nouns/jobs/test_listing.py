@@ -24,7 +24,7 @@ async def test_a_page_has_an_end_and_says_where_to_go_on(client: Client) -> None
 
 
 async def test_a_look_at_many_jobs_stops_and_goes_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leasehold.client.nouns.jobs.listing.LOOK", 2)
+    monkeypatch.setattr("leasehold.client.nouns.jobs_read.LOOK", 2)
     rare = await client.enqueue("rare")
     for _ in range(4):
         await client.enqueue("often")
@@ -41,7 +41,7 @@ async def test_a_look_at_many_jobs_stops_and_goes_on(client: Client, monkeypatch
 async def test_a_page_is_not_larger_than_a_few_megabytes_and_says_where_to_go_on(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leasehold.client.nouns.jobs.listing.MOST_BYTES", 2_000)
+    monkeypatch.setattr("leasehold.client.nouns.jobs_read.MOST_BYTES", 2_000)
     made = [await client.enqueue("import", {"text": "ä" * 600}) for _ in range(4)]
     first = await client.jobs.search()
     assert ([job.id for job in first.jobs], first.next_before_id) == ([made[3], made[2]], made[2])

@@ -2,8 +2,7 @@
 
 The end of a chain is notified as `closed:ID` to those that registered for it; a poll that begins with 50 ms and doubles up to
 5 s stands behind that, so a lost notification costs time and nothing else. The work is done by one asyncio task, in both
-flavours, which is there only while there are waiters and a little longer.
-"""
+flavours, which is there only while there are waiters and a little longer."""
 
 from __future__ import annotations
 
@@ -11,12 +10,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from time import monotonic
+from typing import Any
 
-from leasehold.database import AsyncioDatabase, Row
-from leasehold.errors import DatabaseUnavailable, LeaseholdError
+from leasehold.asks.chains import ended_chain, wait_seconds
+from leasehold.asks.ids import checked_id
+from leasehold.concurrency.one_shot import new_moment
+from leasehold.database import AsyncioDatabase, Caller, Row
+from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
+from leasehold.records.chains import ChainRecord
 
 log = logging.getLogger(__name__)
 
@@ -161,3 +166,60 @@ class ChainWatch:
         for wait in waits:
             wait.due = 0.0
             self._changed.set()
+
+
+class ChainEnds:
+    """Waits for the ends of chains.
+
+    The first wait makes the watch that all later ones share; it ends a little after the last.
+
+    Args:
+        database: a pool of connections; over anything else only `timeout=0` works.
+        listens: whether the watch listens; without, it polls only.
+    """
+
+    def __init__(self, database: Caller, *, listens: bool) -> None:
+        self._database = database
+        self._listens = listens
+        self._watch: ChainWatch | None = None
+
+    async def wait(self, chain_id: int, timeout: float | timedelta | None) -> ChainRecord:
+        """The chain as it is when it has ended, however it ended. Raises WaitTimeout, UnknownJob, BadInput."""
+        seconds = wait_seconds(timeout)
+        return ended_chain(chain_id, await self._end_row(checked_id(chain_id), seconds), seconds)
+
+    async def _end_row(self, chain_id: int, seconds: float | None) -> Row | None:
+        if seconds is not None and seconds <= 0:
+            rows = await self._database.call("watch_chains", [chain_id])
+            return rows[0] if rows else None
+        moment = new_moment()
+        told: list[Row | Exception] = []
+
+        def tell(outcome: Row | Exception) -> None:
+            told.append(outcome)
+            moment.set()
+
+        wait = Wait(chain_id, tell)
+        watch = self._chain_watch()
+        watch.add(wait)
+        try:
+            if not watch.runs:
+                await self._pool().in_asyncio(watch.start)
+            await moment.within(seconds)
+        finally:
+            watch.remove(wait)
+        if told and isinstance(told[0], Exception):
+            raise told[0]
+        return told[0] if told else None  # pyright: ignore[reportReturnType]
+
+    def _chain_watch(self) -> ChainWatch:
+        if self._watch is None:
+            self._watch = ChainWatch(self._pool().inner, listens=self._listens)
+        return self._watch
+
+    def _pool(self) -> Any:
+        if not hasattr(self._database, "in_asyncio"):
+            raise BadInput(
+                f"only a client on a pool of connections can wait, not one that calls over {self._database!r}"
+            )
+        return self._database

@@ -1,19 +1,23 @@
-"""Changing one job by hand."""
+"""`client.jobs`: looking at jobs, changing one, changing all that match."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from leasehold.asks.ids import checked_id, checked_ids
 from leasehold.client.core import Part
+from leasehold.client.nouns.jobs_bulk import JobBulk
+from leasehold.client.nouns.jobs_read import JobLists, JobReading
 from leasehold.database import Caller
-from leasehold.database.rows import from_row
+from leasehold.database.rows import decoded, from_row
 from leasehold.errors import BadInput, UnknownJob
 from leasehold.events import JobRequeued
 from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import Fault, JobRecord
 
 
 class JobChanges(Part):
@@ -123,3 +127,53 @@ class JobChanges(Part):
         job = (await caller.call("get_job", checked_id(job_id)))[:1]
         kind = self._core.kind(job[0]["kind"]) if job else None
         return (kind.encode(dict(args)) if kind is not None else encode_args(args, "args")).decode()
+
+
+AUDIT_SECONDS = 3600.0  # an audit reads whole tables
+
+
+class JobUpkeep(Part):
+    """The part of `client.jobs` that puts jobs in order."""
+
+    async def audit(self, *, repair: bool = False, grace: float = 60.0, patience: float = AUDIT_SECONDS) -> list[Fault]:
+        """Look for jobs in a state that must not be, and for what is overdue. Reads all unfinished jobs, locks nothing.
+
+        Args:
+            repair: also put in order what an actor would put in order by itself, each fault in a transaction of its own;
+                the job's timeline says so. What only people can decide is left.
+            grace: seconds that something may be overdue.
+            patience: seconds that looking may take.
+        """
+        rows = await self._database.call("audit_jobs", timedelta(seconds=grace), timeout=patience)
+        found = [Fault(**decoded(row)) for row in rows]
+        return [await self.repair(fault) for fault in found] if repair else found
+
+    async def are_few(self) -> bool:
+        """Return whether an audit is quick because there are few jobs: some twenty thousand, finished ones included."""
+        for table in ("jobs", "finished_jobs"):
+            if not await self._database.call_value("is_small", table):
+                return False
+        return True
+
+    async def repair(self, fault: Fault) -> Fault:
+        """Put one finding of `audit` in order, in a transaction of its own. `is_repaired` of the answer tells whether it is
+        gone now; what only people can decide stays."""
+        done = await self._database.call_value(
+            "repair_fault", fault.finding, fault.job_id, fault.subject, fault.explanation
+        )
+        return msgspec.structs.replace(fault, is_repaired=bool(done))
+
+    async def recover_stale(self, minutes: float) -> int:
+        """Take back the jobs whose lease has run out, or whose worker has not renewed it for this time; returns how many.
+
+        Args:
+            minutes: more than 0.
+
+        Raises:
+            BadInput: minutes out of range.
+        """
+        return int(str(await self._database.call_value("recover_stale_jobs", minutes)))
+
+
+class Jobs(JobLists, JobReading, JobChanges, JobBulk, JobUpkeep):
+    """`client.jobs`. The commonest calls are on the client itself: `client.get`, `client.cancel`, `client.retry`."""
