@@ -16,7 +16,7 @@ from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kind import Kind
 from tests.support.held import held_job
 
 ROUNDS = 2_000

@@ -31,7 +31,7 @@ from leasehold.events import (
     WorkerEvent,
     WorkerStarted,
 )
-from leasehold.jobs.enqueueing.around import new_job_events
+from leasehold.jobs.middleware import new_job_events
 from leasehold.observability.observers import Observers
 
 

@@ -14,9 +14,9 @@ from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
 from leasehold.actors.attempts.time_limits import RunClock
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Row
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.job_host import JobHost
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.job import Job
+from leasehold.jobs.job_host import JobHost
+from leasehold.jobs.kind import Kind
 
 SHUTDOWN = "shutdown"
 """The reason for cancelling a handler when its worker ends; its job is handed back."""

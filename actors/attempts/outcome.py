@@ -12,13 +12,12 @@ import msgspec
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.places import place_of
 from leasehold.errors import InvalidArgs, LeaseholdError, told_of
-from leasehold.jobs.enqueueing.encoding import Check, encode_continuation, encode_wait
-from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, time_of
-from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.outputs import promise_of
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.arguments import encode_args
+from leasehold.jobs.catalogue import promise_of
+from leasehold.jobs.encoding import Check, encode_continuation, encode_wait
+from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry, WaitFor, time_of
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import NewJob
 
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000

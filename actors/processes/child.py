@@ -32,13 +32,11 @@ from leasehold.actors.processes.wire import (
 from leasehold.actors.progress.log_handler import keeping_levels
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput
-from leasehold.jobs.handling import retry
-from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.job_host import HostedJob
-from leasehold.jobs.kinds.importing import find_object
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs import endings as retry
+from leasehold.jobs.endings import ContinueWith, WaitFor
+from leasehold.jobs.job import Job
+from leasehold.jobs.job_host import HostedJob
+from leasehold.jobs.kind import CheckedKindOptions, Kind, find_object
 from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import install_logging
 

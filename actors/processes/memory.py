@@ -14,7 +14,7 @@ import trio
 
 from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.errors import MemoryLimitExceeded, tell
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kind import Kind
 
 MEBIBYTE = 1_048_576
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

@@ -14,7 +14,7 @@ from leasehold.actors.processes.requirements import check_process_kinds
 from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.app import App
 from leasehold.errors import ProcessCrashed, tell
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kind import Kind
 
 HEAR_SECONDS = 0.5
 FRESH_SHARE = 0.5

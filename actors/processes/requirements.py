@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leasehold.app import App
-from leasehold.jobs.kinds.importing import check_importable
+from leasehold.jobs.kind import check_importable
 
 
 def check_process_kinds(app: App) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from leasehold.app import App
-from leasehold.jobs.handling.job_host import ProgressSink
+from leasehold.jobs.job_host import ProgressSink
 from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import redact_dsns
 

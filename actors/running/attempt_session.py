@@ -19,19 +19,12 @@ from leasehold.database import PooledTransaction, Transaction
 from leasehold.database.border import run_asyncio
 from leasehold.database.rows import decode_json
 from leasehold.errors import BadInput, InvalidArgs, LeaseLost
-from leasehold.jobs.enqueueing.encoding import Check, encode_continuation
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.handling.job_host import Block, HostedJob
-from leasehold.jobs.handling.token import Token
-from leasehold.jobs.handling.transactions import (
-    Completion,
-    CompletionValues,
-    JobTransaction,
-    SyncCompletion,
-    SyncJobTransaction,
-)
-from leasehold.jobs.kinds.outputs import typed_blocker
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.catalogue import typed_blocker
+from leasehold.jobs.encoding import Check, encode_continuation
+from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.job_host import Block, HostedJob, Token
+from leasehold.jobs.new_job import NewJob
+from leasehold.jobs.transactions import Completion, CompletionValues, JobTransaction, SyncCompletion, SyncJobTransaction
 
 T = TypeVar("T", bound=JobTransaction)
 

@@ -25,9 +25,8 @@ from leasehold.actors.processes.wire import (
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database.border import run_asyncio
 from leasehold.errors import BadInput, HandlerFailed, tell
-from leasehold.jobs.handling.continuation import WaitFor
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
+from leasehold.jobs.kind import Kind
 
 
 class Apart(NamedTuple):

@@ -17,13 +17,13 @@ from leasehold.app import App
 from leasehold.database import Database, running_flavour
 from leasehold.database.border import run_asyncio
 from leasehold.errors import BadInput, LeaseLost
-from leasehold.jobs.enqueueing.encoding import check_job
-from leasehold.jobs.handling.continuation import WaitFor
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.job_host import HostedJob
-from leasehold.jobs.handling.transactions import need_thread_of_worker
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.encoding import check_job
+from leasehold.jobs.endings import WaitFor
+from leasehold.jobs.job import Job
+from leasehold.jobs.job_host import HostedJob
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import NewJob
+from leasehold.jobs.transactions import need_thread_of_worker
 from leasehold.payloads.archive import Archive, Fence
 from leasehold.payloads.options import PayloadOptions
 

@@ -10,11 +10,10 @@ import trio
 
 from leasehold.actors.running.invocation import Apart, invoke
 from leasehold.app import App
-from leasehold.jobs.handling.context import Context
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.attempt import Attempt
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.middleware import CallNext, Middleware
+from leasehold.jobs.job import Job
+from leasehold.jobs.job_host import Context
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.middleware import Attempt, CallNext, Middleware
 
 
 class MiddlewareChains(dict[Kind[..., Any], tuple[Middleware, ...]]):

@@ -22,10 +22,10 @@ from leasehold.actors.running.wrong_flavour import wrong_flavour
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import InvalidArgs
 from leasehold.events import JobStarted
-from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.middleware import Middleware
+from leasehold.jobs.endings import ContinueWith, WaitFor
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.middleware import Middleware
 from leasehold.observability.job_context import running_job
 from leasehold.payloads.claims.check import START
 

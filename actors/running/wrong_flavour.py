@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from leasehold.errors import WrongFlavour
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kind import Kind
 
 SIGNS: Mapping[str, tuple[tuple[type[Exception], str], ...]] = {
     "trio": (

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from leasehold.jobs.handling.retry import RetryPolicy
+from leasehold.jobs.endings import RetryPolicy
 
 
 class WorkerIdentity(msgspec.Struct):

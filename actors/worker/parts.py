@@ -40,7 +40,7 @@ from leasehold.actors.worker.slot_count import slots_of
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Database, ReservedConnection
-from leasehold.jobs.handling.retry import RetryPolicy
+from leasehold.jobs.endings import RetryPolicy
 from leasehold.notify.switchboard import Switchboard
 from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings

@@ -11,7 +11,7 @@ from leasehold.app import App
 from leasehold.app.builtin import own_kinds
 from leasehold.database import Caller
 from leasehold.errors import BadInput, NoIdentities, QueryRefused, SchemaMismatch
-from leasehold.jobs.kinds.catalogue import describe_kinds
+from leasehold.jobs.catalogue import describe_kinds
 
 log = logging.getLogger(__name__)
 

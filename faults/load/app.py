@@ -18,7 +18,7 @@ from faults.fleet.member import HANGS
 from faults.load.diary import Diary, shift_clock
 from leasehold import App, Attempt, CallNext, Job, RetryPolicy
 from leasehold.actors.leases.keeper import Keeper
-from leasehold.jobs.handling.continuation import ContinueWith
+from leasehold.jobs.endings import ContinueWith
 
 log = logging.getLogger(__name__)
 

@@ -35,8 +35,8 @@ from leasehold.gateway.nouns.jobs_enqueue import (
 )
 from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.gateway.routing.services import GatewayServices, chain_within
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.chains import BlockerRecord, ChainGraph, ChainRecord
 from leasehold.records.jobs import JobRecord
 

@@ -25,9 +25,7 @@ from leasehold.gateway.http.problems import (
 from leasehold.gateway.http.reading import RequestLimits, exceeds_depth, find_offence, offence_of
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply, Routes, Success
 from leasehold.gateway.routing.services import GatewayServices, chain_within, preferred_wait
-from leasehold.jobs.handling.job import Blocker, NewJob
-from leasehold.jobs.producing.new_job import ended
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.new_job import Blocker, NewJob, Unique, ended
 from leasehold.records.jobs import (
     EnqueuedJob,
     KeyedJob,

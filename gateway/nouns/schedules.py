@@ -27,7 +27,7 @@ from leasehold.gateway.http.replies import Reply
 from leasehold.gateway.http.targets import NoParameters
 from leasehold.gateway.nouns.jobs_enqueue import IDEMPOTENCY_KEY, NO_KEY
 from leasehold.gateway.routing.routes import Call, Routes
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.new_job import Unique
 from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.definition import ScheduleChange, ScheduleDefinition
 from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord

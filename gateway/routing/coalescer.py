@@ -16,7 +16,7 @@ import msgspec
 
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, QueryRefused
 from leasehold.gateway.http.problems import OVERLOADED, Refusal
-from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import EnqueuedJob
 
 EnqueueMany = Callable[[Sequence[NewJob]], Awaitable[list[EnqueuedJob]]]

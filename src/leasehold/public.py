@@ -17,25 +17,30 @@ if TYPE_CHECKING:
     from leasehold.database import OpenTransaction
     from leasehold.database.hooks import Hooks
     from leasehold.errors import LeaseholdError
-    from leasehold.jobs.handling.cancel_reason import CancelReason
-    from leasehold.jobs.handling.context import Context
-    from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-    from leasehold.jobs.handling.job import Job
-    from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy, checkpoint
-    from leasehold.jobs.handling.token import Token
-    from leasehold.jobs.handling.transactions import (
+    from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry, RetryPolicy, WaitFor, checkpoint
+    from leasehold.jobs.job import Job
+    from leasehold.jobs.job_host import CancelReason, Context, Token
+    from leasehold.jobs.kind import Kind, KindOptions
+    from leasehold.jobs.middleware import Attempt, CallNext, EnqueueMiddleware, EnqueueNext, Middleware
+    from leasehold.jobs.new_job import (
+        ANY_STATE,
+        QUEUED,
+        UNFINISHED,
+        Blocker,
+        Ended,
+        JobOptions,
+        NewJob,
+        OnConflict,
+        Unique,
+        ended,
+    )
+    from leasehold.jobs.transactions import (
         Completion,
         CompletionValues,
         JobTransaction,
         SyncCompletion,
         SyncJobTransaction,
     )
-    from leasehold.jobs.kinds.attempt import Attempt
-    from leasehold.jobs.kinds.kind import Kind
-    from leasehold.jobs.kinds.kind_options import KindOptions
-    from leasehold.jobs.kinds.middleware import CallNext, EnqueueMiddleware, EnqueueNext, Middleware
-    from leasehold.jobs.producing.new_job import Blocker, Ended, JobOptions, NewJob, ended
-    from leasehold.jobs.producing.unique import ANY_STATE, QUEUED, UNFINISHED, OnConflict, Unique
     from leasehold.records.chains import BlockerRecord, ChainRecord
     from leasehold.records.jobs import (
         AttemptError,
@@ -139,25 +144,38 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.database": ("OpenTransaction",),
     "leasehold.database.hooks": ("Hooks",),
     "leasehold.errors": ("LeaseholdError",),
-    "leasehold.jobs.handling.cancel_reason": ("CancelReason",),
-    "leasehold.jobs.handling.context": ("Context",),
-    "leasehold.jobs.handling.continuation": ("ContinueWith", "WaitFor"),
-    "leasehold.jobs.handling.job": ("Job",),
-    "leasehold.jobs.handling.retry": ("Discard", "Reschedule", "Retry", "RetryPolicy", "checkpoint"),
-    "leasehold.jobs.handling.token": ("Token",),
-    "leasehold.jobs.handling.transactions": (
+    "leasehold.jobs.endings": (
+        "ContinueWith",
+        "Discard",
+        "Reschedule",
+        "Retry",
+        "RetryPolicy",
+        "WaitFor",
+        "checkpoint",
+    ),
+    "leasehold.jobs.job": ("Job",),
+    "leasehold.jobs.job_host": ("CancelReason", "Context", "Token"),
+    "leasehold.jobs.kind": ("Kind", "KindOptions"),
+    "leasehold.jobs.middleware": ("Attempt", "CallNext", "EnqueueMiddleware", "EnqueueNext", "Middleware"),
+    "leasehold.jobs.new_job": (
+        "ANY_STATE",
+        "QUEUED",
+        "UNFINISHED",
+        "Blocker",
+        "Ended",
+        "JobOptions",
+        "NewJob",
+        "OnConflict",
+        "Unique",
+        "ended",
+    ),
+    "leasehold.jobs.transactions": (
         "Completion",
         "CompletionValues",
         "JobTransaction",
         "SyncCompletion",
         "SyncJobTransaction",
     ),
-    "leasehold.jobs.kinds.attempt": ("Attempt",),
-    "leasehold.jobs.kinds.kind": ("Kind",),
-    "leasehold.jobs.kinds.kind_options": ("KindOptions",),
-    "leasehold.jobs.kinds.middleware": ("CallNext", "EnqueueMiddleware", "EnqueueNext", "Middleware"),
-    "leasehold.jobs.producing.new_job": ("Blocker", "Ended", "JobOptions", "NewJob", "ended"),
-    "leasehold.jobs.producing.unique": ("ANY_STATE", "QUEUED", "UNFINISHED", "OnConflict", "Unique"),
     "leasehold.records.chains": ("BlockerRecord", "ChainRecord"),
     "leasehold.records.jobs": (
         "AttemptError",

@@ -8,7 +8,7 @@ import sys
 import pytest
 import trio
 
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.new_job import NewJob
 from tests.gateway.fakes.running import running_service
 from tests.support.fleet import Fleet
 from tests.support.processes import clean_environment

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.new_job import NewJob
 from tests.support.waiting import PATIENCE, eventually
 from tests.support.working import Working, a_scheduler, working
 

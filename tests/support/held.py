@@ -10,9 +10,8 @@ from typing import Any, cast
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.app import FreeKind
 from leasehold.database import Row
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import CheckedKindOptions, Kind
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 

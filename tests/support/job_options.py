@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.new_job import Unique
 
 SAMPLES: dict[str, Any] = {
     "queue": "slow", "priority": 7, "run_at": datetime(2030, 1, 1, tzinfo=UTC), "delay": 60, "key": "k",

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, Unpack, cast, overload
 
 from leasehold.errors import BadInput, DuplicateSchedule
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import NewJob
 from leasehold.schedules.definition import ScheduleOptions
 from leasehold.schedules.encoding import Definition, checked_definition, define
 

@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any
 
 from leasehold.app import App, FreeKind
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import CheckedKindOptions, Kind
 
 
 async def echo(_job: Job, args: dict[str, Any]) -> dict[str, Any]:

@@ -11,13 +11,21 @@ from leasehold import validation
 from leasehold.app.app_schedules import AppSchedules
 from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.kinds.flavours import APP_RUNS, RUNS, AppRuns, Runs, chosen_runs
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions, KindOptions, checked_options
-from leasehold.jobs.kinds.middleware import EnqueueMiddleware, Middleware
+from leasehold.jobs.arguments import encode_args
+from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import (
+    APP_RUNS,
+    RUNS,
+    AppRuns,
+    CheckedKindOptions,
+    Kind,
+    KindOptions,
+    Runs,
+    checked_options,
+    chosen_runs,
+)
+from leasehold.jobs.middleware import EnqueueMiddleware, Middleware
 from leasehold.observability.observers import Observers
 
 P = ParamSpec("P")

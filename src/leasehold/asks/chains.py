@@ -10,13 +10,12 @@ from leasehold.asks.ids import checked_before, checked_id
 from leasehold.database.rows import from_row
 from leasehold.drivers.adapter import AnsweredRow
 from leasehold.errors import ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
-from leasehold.jobs.enqueueing.encoding import Check, encode_continuation
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.handling.retry import seconds_of
-from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.outputs import typed_output
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.arguments import encode_args
+from leasehold.jobs.catalogue import typed_output
+from leasehold.jobs.encoding import Check, encode_continuation
+from leasehold.jobs.endings import ContinueWith, seconds_of
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.chains import ChainRecord
 from leasehold.records.jobs import JobRecord
 

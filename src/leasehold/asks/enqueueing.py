@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from leasehold.asks.ask import Ask, Rows
 from leasehold.errors import BadInput
-from leasehold.jobs.enqueueing.encoding import Check, encode_jobs, flatten, refused_job
-from leasehold.jobs.producing.new_job import JobOptions, NewJob
+from leasehold.jobs.encoding import Check, encode_jobs, flatten, refused_job
+from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.records.jobs import EnqueuedJob
 
 

@@ -11,8 +11,8 @@ from leasehold.app import App
 from leasehold.app.builtin import find_kind, knows
 from leasehold.asks.enqueueing import JobBatch, many_jobs
 from leasehold.drivers.statements import STYLES, Parameters, Style, call_text, parameters
-from leasehold.jobs.enqueueing.encoding import check_job
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.encoding import check_job
+from leasehold.jobs.new_job import NewJob
 
 
 class Statement(NamedTuple):

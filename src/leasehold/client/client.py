@@ -29,7 +29,7 @@ from leasehold.client.transactions import Transactions
 from leasehold.client.waits import Waits
 from leasehold.database import Caller
 from leasehold.events import Event, JobCancelled, JobRequeued
-from leasehold.jobs.kinds.middleware import EnqueueMiddleware
+from leasehold.jobs.middleware import EnqueueMiddleware
 from leasehold.notify.doorbell import Doorbell
 from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import JobRecord

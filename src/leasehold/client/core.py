@@ -18,10 +18,10 @@ from leasehold.database.hooks import Hooks
 from leasehold.drivers.adapter import Adapter
 from leasehold.drivers.finding import find_adapter, refused_connection
 from leasehold.errors import NoTransaction
-from leasehold.jobs.enqueueing.encoding import check_job, encode_document
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.middleware import EnqueueMiddleware
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.encoding import check_job, encode_document
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.middleware import EnqueueMiddleware
+from leasehold.jobs.new_job import NewJob
 from leasehold.notify.doorbell import Doorbell
 from leasehold.observability.observers import Observers
 from leasehold.observability.request_context import current_actor

@@ -14,10 +14,10 @@ from leasehold.database import Caller, Row
 from leasehold.database.hooks import Hooks
 from leasehold.database.rows import from_row
 from leasehold.errors import BadInput
-from leasehold.jobs.enqueueing.around import enqueue_within, events_of, tell_after_commit
-from leasehold.jobs.enqueueing.encoding import encode_document, refused_job, with_positions
-from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.producing.new_job import JobOptions, NewJob, begins_chain
+from leasehold.jobs.arguments import encode_args
+from leasehold.jobs.encoding import encode_document, refused_job, with_positions
+from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
+from leasehold.jobs.new_job import JobOptions, NewJob, begins_chain
 from leasehold.payloads.archive import CERTAIN
 from leasehold.payloads.claims.locker import Deposit, Locker
 from leasehold.records.jobs import EnqueuedJob, KeyedJob

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 
 from leasehold.asks.chains import output_of
 from leasehold.client.core import Part
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kind import Kind
 
 R = TypeVar("R")
 

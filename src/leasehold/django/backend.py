@@ -23,7 +23,7 @@ from leasehold.django.terms.options import Options, read_options
 from leasehold.django.terms.results import find_task, has_history, result_of
 from leasehold.django.terms.task import LeaseholdTask
 from leasehold.errors import BadInput, UnknownJob
-from leasehold.jobs.enqueueing.encoding import check_job
+from leasehold.jobs.encoding import check_job
 from leasehold.payloads.claims.check import find_check
 from leasehold.payloads.claims.unawaited import filled
 from leasehold.payloads.stores.opening import open_store

@@ -18,8 +18,8 @@ from leasehold.egress.identity import LeasedIdentity
 from leasehold.egress.judging import Fared, judge
 from leasehold.egress.robots import Robots
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseLost, NoIdentities
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import Reschedule
+from leasehold.jobs.endings import Reschedule
+from leasehold.jobs.job import Job
 
 if TYPE_CHECKING:
     from leasehold.egress.browser import Response

@@ -17,10 +17,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from leasehold.app import App
 from leasehold.client import Client
-from leasehold.jobs.handling.job import NewJob
-from leasehold.jobs.handling.retry import Reschedule
-from leasehold.jobs.kinds.attempt import Attempt
-from leasehold.jobs.kinds.middleware import CallNext, EnqueueNext
+from leasehold.jobs.endings import Reschedule
+from leasehold.jobs.middleware import Attempt, CallNext, EnqueueNext
+from leasehold.jobs.new_job import NewJob
 from leasehold.observability.job_context import set_traceparent
 from leasehold.otel import names
 from leasehold.otel.metrics import count_events

@@ -12,11 +12,9 @@ from typing import Any, TypeAlias, cast, get_args
 import msgspec
 
 from leasehold.errors import BadInput
-from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import DEFAULTS_OF_JOBS
-from leasehold.jobs.producing.new_job import JOB_OPTIONS, NewJob
-from leasehold.jobs.producing.unique import UniqueByDefault
+from leasehold.jobs.arguments import encode_args
+from leasehold.jobs.kind import DEFAULTS_OF_JOBS, Kind
+from leasehold.jobs.new_job import JOB_OPTIONS, NewJob, UniqueByDefault
 from leasehold.schedules.definition import (
     FIELDS,
     FIRST_YEAR,

@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from leasehold.asks import chains
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.chains import ChainRecord
 from leasehold.records.jobs import JobRecord
 from leasehold.sync.core import SyncPart

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from leasehold.asks import jobs
 from leasehold.asks.chains import output_of
 from leasehold.events import Event, JobCancelled, JobRequeued
-from leasehold.jobs.kinds.kind import Kind
+from leasehold.jobs.kind import Kind
 from leasehold.records.jobs import JobRecord
 from leasehold.sync.chains import SyncChains
 from leasehold.sync.core import SyncCore

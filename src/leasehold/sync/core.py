@@ -12,8 +12,8 @@ from leasehold.drivers.adapter import Adapter
 from leasehold.drivers.finding import class_name, find_adapter, refused_connection
 from leasehold.drivers.statements import call_text
 from leasehold.errors import BadInput
-from leasehold.jobs.enqueueing.encoding import check_job
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.encoding import check_job
+from leasehold.jobs.new_job import NewJob
 from leasehold.observability.observers import Observers
 from leasehold.sync.database import SyncDatabase
 from leasehold.sync.middlewares import SyncEnqueueMiddleware

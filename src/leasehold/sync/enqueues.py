@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Unpack
 
 from leasehold.asks.enqueueing import JobBatch, many_jobs, one_job
-from leasehold.jobs.enqueueing.around import events_of, tell_after_commit
-from leasehold.jobs.producing.new_job import JobOptions, NewJob
+from leasehold.jobs.middleware import events_of, tell_after_commit
+from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.records.jobs import EnqueuedJob
 from leasehold.sync.core import SyncPart
 from leasehold.sync.middlewares import enqueue_in_turn

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar, cast
 
 from leasehold import validation
 from leasehold.errors import BadInput
-from leasehold.jobs.enqueueing.around import checked_answer
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.middleware import checked_answer
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import EnqueuedJob
 
 M = TypeVar("M")

@@ -12,8 +12,8 @@ from inspect import unwrap
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import NewJob
 from leasehold.testing.databases import TestDatabases
 
 KILLED, DONE, BROKEN = 77, 0, 70

@@ -10,8 +10,8 @@ from leasehold.app import App
 from leasehold.client import Client, open_client
 from leasehold.database import Database, Row, open_database
 from leasehold.errors import BadInput
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.producing.new_job import JobOptions, NewJob
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.records.jobs import JobRecord
 from leasehold.testing.calls import run_apart
 from leasehold.testing.crashes import Crashing, CrashPoint

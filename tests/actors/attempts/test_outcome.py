@@ -17,9 +17,8 @@ from leasehold.actors.attempts.outcome import (
     describe,
     raised,
 )
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.endings import Discard, Reschedule, Retry
+from leasehold.jobs.kind import CheckedKindOptions, Kind
 from tests.support.held import held_job
 
 

@@ -17,7 +17,7 @@ from leasehold import App, Discard, Job, RetryPolicy
 from leasehold.actors.attempts import time_limits
 from leasehold.actors.attempts.time_limits import RunClock
 from leasehold.errors import BadInput
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import JobRecord
 from tests.support.sql_guards import expire
 from tests.support.waiting import until

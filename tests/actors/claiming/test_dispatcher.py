@@ -25,7 +25,7 @@ from leasehold.app import App
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
-from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.new_job import NewJob
 from tests.support.callers import FragileCaller
 from tests.support.held import held_job
 from tests.support.waiting import PATIENCE, eventually, until

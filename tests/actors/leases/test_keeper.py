@@ -20,7 +20,7 @@ from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.errors import ActorFailed
-from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.new_job import NewJob
 from tests.support.sql_guards import expire
 from tests.support.waiting import PATIENCE, eventually, until
 

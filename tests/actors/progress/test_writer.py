@@ -17,7 +17,7 @@ from leasehold.actors.progress.writer import ProgressWriter
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Caller, Database, Row, open_database
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused
-from leasehold.jobs.handling.retry import Retry
+from leasehold.jobs.endings import Retry
 from tests.support.waiting import eventually, until
 from tests.support.working import Working, working
 

@@ -13,8 +13,7 @@ import trio
 
 from leasehold import App, Job, NewJob, RetryPolicy
 from leasehold.errors import BadInput, LeaseLost, QueryRefused, TransactionEnded
-from leasehold.jobs.kinds.attempt import Attempt
-from leasehold.jobs.kinds.middleware import CallNext
+from leasehold.jobs.middleware import Attempt, CallNext
 from tests.support.waiting import eventually, until
 from tests.support.working import Working, without_renewals, working
 

@@ -13,7 +13,7 @@ import pytest
 from leasehold import App, ContinueWith, Discard, Job, NewJob, ended
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput
-from leasehold.jobs.handling.job import Token
+from leasehold.jobs.job_host import Token
 from tests.support.held import held_job
 from tests.support.waiting import until
 from tests.support.working import working

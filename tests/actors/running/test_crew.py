@@ -19,7 +19,7 @@ from leasehold.actors.running.slot import SlotContext
 from leasehold.actors.settling.settler import Settler
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
-from leasehold.jobs.handling.job import Job
+from leasehold.jobs.job import Job
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until
 

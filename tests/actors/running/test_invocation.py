@@ -14,10 +14,9 @@ from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput, HandlerFailed, told_of
-from leasehold.jobs.handling.continuation import ContinueWith, WaitFor
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.endings import ContinueWith, WaitFor
+from leasehold.jobs.kind import CheckedKindOptions, Kind
+from leasehold.jobs.new_job import NewJob
 from tests.support.held import held_job
 from tests.support.process_app import app
 

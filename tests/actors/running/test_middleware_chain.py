@@ -10,9 +10,9 @@ import trio
 
 from leasehold import App, Attempt, CallNext, Job
 from leasehold.app.builtin import with_builtins
-from leasehold.jobs.handling.context import NO_CONTEXT
-from leasehold.jobs.handling.retry import Reschedule
-from leasehold.jobs.kinds.middleware import Middleware
+from leasehold.jobs.endings import Reschedule
+from leasehold.jobs.job_host import NO_CONTEXT
+from leasehold.jobs.middleware import Middleware
 from tests.support.process_app import app as process_app
 from tests.support.working import a_scheduler, working
 

@@ -13,11 +13,9 @@ from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcom
 from leasehold.actors.attempts.time_limits import DEADLINE_PASSED, TOO_LATE
 from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext, Take, describe_slot
 from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.jobs.handling.continuation import WaitFor
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import CheckedKindOptions, Kind
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until
 

@@ -8,9 +8,8 @@ from typing import Any
 import trio
 
 from leasehold.actors.running.stacks import await_places, stack_of
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import CheckedKindOptions, Kind
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until
 

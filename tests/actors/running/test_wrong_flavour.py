@@ -13,10 +13,8 @@ from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.running.wrong_flavour import wrong_flavour
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Database
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.kinds.flavours import Runs
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import CheckedKindOptions, Kind, Runs
 from tests.support.held import held_job
 
 

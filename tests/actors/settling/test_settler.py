@@ -30,8 +30,8 @@ from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Caller, Database, Row, open_database
 from leasehold.errors import ActorFailed, DatabaseUnavailable
-from leasehold.jobs.handling.job import NewJob
-from leasehold.jobs.handling.retry import RetryPolicy
+from leasehold.jobs.endings import RetryPolicy
+from leasehold.jobs.new_job import NewJob
 from tests.support.callers import FragileCaller
 from tests.support.held import held_job
 from tests.support.proxy import proxied

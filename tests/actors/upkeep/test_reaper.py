@@ -12,7 +12,7 @@ from leasehold.actors.shared.supervisor import supervise
 from leasehold.actors.upkeep.reaper import BATCH, Reaper
 from leasehold.client import Client
 from leasehold.database import Database
-from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.new_job import NewJob
 from leasehold.notify.channel import Reap
 from leasehold.notify.switchboard import Switchboard
 from tests.support.callers import FragileCaller

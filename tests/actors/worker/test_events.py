@@ -45,8 +45,7 @@ from leasehold.events import (
     WorkerStopped,
     WorkerStopping,
 )
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry
+from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry
 from tests.support.callers import FragileCaller
 from tests.support.waiting import PATIENCE, eventually, until
 from tests.support.working import a_scheduler, working

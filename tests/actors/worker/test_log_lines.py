@@ -11,8 +11,8 @@ import trio
 
 from leasehold.actors.worker import backpressure
 from leasehold.app import App
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import RetryPolicy
+from leasehold.jobs.endings import RetryPolicy
+from leasehold.jobs.job import Job
 from leasehold.observability.logs import JobFilter
 from tests.support.machines import FakeResources
 from tests.support.waiting import until

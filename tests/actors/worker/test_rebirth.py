@@ -5,7 +5,7 @@ import trio
 
 from leasehold.app import App
 from leasehold.database import open_database
-from leasehold.jobs.handling.job import Job
+from leasehold.jobs.job import Job
 from tests.support.epochs import fail_over
 from tests.support.waiting import eventually, until
 from tests.support.working import working

@@ -15,8 +15,8 @@ from leasehold.app import App
 from leasehold.app.builtin import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Database
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import Discard, Reschedule, Retry, RetryPolicy
+from leasehold.jobs.endings import Discard, Reschedule, Retry, RetryPolicy
+from leasehold.jobs.job import Job
 from tests.support.sql_guards import expire
 from tests.support.waiting import eventually, until
 from tests.support.working import a_reaper, a_scheduler, without_renewals, working

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from leasehold.errors import UnknownJob
-from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.chains import BlockerRecord
 from leasehold.records.jobs import EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine
 from leasehold.records.queues import QueueCounts

@@ -11,7 +11,7 @@ import pytest
 
 from leasehold.errors import BadInput, DatabaseUnavailable, QueryRefused, UniqueConflict
 from leasehold.gateway.http.reading import RequestLimits
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.new_job import Unique
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import running_gateway
 from tests.support.waiting import PATIENCE

@@ -9,7 +9,7 @@ from leasehold.errors import BadInput, DatabaseUnavailable
 from leasehold.gateway.http.problems import OVERLOADED, Refusal
 from leasehold.gateway.routing import coalescer as coalescing
 from leasehold.gateway.routing.coalescer import Coalescer, Room
-from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import EnqueuedJob
 from tests.gateway.fakes.client import FakeClient
 from tests.gateway.fakes.running import run

@@ -8,9 +8,8 @@ import pytest
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins
 from leasehold.errors import BadInput, DuplicateSchedule, InvalidArgs
-from leasehold.jobs.kinds.kind import Kind
-from leasehold.jobs.producing.new_job import NewJob
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import NewJob, Unique
 from leasehold.schedules.definition import Blackout
 
 

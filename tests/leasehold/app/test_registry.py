@@ -10,9 +10,9 @@ from leasehold.app import App, FreeKind
 from leasehold.app import registry as app_module
 from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import RetryPolicy
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.endings import RetryPolicy
+from leasehold.jobs.job import Job
+from leasehold.jobs.kind import CheckedKindOptions
 
 
 async def greet(name: str) -> str:

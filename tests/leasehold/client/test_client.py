@@ -22,8 +22,8 @@ from leasehold.errors import (
     UnknownKind,
     WrongState,
 )
-from leasehold.jobs.kinds.middleware import EnqueueNext
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.middleware import EnqueueNext
+from leasehold.jobs.new_job import Unique
 from tests.support.flavours import in_flavour
 
 Work = Callable[[Client], Awaitable[None]]

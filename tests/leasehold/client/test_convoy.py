@@ -14,7 +14,7 @@ from leasehold.client import open_client
 from leasehold.client.convoy import PATIENCE_SECONDS, Convoy
 from leasehold.database import Caller, Row, open_asyncio_database
 from leasehold.errors import BadInput, DatabaseUnavailable
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.new_job import NewJob
 from tests.support.flavours import in_flavour
 
 

@@ -13,8 +13,8 @@ from leasehold.client import chain_ends as chain_watch
 from leasehold.concurrency.one_shot import pause
 from leasehold.database import AsyncioDatabase, Database
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnavailable, UnknownJob, WaitTimeout
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.new_job import NewJob
 from leasehold.notify import asyncio_listener
 from tests.leasehold.client.conftest import Under
 from tests.support.many import tasks

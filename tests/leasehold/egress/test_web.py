@@ -10,7 +10,7 @@ from leasehold import App, Job
 from leasehold.client import Client, open_client
 from leasehold.egress import Web, host_of
 from leasehold.errors import BadInput
-from leasehold.jobs.kinds.kind import Runs
+from leasehold.jobs.kind import Runs
 from tests.leasehold.egress.conftest import Target
 from tests.support.working import working
 

@@ -16,7 +16,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from leasehold import App, Client, Job, NewJob, open_client
 from leasehold.database import Database
-from leasehold.jobs.handling.retry import Discard, Reschedule
+from leasehold.jobs.endings import Discard, Reschedule
 from leasehold.otel import instrument, instrument_client
 from tests.support.flavours import in_flavour
 from tests.support.waiting import PATIENCE, until

@@ -10,7 +10,7 @@ import pytest
 
 from leasehold import App, EnqueuedJob, NewJob, open_client
 from leasehold.errors import BadInput, LeaseholdError
-from leasehold.jobs.kinds.middleware import EnqueueNext
+from leasehold.jobs.middleware import EnqueueNext
 from leasehold.sync import Client
 from leasehold.sync import EnqueueNext as SyncEnqueueNext
 from leasehold.sync.client import SyncClient

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from leasehold.database import Database, open_database
 from leasehold.errors import InvalidArgs
-from leasehold.jobs.kinds.arguments import derived_key
+from leasehold.jobs.arguments import derived_key
 
 
 async def test_text_numbers_and_truth_become_keys_and_nothing_else_does(database: Database) -> None:

@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from msgspec import Meta
 
 from leasehold.database import Database, open_database
-from leasehold.jobs.kinds.catalogue import json_schema
+from leasehold.jobs.catalogue import json_schema
 from tests.support.sql_kinds import ORDER
 
 CASES: list[tuple[Any, Any, str | None]] = [

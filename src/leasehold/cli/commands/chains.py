@@ -240,7 +240,7 @@ async def chains_complete(
       leasehold chains complete 42 '{"approved": true}'
       leasehold chains complete 42 --next ship --args '{"order": 7}'
     """
-    from leasehold.jobs.producing.new_job import NewJob  # noqa: PLC0415
+    from leasehold.jobs.new_job import NewJob  # noqa: PLC0415
 
     follower = None if next is None else NewJob(kind=next, args=parse_object("args", args))
     place = context.settings.app

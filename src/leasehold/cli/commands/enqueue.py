@@ -67,7 +67,7 @@ async def enqueue(
       leasehold enqueue crawl '{"shop": 7}' --queue crawl --key shop-7 --delay 5m
       id=$(leasehold enqueue send_mail '{"to": "ada"}' --app shop.jobs:app --output text)
     """
-    from leasehold.jobs.handling.job import NewJob  # noqa: PLC0415
+    from leasehold.jobs.new_job import NewJob  # noqa: PLC0415
 
     if delay is not None and run_at is not None:
         raise BadInput("--delay and --run-at exclude each other")

@@ -27,7 +27,7 @@ from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import parse_instant
 from leasehold.errors import BadInput
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.new_job import Unique
 from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickOutcome, TickRecord
 

@@ -12,8 +12,8 @@ from leasehold.client.core import Part, answered
 from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob
 from leasehold.events import ChainCompleted
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.new_job import NewJob
 from leasehold.records.chains import ChainGraph, ChainNode, ChainRecord
 from leasehold.records.jobs import JobRecord
 

@@ -16,7 +16,7 @@ from leasehold.database import Caller
 from leasehold.database.rows import decoded, from_row
 from leasehold.errors import BadInput, UnknownJob
 from leasehold.events import JobRequeued
-from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.arguments import encode_args
 from leasehold.records.jobs import Fault, JobRecord
 
 

@@ -12,7 +12,7 @@ from leasehold.database import Row
 from leasehold.database.rows import from_row
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
-from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.arguments import encode_args
 from leasehold.records.jobs import ChangedJob
 
 PAGE = 1000

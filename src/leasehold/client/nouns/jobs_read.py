@@ -14,7 +14,7 @@ from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.rows import from_row
 from leasehold.errors import UnknownJob
-from leasehold.jobs.kinds.arguments import encode_args
+from leasehold.jobs.arguments import encode_args
 from leasehold.records.chains import BlockerRecord
 from leasehold.records.jobs import AttemptError, Explanation, JobPage, JobProgress, JobRecord, LogLine, TimelineEntry
 

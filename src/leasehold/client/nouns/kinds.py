@@ -10,7 +10,7 @@ from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.rows import decoded, from_row
 from leasehold.errors import NotFound
-from leasehold.jobs.kinds.catalogue import describe_kinds
+from leasehold.jobs.catalogue import describe_kinds
 from leasehold.records.kinds import DeclaredKind, KindRecord
 
 

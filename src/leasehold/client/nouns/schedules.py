@@ -9,10 +9,9 @@ from typing import Any, Unpack
 from leasehold.client.nouns.schedules_read import SchedulePreviews, ScheduleReading, as_json
 from leasehold.database.rows import from_row
 from leasehold.errors import UnknownSchedule
-from leasehold.jobs.enqueueing.encoding import check_fields, encode_document
-from leasehold.jobs.kinds.arguments import encode_args
-from leasehold.jobs.producing.new_job import NewJob
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.arguments import encode_args
+from leasehold.jobs.encoding import check_fields, encode_document
+from leasehold.jobs.new_job import NewJob, Unique
 from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.definition import FIELDS, ScheduleChanges, ScheduleOptions
 from leasehold.schedules.encoding import checked_changes, checked_definition, define

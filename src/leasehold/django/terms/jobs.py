@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from leasehold.django.terms.task import OF_JOBS
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.new_job import NewJob
 
 POSITIONAL = "*"
 """Under this name lie the arguments without a name. The others lie beside it under their own, so that `unique`, filters and

@@ -9,7 +9,7 @@ import msgspec
 from django.core.exceptions import ImproperlyConfigured
 
 from leasehold.errors import BadInput
-from leasehold.jobs.handling.retry import RetryPolicy
+from leasehold.jobs.endings import RetryPolicy
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

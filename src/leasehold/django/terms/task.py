@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from leasehold.django.terms.interface import base
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import RetryPolicy
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.endings import RetryPolicy
+from leasehold.jobs.job import Job
+from leasehold.jobs.new_job import Unique
 
 OF_JOBS = ("max_attempts", "timeout", "deadline", "unique", "key", "key_group", "idempotency_key")
 """The fields that go to the job as they are, by the names of `leasehold.jobs.JobOptions`."""

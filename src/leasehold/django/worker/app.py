@@ -17,7 +17,7 @@ from leasehold.django.backend import Backend
 from leasehold.django.project.backends import backend_to_serve, our_backends
 from leasehold.django.terms.task import DECLARED
 from leasehold.django.worker.running import run_task
-from leasehold.jobs.kinds.kind_options import CheckedKindOptions
+from leasehold.jobs.kind import CheckedKindOptions
 
 BACKEND_VARIABLE = "DJANGO_LEASEHOLD_BACKEND"
 """Which backend of TASKS the processes of `manage.py leasehold --backend …` serve."""

@@ -21,9 +21,8 @@ from leasehold.django.terms.results import find_task, task_error, type_name
 from leasehold.django.terms.task import LeaseholdContext
 from leasehold.django.worker.awaiting import awaited
 from leasehold.errors import HandlerFailed, tell
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.handling.job import Job
-from leasehold.jobs.handling.retry import Discard
+from leasehold.jobs.endings import ContinueWith, Discard
+from leasehold.jobs.job import Job
 
 normalize_json: Any = (part(".utils") if PACKAGE == "django_tasks" else sys.modules["django.utils.json"]).normalize_json
 PASS = (*CONTROLS, trio.Cancelled)

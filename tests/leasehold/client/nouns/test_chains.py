@@ -7,8 +7,8 @@ import pytest
 from leasehold import App, Client
 from leasehold.errors import BadInput, InvalidArgs, UnknownJob, UnknownKind, WrongState
 from leasehold.events import ChainCompleted, JobRequeued
-from leasehold.jobs.handling.continuation import ContinueWith
-from leasehold.jobs.producing.new_job import NewJob
+from leasehold.jobs.endings import ContinueWith
+from leasehold.jobs.new_job import NewJob
 from tests.leasehold.client.conftest import Under
 from tests.support.sql_worker import SqlWorker
 

@@ -11,7 +11,7 @@ from leasehold.database import Database, open_database
 from leasehold.database.poolers import hearing
 from leasehold.database.poolers.pooler import Pooler
 from leasehold.errors import ListenerDeaf
-from leasehold.jobs.handling.job import NewJob
+from leasehold.jobs.new_job import NewJob
 from tests.support.pgbouncer import pgbouncer
 from tests.support.tracking_pooler import tracking_pooler
 from tests.support.waiting import PATIENCE

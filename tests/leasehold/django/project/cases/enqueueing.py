@@ -20,7 +20,7 @@ from leasehold.django.backend import Backend
 from leasehold.django.terms.interface import InvalidTask, Status, exceptions, signals
 from leasehold.django.terms.interface import tasks as interface
 from leasehold.errors import InvalidArgs, UniqueConflict
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.new_job import Unique
 from tests.leasehold.django.project.place import dsn
 from tests.leasehold.django.project.shop import tasks
 from tests.support.waiting import PATIENCE

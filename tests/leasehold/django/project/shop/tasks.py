@@ -11,8 +11,8 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection, transaction
 
 from leasehold.django.terms.interface import tasks
-from leasehold.jobs.handling.retry import Discard
-from leasehold.jobs.producing.unique import Unique
+from leasehold.jobs.endings import Discard
+from leasehold.jobs.new_job import Unique
 
 task = tasks.task
 
