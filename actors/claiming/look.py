@@ -66,7 +66,8 @@ class SharedPoll:
             return await self._connection.call_value("next_claim_in", queues)
         asked = [(rider, rider.ask(self._poll_seconds)) for rider in self._riders]
         asked = [(rider, params) for rider, params in asked if params]
-        riding: dict[str, Any] = {name: value for _, params in asked for name, value in params.items()}
+        riding: dict[str, Any] = {"incarnation": self._identity.incarnation}
+        riding |= {name: value for _, params in asked for name, value in params.items()}
         [row] = await self._connection.call("look_for_work", queues, self._sweeper.every, **riding)
         for rider, _ in asked:
             rider.hear(row)

@@ -191,7 +191,7 @@ begin
         end if;
     end loop;
 
-    -- A reaper that has our row may wait for a job that we hold, so we must not wait for it; the next claim says it again.
+    -- A reaper that has our row may wait for a job that we hold, so we must not wait for it; the next claim says it again, or the next poll (look_for_work).
     update leasehold.workers w set idle = (v_claimed = 0), idle_since = case when v_claimed = 0 then v_now else w.idle_since end
      where w.incarnation = (select o.incarnation from leasehold.workers o
                              where o.incarnation = claim_jobs.incarnation and o.idle is distinct from (v_claimed = 0)

@@ -1,15 +1,17 @@
 -- Purpose     Do in one statement what an idle worker asks at each poll: whether a claim may find something (next_claim_in), and whether
 --             it is its turn to look for leases that have run out (take_reap_turn). Now and then it asks on the way for its epoch
 --             (find_epoch), and says that it is alive (heartbeat_worker). In another epoch than the known one it does nothing else.
+--             Where there is nothing to claim, the worker counts as idle, in case its last claim could not say so.
 -- Parameters  queues: those the worker serves, null or empty for all · every: as take_reap_turn
 --             known, seen: as find_epoch; null known: the epoch is not asked for
---             incarnation, vitals: JSON object with the parameters of heartbeat_worker by name; null vitals: no heartbeat
+--             incarnation: of the worker, null for nobody · vitals: JSON object with the parameters of heartbeat_worker by name; null vitals: no heartbeat
 -- Returns     next_claim_in, is_reap_turn: as those functions, null in another epoch · epoch, position: as find_epoch, null where they
 --             were not asked for, and on a standby · is_known: as heartbeat_worker, null without a heartbeat
 --             are_told: whether there are commands for the worker; its next heartbeat of its own brings them
 --             has_expired: whether reap_jobs has something to do; null where it is not the caller's turn
 -- Errors      none
--- Tables      as find_epoch, heartbeat_worker, next_claim_in and take_reap_turn, in this order: the last one waits for nobody;
+-- Tables      as find_epoch, heartbeat_worker, next_claim_in, workers (row lock, unless somebody has it) and take_reap_turn, in this
+--             order: the last two wait for nobody;
 --             lane_marks, jobs (read: held ones until one has expired)
 create or replace function leasehold.look_for_work(
     queues text[], every interval, known bigint default null, seen bigint default null, incarnation uuid default null, vitals jsonb default null
@@ -33,6 +35,12 @@ begin
                v.backoff_for, v.lost_wake_ups, v.rss, v.cpu_user, v.cpu_system) h;
     end if;
     next_claim_in := leasehold.next_claim_in(look_for_work.queues);
+    if look_for_work.incarnation is not null and next_claim_in is distinct from 0 then
+        update leasehold.workers w set idle = true, idle_since = leasehold.clock()
+         where w.incarnation = (select o.incarnation from leasehold.workers o
+                                 where o.incarnation = look_for_work.incarnation and not o.idle and o.stopped_at is null
+                                   for no key update skip locked);
+    end if;
     is_reap_turn := leasehold.take_reap_turn(look_for_work.every);
     if is_reap_turn then
         has_expired := exists (select from leasehold.lane_marks)

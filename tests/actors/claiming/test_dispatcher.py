@@ -31,6 +31,18 @@ from tests.support.held import held_job
 from tests.support.waiting import PATIENCE, eventually, until
 
 
+class Turns:
+    """Notes which turns to reap it was given."""
+
+    every = timedelta()
+
+    def __init__(self) -> None:
+        self.turns: list[bool] = []
+
+    def turn(self, is_ours: bool) -> None:
+        self.turns.append(is_ours)
+
+
 class Dispatching:
     """A dispatcher with nobody behind it: the test plays the slots."""
 
@@ -172,6 +184,18 @@ async def test_a_worker_whose_slots_were_full_claims_before_it_polls_and_so_is_s
         await until(lambda: bundle.dispatcher.statistics().empty_claims == 1)
 
 
+async def test_a_worker_whose_last_claim_could_not_say_that_it_is_idle_says_so_at_its_next_poll(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim leaves the row of the worker alone where somebody has it; the next one may come a minute later."""
+    monkeypatch.setattr(dispatcher_module, "SWEEP_SECONDS", 3600.0)
+    async with dispatching(database, poll_seconds=0.02, sweeper=Turns()) as bundle:
+        await until(lambda: bundle.dispatcher.statistics().empty_claims == 1)
+        await database.call("register_worker", bundle.identity.incarnation, "w1", "host", 1, "1", None, None, 3, True)
+        await eventually(lambda: database.fetch("select from leasehold.workers where idle"))
+        assert bundle.dispatcher.statistics().empty_claims == 1
+
+
 async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,15 +310,9 @@ async def test_it_compares_only_while_it_holds_jobs(database: Database, monkeypa
 
 
 async def test_a_poll_asks_for_the_turn_to_reap_in_the_same_statement(database: Database) -> None:
-    turns: list[bool] = []
-
-    class Turns:
-        every = timedelta()
-
-        def turn(self, is_ours: bool) -> None:
-            turns.append(is_ours)
-
-    async with dispatching(database, poll_seconds=0.02, sweeper=Turns()) as bundle:
+    sweeper = Turns()
+    turns = sweeper.turns
+    async with dispatching(database, poll_seconds=0.02, sweeper=sweeper) as bundle:
         await until(lambda: turns[:3] == [False, False, False])
         assert "next_claim_in" not in bundle.reserved.calls
         await bundle.client.enqueue("echo")

@@ -31,6 +31,27 @@ async def test_whose_turn_it_is_learns_of_leases_that_have_run_out(database: Dat
     assert (row["is_reap_turn"], row["has_expired"]) == (True, True)
 
 
+async def test_who_has_nothing_to_claim_is_idle_although_its_last_claim_could_not_say_so(database: Database) -> None:
+    worker = SqlWorker(database)
+    await worker.register()
+    idle = "select idle and idle_since is not null as idle from leasehold.workers"
+    job = await enqueue(database)
+    await database.call("look_for_work", None, EVERY, incarnation=worker.incarnation)
+    assert [row["idle"] for row in await database.fetch(idle)] == [False]
+    await database.call("cancel_job", job)
+    await database.call("look_for_work", None, EVERY, incarnation=worker.incarnation)
+    assert [row["idle"] for row in await database.fetch(idle)] == [True]
+
+
+async def test_a_poll_waits_for_nobody_who_has_the_row_of_the_worker(database: Database) -> None:
+    worker = SqlWorker(database)
+    await worker.register()
+    async with database.transaction() as holder:
+        await holder.fetch("select from leasehold.workers for update")
+        await database.call("look_for_work", None, EVERY, incarnation=worker.incarnation)
+    assert await database.fetch("select from leasehold.workers where idle") == []
+
+
 async def test_a_heartbeat_rides_along_and_learns_that_there_are_commands(database: Database) -> None:
     worker = SqlWorker(database)
     await worker.register()
