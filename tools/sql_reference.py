@@ -1,6 +1,6 @@
 """Writes docs/sql.md from the files in sql/functions, grouped by folder: what can be called from psql or another language.
 
-`src/leasehold/roles.py` says which functions are public: those that a role may call. A public function gets a section; one
+`src/leasehold/access/roles.py` says which functions are public: those that a role may call. A public function gets a section; one
 that only other functions call gets a line. Who calls whom is searched in the bodies of the functions and views.
 """
 

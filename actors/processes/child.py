@@ -10,7 +10,7 @@ import signal
 import sys
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import describe, encode_output, meant
@@ -31,6 +31,7 @@ from leasehold.actors.processes.wire import (
 )
 from leasehold.actors.progress.log_handler import keeping_levels
 from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.database import Row
 from leasehold.errors import BadInput
 from leasehold.jobs import endings as retry
 from leasehold.jobs.endings import ContinueWith, WaitFor
@@ -39,10 +40,6 @@ from leasehold.jobs.job_host import HostedJob
 from leasehold.jobs.kind import CheckedKindOptions, Kind, find_object
 from leasehold.observability.job_context import running_job
 from leasehold.observability.logs import install_logging
-
-if TYPE_CHECKING:
-    from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.database import Row
 
 OOM_SCORE = 500
 STACK_SIGNAL = signal.SIGUSR1

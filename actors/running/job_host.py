@@ -12,7 +12,7 @@ from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome, ended
 from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
-from leasehold.actors.running.large_values import LargeValues, fence_of
+from leasehold.actors.running.large_values import LargeValues, Written, fence_of
 from leasehold.app import App
 from leasehold.database import Database, running_flavour
 from leasehold.database.border import run_asyncio
@@ -120,11 +120,11 @@ class WorkerJobHost:
         if session is not None:
             return await session.close(end)
         outcome = ended(held, end, (), self.check, self.large.most)
-        return await self.put_away(held, outcome)
+        return await self.put_away(held, outcome) if self.large.is_large(outcome) else outcome
 
-    async def put_away(self, held: HeldJob, outcome: Outcome) -> Outcome:
-        """The outcome, with a claim check in the place of a large output. Raises as `LargeValues.put_away` does."""
-        return await self.large.put_away(outcome, partial(fence_of, held)) if self.large.is_large(outcome) else outcome
+    async def put_away(self, held: HeldJob, outcome: Written) -> Outcome:
+        """The outcome with a claim check in the place of its large output. Raises as `LargeValues.put_away` does."""
+        return await self.large.put_away(outcome, partial(fence_of, held))
 
     async def fetch_args(self, held: HeldJob) -> None:
         """Put the args of the job in the place of their claim check. Raises PayloadError, UnknownPayload, NoPayloadStore."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -11,7 +10,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from leasehold.errors import WaitTimeout
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import LARGEST_BIGINT, Cursor, Id, Limit, Name, Page, cursor_at, place_of
 from leasehold.gateway.http.problems import (
@@ -22,7 +20,7 @@ from leasehold.gateway.http.problems import (
 )
 from leasehold.gateway.http.replies import Reply
 from leasehold.gateway.routing.routes import Call, Routes, Success
-from leasehold.gateway.routing.services import GatewayServices, preferred_wait
+from leasehold.gateway.routing.services import GatewayServices, preferred_wait, unless_stopping
 from leasehold.records.workers import CommandRecord, LeaseRecord, WorkerRecord
 
 WorkerName = Annotated[
@@ -294,13 +292,6 @@ async def _beat(services: GatewayServices, body: HeartbeatBody) -> list[GivenCom
 
 async def _answer_within(services: GatewayServices, command_id: int, seconds: float) -> CommandRecord:
     """The command when it is acknowledged, after `seconds`, or when the gateway stops."""
-    waiting = asyncio.ensure_future(services.client.commands.wait(command_id, timeout=seconds))
-    stopping = asyncio.ensure_future(services.stopping.wait())
-    try:
-        await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return await waiting if waiting.done() else await services.client.commands.get(command_id)
-    except WaitTimeout:
-        return await services.client.commands.get(command_id)
-    finally:
-        waiting.cancel()
-        stopping.cancel()
+    commands = services.client.commands
+    wait = commands.wait(command_id, timeout=seconds)
+    return await unless_stopping(services, wait, lambda: commands.get(command_id))

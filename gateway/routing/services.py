@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,6 +23,7 @@ from leasehold.gateway.routing.sharing import Shared, Turns
 from leasehold.gateway.stream.hub import Hub
 from leasehold.records.chains import ChainRecord
 
+T = TypeVar("T")
 Check = Callable[[], Awaitable[None]]
 
 
@@ -65,13 +67,21 @@ def preferred_wait(prefer: str | None) -> int | None:
 
 async def chain_within(services: GatewayServices, chain_id: int, seconds: float) -> ChainRecord:
     """The chain when it has ended, after `seconds`, or when the gateway stops. Raises UnknownJob."""
-    waiting = asyncio.ensure_future(services.client.chains.wait(chain_id, timeout=seconds))
+    chains = services.client.chains
+    return await unless_stopping(services, chains.wait(chain_id, timeout=seconds), lambda: chains.get(chain_id))
+
+
+async def unless_stopping(
+    services: GatewayServices, wait: Coroutine[Any, Any, T], look: Callable[[], Awaitable[T]]
+) -> T:
+    """What `wait` ends with; where its time is up or the gateway stops first, what `look` finds."""
+    waiting = asyncio.ensure_future(wait)
     stopping = asyncio.ensure_future(services.stopping.wait())
     try:
         await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return await waiting if waiting.done() else await services.client.chains.get(chain_id)
+        return await waiting if waiting.done() else await look()
     except WaitTimeout:
-        return await services.client.chains.get(chain_id)
+        return await look()
     finally:
         waiting.cancel()
         stopping.cancel()

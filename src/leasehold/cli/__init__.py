@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-from leasehold.cli.runtime.interruption import Interruption
+from leasehold.cli.runtime.interruption import Interruption, wait_no_longer
 
 EXTRA = frozenset({"cyclopts", "rich"})
 
@@ -20,7 +20,6 @@ def main() -> NoReturn:
     interruption = Interruption()
     interruption.install()
     try:
-        from leasehold.cli.runtime.interruption import wait_no_longer  # noqa: PLC0415
         from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in EXTRA:

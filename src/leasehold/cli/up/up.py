@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 import trio
@@ -18,18 +18,13 @@ from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting
 from leasehold.cli.up.first_steps import Hints, KeptToken, agree_to_migrate, has_token, keep_token
-from leasehold.cli.up.processes import OURSELVES, line_writer
+from leasehold.cli.up.processes import OURSELVES, Child, Level, ShowLine, Supervisor, line_writer
 from leasehold.cli.up.reload import Reloader
+from leasehold.cli.up.watch import HealthWatch, keep_running
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.observability.logs import wants_text
 from leasehold.settings import Settings
 from leasehold.settings.sources import CONFIG_VARIABLE, environment_name
-
-if TYPE_CHECKING:
-    from leasehold.cli.runtime.context import CommandContext
-    from leasehold.cli.up.processes import Child, Level, ShowLine
-    from leasehold.settings import Settings
-
 
 LARGEST_PORT = 65_535
 
@@ -45,9 +40,6 @@ async def run_workers(
         flags: of the command, for the processes.
         fail_fast: passed on to them.
     """
-    from leasehold.cli.up.processes import Supervisor  # noqa: PLC0415
-    from leasehold.cli.up.watch import HealthWatch  # noqa: PLC0415
-
     as_text = wants_text(settings.log_format, context.terminal.stdout)
     environ = child_environment(context, settings, flags, as_text=as_text)
     children = plan_workers(settings, environ, fail_fast=fail_fast)
@@ -63,8 +55,6 @@ async def run_workers(
 
 def plan_workers(settings: Settings, environ: Mapping[str, str], *, fail_fast: bool = False) -> list[Child]:
     """The processes: worker 2 of `pod-0` is `pod-0-2`, and its probes have the second port. Raises BadInput."""
-    from leasehold.cli.up.processes import Child  # noqa: PLC0415
-
     stem = settings.worker_id or made_up_id()
     command = [sys.executable, "-m", "leasehold", "run", "worker", "--with-parent"]
     children: list[Child] = []
@@ -131,9 +121,6 @@ async def up(
       leasehold up --app shop.jobs:app --workers 4 --slots 8
       leasehold up --app shop.jobs:app --reload
     """
-    from leasehold.cli.up.processes import Supervisor  # noqa: PLC0415
-    from leasehold.cli.up.watch import keep_running  # noqa: PLC0415
-
     if not 0 <= workers <= MOST_WORKERS:
         raise BadInput(f"--workers must be from 0 to {MOST_WORKERS}, not {workers}")
     flags: dict[str, object] = {**options.flags(), "gateway_host": host, "gateway_port": port}
@@ -231,8 +218,6 @@ class GatewayFinder:
 
 def plan_children(workers: int, environ: Mapping[str, str], app: str | None = None) -> list[Child]:
     """The processes to start, all configured by their environment; the gateway is told the app, which else it does not load."""
-    from leasehold.cli.up.processes import Child  # noqa: PLC0415
-
     names = [f"worker.{number + 1}" for number in range(workers)]
     actors = {
         "gateway": ["gateway", *(["--app", app] if app else [])],

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 import trio
 
 from leasehold.cli.up.processes import MOST_DEATHS, OURSELVES, STABLE_SECONDS, ShowLine, jittered_delay
 from leasehold.errors import LeaseholdError
-
-if TYPE_CHECKING:
-    from leasehold.cli.up.processes import ShowLine
-
 
 LOOK_SECONDS = 10.0
 POSTGRES_LOOK_SECONDS = 1.0
