@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BROWSER_TOOLS := tools/browser/node_modules/.installed
 
 # Run once more on the border to asyncio that Python 3.14 has; `make test-matrix` runs all of them there.
-BORDER_TESTS := tests/notify tests/actors/running tests/actors/leases tests/leasehold/database/test_border.py
+BORDER_TESTS := tests/notify tests/actors/running tests/actors/leases/test_keeper.py tests/leasehold/database/test_border.py
 
 EXAMPLES := order_payment fan_report approval
 

@@ -1,6 +1,6 @@
 """The running system: the actors of worker, scheduler and reaper processes.
 
 A process is put together in `run.py`: one nursery, one listener, any set of actors, each restarted by
-`supervisor.py`. Only the command line imports this package. Start in `run.py`, then follow a
-job through `claiming/`, `running/` and `settling/`.
+`supervise.py`. Only the command line imports this package. Start in `run.py`, then follow a
+job through `leases/` and `running/`.
 """

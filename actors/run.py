@@ -10,19 +10,16 @@ from typing import Protocol
 
 import trio
 
-from leasehold.actors.probes.probes import Probes
-from leasehold.actors.processes.requirements import check_process_kinds
-from leasehold.actors.shared.ending import Ending
-from leasehold.actors.shared.epochs import EpochLooker, EpochWatch
-from leasehold.actors.shared.identity import made_up_id
-from leasehold.actors.shared.outage import Outage
-from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise, until_there
-from leasehold.actors.upkeep.accountant import Accountant
+from leasehold.actors.ending import Ending
+from leasehold.actors.epochs import EpochLooker, EpochWatch
+from leasehold.actors.identity import made_up_id
+from leasehold.actors.probes import Probes
+from leasehold.actors.processes.pool import check_process_kinds
+from leasehold.actors.supervise import Actor, Outage, culprit, nobody, supervise, until_there
 from leasehold.actors.upkeep.due_jobs import DueJobs
-from leasehold.actors.upkeep.janitor import Janitor
+from leasehold.actors.upkeep.janitor import Accountant, Janitor
 from leasehold.actors.upkeep.reaper import Reaper
-from leasehold.actors.upkeep.scheduler import Scheduler
-from leasehold.actors.upkeep.start_up import declare_schedules, recover_stale
+from leasehold.actors.upkeep.scheduler import Scheduler, declare_schedules, recover_stale
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import trio
 
 from benchmarks.handlers import app
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.worker import Worker
 from leasehold.database import Database, open_database
 from leasehold.notify.listener import Listener

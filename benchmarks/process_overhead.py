@@ -13,9 +13,9 @@ import trio
 
 from leasehold import App
 from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.slot import Slot, SlotContext
-from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.jobs.kind import Kind
 from tests.support.held import held_job
 

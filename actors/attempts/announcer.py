@@ -1,18 +1,18 @@
-"""Tells the observers of a worker what has happened to its jobs. Without subscribers it costs next to nothing."""
+"""Tells log and observers of a worker what has happened to its jobs. Without either it costs next to nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
 import msgspec
 
-from leasehold.actors.attempts.extras import extras_of
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import HeldJob, extras_of
 from leasehold.actors.attempts.outcome import Blocked, Committed, Completed, Continued, Failed, Released, Rescheduled
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.database import Caller, Row
 from leasehold.events import (
     ChainCompleted,
@@ -33,6 +33,10 @@ from leasehold.events import (
 )
 from leasehold.jobs.middleware import new_job_events
 from leasehold.observability.observers import Observers
+
+log = logging.getLogger(__name__)
+
+MOST_NAMED = 10
 
 
 class MadeJob(msgspec.Struct):
@@ -73,8 +77,9 @@ class Announcer:
         if WorkerError in self.heard:
             self._emit(WorkerError(actor=actor, error=str(error) or repr(error), again_in=again_in, **self._who()))
 
-    def claimed(self, jobs: Iterable[HeldJob]) -> None:
-        """The worker has claimed these jobs."""
+    def claimed(self, jobs: Sequence[HeldJob], was_rung: bool) -> None:
+        """The worker has claimed these jobs. `was_rung`: a notification came first."""
+        _log_claims(jobs, was_rung)
         if JobClaimed in self.heard:
             for held in jobs:
                 self._emit(JobClaimed(**self._facts(held)))
@@ -95,8 +100,9 @@ class Announcer:
         waited = max(0.0, (datetime.now(UTC) - held.row["run_at"]).total_seconds())
         self._emit(JobStarted(waited=waited, **self._facts(held)))
 
-    def completed(self, outcomes: Iterable[Completed], refused: Iterable[Row]) -> None:
+    def completed(self, outcomes: Sequence[Completed], refused: Sequence[Row]) -> None:
         """These jobs have completed, and each was the last of its chain. `refused`: rows of those not accepted."""
+        _log_completions(outcomes, refused)
         if JobCompleted in self.heard or ChainCompleted in self.heard:
             for outcome in _accepted(outcomes, refused):
                 self._job_completed(outcome.held, has_next=False)
@@ -133,8 +139,13 @@ class Announcer:
                 row = outcome.held.row
                 self._emit(JobBlocked(job_id=outcome.held.id, kind=row["kind"], queue=row["queue"]))
 
-    def failed(self, outcomes: Iterable[Failed], rows: Mapping[int, Row]) -> None:
-        """Attempts failed; what became of their jobs is in the rows."""
+    def failed(self, outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswered: Collection[int]) -> None:
+        """Attempts failed; what became of their jobs is in the rows.
+
+        An attempt without a row had completed its job before its handler raised. But if its job is in `unanswered`, this
+        write repeats one whose answer was lost.
+        """
+        _log_failures(outcomes, rows, unanswered)
         if JobFailed not in self.heard and JobRetried not in self.heard:
             return
         for outcome in outcomes:
@@ -201,3 +212,87 @@ def _ran_for(held: HeldJob) -> float:
 
 SILENT = Announcer(Observers(), WorkerIdentity(""))
 """An announcer without subscribers."""
+
+
+def _log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> None:
+    """A line for each of a few jobs, only the number of many."""
+    if len(outcomes) > MOST_NAMED:
+        log.debug("%d jobs completed", len(outcomes) - len(refusals))
+        return
+    if not log.isEnabledFor(logging.INFO):
+        return
+    refused = {row["job_id"] for row in refusals}
+    now = monotonic()
+    for outcome in outcomes:
+        held = outcome.held
+        if held.id not in refused:
+            log.info(
+                "completed job %s of kind %s in %.3f s",
+                held.id,
+                held.row["kind"],
+                held.ran_for(now),
+                extra={"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt},
+            )
+
+
+def _log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswered: Collection[int]) -> None:
+    """In one line, and after the last attempt with the traceback."""
+    for outcome in outcomes:
+        row = rows.get(outcome.held.id)
+        if row is None and outcome.held.id in unanswered:
+            text = "job %s: failure repeated, the first one was heard"
+            log.debug(text, outcome.held.id, extra={"job_id": outcome.held.id})
+        elif row is None:
+            log.warning(
+                "job %s: attempt %s raised after it had completed the job: %s",
+                outcome.held.id,
+                outcome.held.attempt,
+                _in_a_line(outcome),
+                extra={"job_id": outcome.held.id, "attempt": outcome.held.attempt},
+            )
+        elif row["outcome"] != "refused":
+            _log_failure(outcome, row["outcome"])
+
+
+def _log_failure(outcome: Failed, became: str) -> None:
+    held = outcome.held
+    fields = {"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt}
+    if became == "failed":
+        text, level = "job %s of kind %s failed for good with attempt %s: %s", logging.ERROR
+        log.log(
+            level,
+            text,
+            held.id,
+            held.row["kind"],
+            held.attempt,
+            _in_a_line(outcome),
+            extra=fields | {"error": outcome.error},
+        )
+    else:
+        text, level = "job %s of kind %s failed attempt %s, now %s: %s", logging.WARNING
+        log.log(level, text, held.id, held.row["kind"], held.attempt, became, _in_a_line(outcome), extra=fields)
+
+
+def _in_a_line(outcome: Failed) -> str:
+    error = outcome.error
+    place = f" ({error['place']})" if "place" in error else ""
+    return f"{error['type']}: {error['message']}{place}"
+
+
+def _log_claims(jobs: Sequence[HeldJob], was_rung: bool) -> None:
+    """A line for each of a few jobs, only the number of many."""
+    if len(jobs) > MOST_NAMED:
+        log.debug("claimed %d jobs", len(jobs))
+        return
+    if not log.isEnabledFor(logging.INFO):
+        return
+    for held in jobs:
+        row = held.row
+        log.info(
+            "claimed job %s of kind %s for %s (attempt %s)",
+            held.id,
+            row["kind"],
+            row["key"] or row["queue"],
+            held.attempt,
+            extra={"job_id": held.id, "kind": row["kind"], "attempt": held.attempt, "woken": was_rung},
+        )

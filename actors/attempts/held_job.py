@@ -1,7 +1,8 @@
-"""A job under this worker's lease, from claim to acknowledged outcome."""
+"""A job under this worker's lease, from claim to acknowledged outcome: the times of its lease, the limits of its handler."""
 
 from __future__ import annotations
 
+from math import inf
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -9,22 +10,94 @@ from uuid import UUID
 import msgspec
 import trio
 
-from leasehold.actors.attempts.extras import extras_of
-from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
-from leasehold.actors.attempts.time_limits import RunClock
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import JobHost
 from leasehold.jobs.kind import Kind
 
+_decoder = msgspec.json.Decoder(dict[str, Any])
+TOO_LATE = {
+    "type": "DeadlineExceeded",
+    "message": "the deadline of the job passed before its handler began",
+    "traceback": "",
+}
+DEADLINE_PASSED = {
+    "type": "DeadlineExceeded",
+    "message": "the deadline of the job passed while its handler ran",
+    "traceback": "",
+}
 SHUTDOWN = "shutdown"
 """The reason for cancelling a handler when its worker ends; its job is handed back."""
-
 UNRENEWED = "error"
 """The reason for cancelling a handler when its lease cannot be renewed because the database is away."""
-
 EXTRAS_OF_JOBS = ("chain_id", "chain_position", "traceparent")
+
+
+def extras_of(row: Row) -> dict[str, Any]:
+    """The extras of a claimed row; empty for a plain job."""
+    encoded: str | None = row.get("extras")
+    return {} if encoded is None else _decoder.decode(encoded)
+
+
+def lease_margin(lease: float) -> float:
+    """Seconds before the lease's end at which its owner stops trusting it: a sixth, at most five seconds."""
+    return min(5.0, lease / 6)
+
+
+def renewal_time(renew_seconds: float, lease: float) -> float:
+    """Seconds after a claim or renewal at which the next one is due: as configured, at most a third of the lease."""
+    return min(renew_seconds, lease / 3)
+
+
+class RunClock:
+    """Cancels a handler at its timeout or its deadline, whichever comes first. Only jobs with one of them have a clock.
+
+    Args:
+        scope: of the handler, on trio's clock.
+        timeout: seconds that the handler may run; None: no limit.
+        deadline: seconds on the monotonic clock; None: no limit.
+    """
+
+    def __init__(self, scope: trio.CancelScope, timeout: float | None, deadline: float | None) -> None:
+        self._scope = scope
+        self._timeout = timeout
+        self._left = inf if timeout is None else timeout
+        self._offset = trio.current_time() - monotonic()
+        self._deadline = inf if deadline is None else deadline + self._offset
+        self._timed_out_at = inf
+        self.start()
+
+    def start(self) -> None:
+        """Count the timeout: the handler runs."""
+        self._timed_out_at = trio.current_time() + self._left
+        self._scope.deadline = min(self._timed_out_at, self._deadline)
+
+    def stop(self) -> None:
+        """Stop the timeout while the handler waits for a process. The deadline stays."""
+        self._left = self._timed_out_at - trio.current_time()
+        self._timed_out_at = inf
+        self._scope.deadline = self._deadline
+
+    @property
+    def expired(self) -> str | None:
+        """Which limit has passed: `deadline`, `timeout` or None. Any thread may ask."""
+        now = monotonic() + self._offset
+        if now >= self._deadline:
+            return "deadline"
+        return "timeout" if now >= self._timed_out_at else None
+
+    def missed(self) -> dict[str, Any] | None:
+        """The error of a handler that returns by itself after the deadline; None before the deadline."""
+        return DEADLINE_PASSED if self.expired == "deadline" else None
+
+    def error(self) -> tuple[dict[str, Any], bool]:
+        """The error of a handler that this clock has cancelled, and whether the job fails for good."""
+        # A busy event loop cancels the scope late, never early. So the earlier of the two limits is the cause.
+        if self._deadline <= self._timed_out_at:
+            return DEADLINE_PASSED, True
+        message = f"the handler was cancelled after its timeout of {self._timeout} s"
+        return {"type": "TimedOut", "message": message, "traceback": ""}, False
 
 
 class HeldJob:
@@ -35,13 +108,13 @@ class HeldJob:
     Written by (all others only read, or call the methods):
         self: every attribute, when it is made; `lost`, `was_in_time`, `scope` and `clock` in its methods.
         leases/keeper.py: `renew_at`, `shown`, `trusted_until` (in the keeper's thread).
-        leases/sibling.py: `watched`.
+        leases/watcher.py: `watched`.
         running/slot.py: `started`.
         running/large_values.py: `args`.
         running/crew.py: `is_left`.
         running/attempt_session.py: `settling`.
-        settling/settler.py: `settling`.
-        worker/rebirth.py: `incarnation`.
+        running/settler.py: `settling`.
+        worker/epoch_change.py: `incarnation`.
 
     Read in the keeper's thread: `attempt`, `id`, `lease`, `lost`, `renew_at`, `row`, `settling`, `shown`, `started`.
     """

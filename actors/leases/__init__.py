@@ -1,4 +1,4 @@
-"""Keeping jobs: the lease keeper renews all leases of a worker, a sibling watches one running job.
+"""Getting jobs and keeping them: the dispatcher claims, the backlog holds what no slot has taken, the keeper renews all leases.
 
-The worker imports this package. Start in `keeper.py`; docs/leases.md has the protocol.
+The worker imports this package. Start in `dispatcher.py`, then `keeper.py`; docs/leases.md has the protocol.
 """

@@ -18,12 +18,11 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
-from leasehold.actors.leases.pulse import Pulse
-from leasehold.actors.shared.epochs import EpochWatch
-from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.actors.shared.waiting import Backoff
+from leasehold.actors.attempts.held_job import HeldJob, Holdings, lease_margin, renewal_time
+from leasehold.actors.epochs import EpochWatch
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.leases.watcher import Pulse
+from leasehold.actors.waiting import Backoff
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable, EpochOver

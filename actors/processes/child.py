@@ -13,10 +13,11 @@ from functools import lru_cache
 from typing import Any, NoReturn, cast
 
 from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.log_handler import keeping_levels
 from leasehold.actors.attempts.outcome import describe, encode_output, meant
-from leasehold.actors.processes.copies import cut_off_copies, end_copy
-from leasehold.actors.processes.lifeline import die_with_parent
-from leasehold.actors.processes.output_file import OutputFileWriter
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.processes.child_ends import cut_off_copies, die_with_parent, end_copy
+from leasehold.actors.processes.files import OutputFileWriter
 from leasehold.actors.processes.wire import (
     Answer,
     ContinuedReply,
@@ -29,8 +30,6 @@ from leasehold.actors.processes.wire import (
     decode_setup,
     encode,
 )
-from leasehold.actors.progress.log_handler import keeping_levels
-from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.errors import BadInput
 from leasehold.jobs import endings as retry

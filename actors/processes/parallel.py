@@ -16,19 +16,13 @@ from typing import Any
 
 import trio
 
+from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.processes import child
+from leasehold.actors.processes.files import OutputFile, StackFile
 from leasehold.actors.processes.member import ProcessDied
-from leasehold.actors.processes.output_file import OutputFile
-from leasehold.actors.processes.stack_file import StackFile
 from leasehold.actors.processes.wire import Reply, Setup, encode
-from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.errors import BadInput
 from leasehold.observability.logs import current_logging
-
-try:
-    import trio_parallel
-except ImportError:
-    trio_parallel = None
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +32,12 @@ START_SECONDS = 60.0
 GRACE_SECONDS = 2.0
 STACK_SECONDS = 2.0
 LOOK_SECONDS = 0.02
+
+
+try:
+    import trio_parallel
+except ImportError:
+    trio_parallel = None
 
 
 def check_installed() -> None:

@@ -7,18 +7,33 @@ from typing import Any, Self
 
 import trio
 
-from leasehold.actors.attempts.time_limits import RunClock
-from leasehold.actors.processes.member import Member, ProcessDied, Start
-from leasehold.actors.processes.memory import call_within, resident_bytes
-from leasehold.actors.processes.requirements import check_process_kinds
-from leasehold.actors.progress.buffer import ProgressBuffer
+from leasehold.actors.attempts.held_job import RunClock
+from leasehold.actors.attempts.progress import ProgressBuffer
+from leasehold.actors.processes.member import Member, ProcessDied, Start, call_within, resident_bytes
 from leasehold.app import App
 from leasehold.errors import ProcessCrashed, tell
-from leasehold.jobs.kind import Kind
+from leasehold.jobs.kind import Kind, check_importable
 
 HEAR_SECONDS = 0.5
 FRESH_SHARE = 0.5
 """A process that has more than this share of a job's limit already is replaced before the job starts."""
+
+
+def check_process_kinds(app: App) -> int:
+    """Check the kinds of the app that run in a process; returns how many there are.
+
+    Raises:
+        InvalidArgs: a handler cannot be imported by name. BadInput: trio-parallel is not installed.
+    """
+    kinds = [kind for kind in app if kind.runs == "process"]
+    if not kinds:
+        return 0
+    from leasehold.actors.processes.parallel import check_installed  # noqa: PLC0415  not paid for by others
+
+    check_installed()
+    for kind in kinds:
+        check_importable(kind.name, kind.function)
+    return len(kinds)
 
 
 class ProcessPool:

@@ -8,6 +8,9 @@ from uuid import UUID
 
 import msgspec
 
+Reply = tuple[int, int, bytes]
+"""The number of the request that it answers, the pid of the process that does, and the encoded answer."""
+
 
 class Request(msgspec.Struct, frozen=True):
     """Call the handler at this place.
@@ -64,9 +67,6 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
 
 
 Answer = Returned | ContinuedReply | WaitsReply | Raised
-
-Reply = tuple[int, int, bytes]
-"""The number of the request that it answers, the pid of the process that does, and the encoded answer."""
 
 
 class Setup(msgspec.Struct, frozen=True):

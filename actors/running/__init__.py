@@ -1,4 +1,4 @@
-"""Running handlers: slots, the call of a handler in its flavour, middlewares, and what a job's methods need.
+"""Running handlers and settling what came of them: slots, the call of a handler, what a job's methods need, and the settler.
 
-The worker imports this package. Start in `slot.py`.
+The worker imports this package. Start in `slot.py`, then `settler.py`.
 """

@@ -12,8 +12,7 @@ import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
 from leasehold.actors.attempts.outcome import Committed, Completed, Continued, Outcome, encode_output, ended
-from leasehold.actors.progress.buffer import ProgressBuffer, ProgressReport
-from leasehold.actors.progress.writer import report_progress
+from leasehold.actors.attempts.progress import ProgressBuffer, ProgressReport, report_progress
 from leasehold.actors.running.large_values import LargeValues, fence_of
 from leasehold.database import PooledTransaction, Transaction
 from leasehold.database.border import run_asyncio

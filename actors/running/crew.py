@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 import trio
 
 from leasehold.actors.attempts.held_job import UNRENEWED, HeldJob, Holdings, drop
 from leasehold.actors.attempts.outcome import Failed, Released
-from leasehold.actors.claiming.backlog import Backlog
-from leasehold.actors.claiming.dispatcher import Dispatcher
-from leasehold.actors.running.roster import Roster
+from leasehold.actors.identity import WorkerMode
+from leasehold.actors.leases.backlog import Backlog
+from leasehold.actors.leases.dispatcher import Dispatcher
+from leasehold.actors.running.settler import Settler
 from leasehold.actors.running.slot import Slot, SlotContext
-from leasehold.actors.settling.settler import Settler
-from leasehold.actors.shared.mode import WorkerMode
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +22,28 @@ NOT_ITS_NURSERY = (
     "its handler cancelled the nursery that it was called in, which is the worker's; it may cancel its own"
 )
 CANCELLED_US = {"type": "NurseryCancelled", "message": NOT_ITS_NURSERY, "traceback": ""}
+
+
+class Roster:
+    """The crew writes it, and every other part may read it.
+
+    Attributes:
+        slots: the present slots, and the task of each.
+        begun: how many jobs they have taken since the start.
+    """
+
+    def __init__(self) -> None:
+        self.slots: dict[Slot, trio.lowlevel.Task] = {}
+        self.begun = 0
+
+    def running(self) -> Iterator[HeldJob]:
+        """The jobs whose handlers run. In any thread."""
+        return (held for slot in list(self.slots) if (held := slot.held) is not None)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any handler runs."""
+        return any(True for _ in self.running())
 
 
 class Crew:

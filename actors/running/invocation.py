@@ -1,16 +1,18 @@
-"""Calling a handler in the flavour it was written for."""
+"""Calling a handler in the flavour it was written for, through its middlewares."""
 
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import trio
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import MOST_OUTPUT_BYTES, EncodedOutput
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.processes.wire import (
     Answer,
@@ -22,11 +24,30 @@ from leasehold.actors.processes.wire import (
     decode_answer,
     encode,
 )
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.app import App
 from leasehold.database.border import run_asyncio
-from leasehold.errors import BadInput, HandlerFailed, tell
+from leasehold.errors import BadInput, HandlerFailed, WrongFlavour, tell
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
+from leasehold.jobs.job import Job
+from leasehold.jobs.job_host import Context
 from leasehold.jobs.kind import Kind
+from leasehold.jobs.middleware import Attempt, CallNext, Middleware
+
+SIGNS: Mapping[str, tuple[tuple[type[Exception], str], ...]] = {
+    "trio": (
+        (TypeError, "trio.run received unrecognized yield message"),
+        (RuntimeError, "should be used inside a task"),
+        (RuntimeError, "cannot determine the parent task"),
+        (RuntimeError, "no running event loop"),
+        (RuntimeError, "There is no current event loop"),
+        (AttributeError, "'NoneType' object has no attribute 'create_future'"),  # asyncio's events, locks and queues
+    ),
+    "asyncio": (
+        (RuntimeError, "must be called from async context"),
+        (RuntimeError, "Task got bad yield"),
+    ),
+}
+OTHER = {"trio": "asyncio", "asyncio": "trio"}
 
 
 class Apart(NamedTuple):
@@ -114,3 +135,71 @@ def _meant(answer: Raised) -> Exception:
             return tell(Discard(message), answer.error)
         case "failure":
             return tell(HandlerFailed(f"{answer.error['type']}: {message}"), answer.error)
+
+
+class MiddlewareChains(dict[Kind[..., Any], tuple[Middleware, ...]]):
+    """The middlewares of each kind, outermost first; asked of the app once, when the kind's first job comes."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__()
+        self._app = app
+
+    def __missing__(self, kind: Kind[..., Any]) -> tuple[Middleware, ...]:
+        found = self[kind] = self._app.middlewares_of(kind)
+        return found
+
+
+class _NoLayers(dict[Kind[..., Any], tuple[Middleware, ...]]):
+    def __missing__(self, kind: Kind[..., Any]) -> tuple[Middleware, ...]:
+        return ()
+
+
+NO_MIDDLEWARES = _NoLayers()
+
+
+async def invoke_within(
+    layers: tuple[Middleware, ...],
+    job: Job,
+    kind: Kind[..., Any],
+    named: dict[str, Any],
+    threads: trio.CapacityLimiter,
+    apart: Apart | None = None,
+) -> Any:
+    """Call the handler through `layers`, and return what the outermost returns. `job` gets a context of its own."""
+    context = Context()
+    job = msgspec.structs.replace(job, context=context)
+    attempt = Attempt(job, kind, named, context)
+    call: CallNext = partial(invoke, kind, (job,) if kind.takes_job else (), named, threads, apart)
+    for layer in reversed(layers):
+        call = partial(layer, attempt, call)
+    return await call()
+
+
+def wrong_flavour(kind: Kind[..., Any], error: BaseException) -> WrongFlavour | None:
+    """What to do about an error that a handler of this kind raised, where it awaits the other event loop; else None."""
+    signs = SIGNS.get(kind.runs, ())
+    for each in _innermost(error):
+        if any(isinstance(each, type_) and text in str(each) for type_, text in signs):
+            other = OTHER[kind.runs]
+            return WrongFlavour(
+                f"handler {kind.name} runs under {kind.runs} and awaits a library written for {other}: "
+                f"add runs='{other}' to its kind, @app.kind(runs='{other}'), or to the app, App(runs='{other}'); "
+                f"it was {type(each).__name__}: {str(each)[:200]}"
+            )
+    return None
+
+
+def _innermost(error: BaseException) -> Iterator[BaseException]:
+    """The error, or those in its groups, and what each was raised from, once: some are raised from themselves."""
+    left, seen = [error], set[int]()
+    while left:
+        each = left.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, BaseExceptionGroup):
+            left += cast("BaseExceptionGroup[BaseException]", each).exceptions
+            continue
+        yield each
+        if each.__cause__ is not None:
+            left.append(each.__cause__)

@@ -1,4 +1,4 @@
-"""Where running handlers get their transactions. A handler that asks for nothing costs nothing here."""
+"""Where running handlers get their transactions and payloads. A handler that asks for nothing costs nothing here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome, ended
-from leasehold.actors.progress.buffer import ProgressBuffer
+from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
 from leasehold.actors.running.large_values import LargeValues, Written, fence_of
 from leasehold.app import App

@@ -11,15 +11,12 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import SHUTDOWN, HeldJob
+from leasehold.actors.attempts.held_job import SHUTDOWN, TOO_LATE, HeldJob
 from leasehold.actors.attempts.outcome import Failed, Outcome, Released, completed, describe, meant, raised, told_beside
-from leasehold.actors.attempts.time_limits import TOO_LATE
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.running.invocation import Apart, invoke
+from leasehold.actors.running.invocation import NO_MIDDLEWARES, Apart, invoke, invoke_within, wrong_flavour
 from leasehold.actors.running.job_host import HostedAttempt, WorkerJobHost
-from leasehold.actors.running.middleware_chain import NO_MIDDLEWARES, invoke_within
-from leasehold.actors.running.wrong_flavour import wrong_flavour
-from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import InvalidArgs
 from leasehold.events import JobStarted
 from leasehold.jobs.endings import ContinueWith, WaitFor
@@ -34,7 +31,6 @@ log = logging.getLogger(__name__)
 ENDINGS = (ContinueWith, WaitFor)
 Take = Callable[[], Awaitable[HeldJob | None]]
 """Waits for the next job; None: there will be none."""
-
 __all__ = ["SHUTDOWN", "Slot", "describe_slot"]
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import msgspec
 
-from leasehold.actors.leases.sweeper import tell_reaped
-from leasehold.actors.shared.attendance import Attendance
-from leasehold.actors.upkeep.sweep import Sweep
+from leasehold.actors.upkeep.sweeper import Attendance, tell_reaped
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
 from leasehold.notify.channel import Reap
@@ -19,9 +18,55 @@ from leasehold.observability.observers import Observers
 log = logging.getLogger(__name__)
 
 BATCH = 1000
+SLICE = 100
+OVERLAP = timedelta(seconds=15)
+"""How long a transaction that enqueues may take and still be looked at in the round after its commit."""
 SOONEST_SECONDS = 0.02
 STUCK_SECONDS = 1.0
 """Between two looks where what has run out cannot be taken back."""
+
+
+class Sweep:
+    """Finds one kind of stranded jobs. A round costs the same, however many jobs wait for a good reason.
+
+    The first round looks at all jobs. Each later one looks at what came since the last, and at a slice of the others.
+
+    Args:
+        connection: to the database.
+        function: the SQL function that looks at some and says where to go on.
+        is_over: ends a round early.
+    """
+
+    def __init__(self, connection: Caller, function: str, is_over: Callable[[], bool]) -> None:
+        self._connection = connection
+        self._function = function
+        self._is_over = is_over
+        self._since: datetime | None = None
+        self._place: tuple[datetime | None, int | None] = None, None
+
+    async def round(self, now: datetime) -> int:
+        """How many were found. `now` is the database's time at the start. Raises DatabaseUnavailable."""
+        found = await self._look_from(self._since)
+        if self._since is not None and not self._is_over():
+            number, self._place = await self._look(self._place, SLICE)
+            found += number
+        self._since = now - OVERLAP
+        return found
+
+    async def _look_from(self, since: datetime | None) -> int:
+        found, place = 0, (since, None)
+        while not self._is_over():
+            number, place = await self._look(place, BATCH)
+            found += number
+            if place[1] is None:
+                break
+        return found
+
+    async def _look(
+        self, place: tuple[datetime | None, int | None], batch: int
+    ) -> tuple[int, tuple[datetime | None, int | None]]:
+        (row,) = await self._connection.call(self._function, *place, batch)
+        return row["found"], (row["last_run_at"], row["last_id"])
 
 
 class ReaperStatistics(msgspec.Struct, frozen=True):

@@ -1,5 +1,7 @@
 """Fires schedules: plans their ticks, makes their jobs when a tick is due, and sleeps exactly until the next one.
 
+Before its first round it takes back stale jobs, and makes the schedules of the app known.
+
 Any number may run. The SQL function `fire_schedules` decides which scheduler fires a tick, under the lock of the
 schedule's row. All times are the database's.
 """
@@ -9,18 +11,19 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 import trio
 
-from leasehold.actors.shared.waiting import wait_until_due
 from leasehold.actors.upkeep.ticks import MOST_PER_FIRING, Due, Firing, Plan, decide, plan
+from leasehold.actors.waiting import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Database, Row, Transaction
-from leasehold.errors import DatabaseUnavailable, LeaseholdError
+from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.channel import TickNotice
 from leasehold.notify.switchboard import Switchboard
 from leasehold.schedules.timetable import Timetable
@@ -35,6 +38,57 @@ MOST_POLL_SECONDS = 60.0
 MARGIN_SECONDS = 5.0
 MOST_LOSSES = 3
 FIRING_SECONDS = 120.0
+
+
+async def recover_stale(connection: Caller) -> None:
+    """Take back the jobs whose lease has run out, and blame nobody: a new process cannot know which workers died.
+
+    Raises DatabaseUnavailable.
+    """
+    await connection.call("reap_jobs", present_for=timedelta())
+
+
+async def declare_schedules(connection: Caller, declared: Sequence[Mapping[str, Any]], declared_by: str | None) -> None:
+    """Make the schedules of an app known. What operators changed stays as it is.
+
+    Args:
+        connection: to the database.
+        declared: definitions of schedules.
+        declared_by: the app that declares them, as module:attribute; None where there is none.
+
+    Raises:
+        DatabaseUnavailable: it did not answer.
+    """
+    for definition in declared:
+        try:
+            [row] = await connection.call(
+                "declare_schedule", msgspec.json.encode(definition).decode(), "code", declared_by
+            )
+        except BadInput as error:
+            log.warning("schedule %r of the app is refused: %s", definition.get("name"), error)
+            continue
+        if row["outcome"] == "foreign":
+            log.warning(
+                "schedule %r is declared by the app %s too, and is left as that declares it: give one of them another "
+                "name; or, if %s is but a former name of %s, run select leasehold.orphan_schedules(%s, '{}') "
+                "and start this again",
+                row["name"],
+                row["declared_by"],
+                row["declared_by"],
+                declared_by,
+                literal(row["declared_by"]),
+            )
+        elif row["outcome"] != "unchanged":
+            log.info("schedule %r of the app %s", row["name"], row["outcome"])
+    if declared_by is not None:
+        names = [str(definition["name"]) for definition in declared]
+        for row in await connection.call("orphan_schedules", declared_by, names):
+            log.warning("schedule %r is in the code no more; it goes on until somebody deletes it", row[0])
+
+
+def literal(text: str) -> str:
+    """The text as a string literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 class SchedulerStatistics(msgspec.Struct, frozen=True):

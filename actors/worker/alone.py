@@ -10,10 +10,9 @@ from functools import partial
 
 import trio
 
-from leasehold.actors.processes.requirements import check_process_kinds
-from leasehold.actors.shared.epochs import EpochLooker, EpochWatch
-from leasehold.actors.shared.outage import Outage
-from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
+from leasehold.actors.epochs import EpochLooker, EpochWatch
+from leasehold.actors.processes.pool import check_process_kinds
+from leasehold.actors.supervise import Actor, Outage, culprit, nobody, supervise
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins

@@ -17,8 +17,8 @@ from typing import Literal, Protocol
 import msgspec
 import psutil
 
-from leasehold.actors.shared.mode import WorkerMode
-from leasehold.actors.worker.resources import Load, Meter, Reading, describe_cpu, describe_load, find_strain
+from leasehold.actors.identity import WorkerMode
+from leasehold.actors.worker.machine import Load, Meter, Reading, describe_cpu, describe_load, find_strain
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,7 @@
-"""How a worker is told what to do while it runs, and what it tells of itself. See `leasehold.command_worker`."""
+"""How a worker is told what to do while it runs, by commands and by notices, and what it tells of itself.
+
+See `leasehold.command_worker`. Which workers a notice names is decided in SQL, by `name_idle_workers`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ import trio
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.running.stacks import stack_of
+from leasehold.actors.worker.machine import read_usage
 from leasehold.actors.worker.parts import WorkerParts
 from leasehold.actors.worker.presence import About, Vitals, WorkerCommand
-from leasehold.actors.worker.resources import read_usage
 from leasehold.app import App
 from leasehold.database import Caller
 from leasehold.errors import BadInput, NotFound, WrongState
+from leasehold.notify.channel import CommandNotice, Lost, Pause, Wake
+from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 
 
@@ -131,3 +136,37 @@ class Controls:
     def _refuse_while_draining(self) -> None:
         if self._mode.is_draining:
             raise WrongState(f"worker {self._worker_id} is draining")
+
+
+def subscribe(switchboard: Switchboard, parts: WorkerParts) -> None:
+    """Have the parts of a worker hear the notices that are for it."""
+
+    def hear_wake(notice: Wake) -> None:
+        if not parts.identity.serves(notice.queue):
+            return
+        if notice.means(parts.identity.incarnation):
+            parts.dispatcher.wake()
+        else:
+            parts.dispatcher.overhear()
+
+    def hear_pause(notice: Pause) -> None:
+        parts.dispatcher.pause_queue(notice.queue)
+
+    def hear_command(notice: CommandNotice) -> None:
+        if notice.incarnation == str(parts.identity.incarnation):
+            parts.news.set()
+
+    def hear_lost(notice: Lost) -> None:
+        held = parts.holdings.get(notice.job_id)
+        if held is not None and held.attempt == notice.attempt:
+            held.lose(notice.reason)
+
+    def look_again() -> None:
+        parts.news.set()
+        parts.dispatcher.wake()
+
+    switchboard.subscribe(Wake, hear_wake)
+    switchboard.subscribe(Pause, hear_pause)
+    switchboard.subscribe(CommandNotice, hear_command)
+    switchboard.subscribe(Lost, hear_lost)
+    switchboard.subscribe_reconnect(look_again)

@@ -17,26 +17,24 @@ import trio
 
 from leasehold.actors.attempts.announcer import Announcer
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.claiming.backlog import Backlog
-from leasehold.actors.claiming.dispatcher import Dispatcher
+from leasehold.actors.attempts.progress import ProgressWriter
+from leasehold.actors.epochs import EpochWatch
+from leasehold.actors.identity import WorkerIdentity, WorkerMode
+from leasehold.actors.leases.backlog import Backlog
+from leasehold.actors.leases.dispatcher import Dispatcher
 from leasehold.actors.leases.keeper import Keeper
-from leasehold.actors.leases.pulse import Pulse
-from leasehold.actors.leases.sweeper import LeaseSweeper
+from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.processes.pool import ProcessPool, pool_for
-from leasehold.actors.progress.writer import ProgressWriter
-from leasehold.actors.running.crew import Crew
+from leasehold.actors.running.crew import Crew, Roster
+from leasehold.actors.running.invocation import MiddlewareChains
 from leasehold.actors.running.job_host import WorkerJobHost
-from leasehold.actors.running.middleware_chain import MiddlewareChains
-from leasehold.actors.running.roster import Roster
+from leasehold.actors.running.settler import Settler
 from leasehold.actors.running.slot import SlotContext
-from leasehold.actors.settling.settler import Settler
-from leasehold.actors.shared.epochs import EpochWatch
-from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.actors.shared.mode import WorkerMode
-from leasehold.actors.shared.outage import Outage
+from leasehold.actors.supervise import Outage
+from leasehold.actors.upkeep.sweeper import LeaseSweeper
 from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable
-from leasehold.actors.worker.resources import Resources
-from leasehold.actors.worker.slot_count import slots_of
+from leasehold.actors.worker.kinds import slots_of
+from leasehold.actors.worker.machine import Resources
 from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Database, ReservedConnection

@@ -15,10 +15,9 @@ from typing import Any
 import msgspec
 import trio
 
-from leasehold.actors.claiming.look import is_due
-from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.actors.shared.mode import State
-from leasehold.actors.worker.resources import Usage
+from leasehold.actors.identity import State, WorkerIdentity
+from leasehold.actors.leases.poll import is_due
+from leasehold.actors.worker.machine import Usage
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
 from leasehold.errors import LeaseholdError
@@ -26,6 +25,7 @@ from leasehold.errors import LeaseholdError
 log = logging.getLogger(__name__)
 
 COMMAND_SECONDS = 20.0
+Answer = tuple[str | None, str | None]
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,6 @@ class WorkerCommand(msgspec.Struct, frozen=True):
 
 CarryOut = Callable[[WorkerCommand], Awaitable[object]]
 """Carries a command out and returns the result, or raises the reason why not."""
-Answer = tuple[str | None, str | None]
 
 
 async def refuse(command: WorkerCommand) -> object:

@@ -8,21 +8,18 @@ from contextlib import nullcontext
 import trio
 
 from leasehold.actors.attempts.held_job import SHUTDOWN
-from leasehold.actors.claiming.epoch_rider import EpochRider
-from leasehold.actors.leases.sibling import Watcher
+from leasehold.actors.attempts.log_handler import keeping_logs
+from leasehold.actors.epochs import EpochWatch
+from leasehold.actors.leases.poll import EpochRider
+from leasehold.actors.leases.watcher import Watcher
 from leasehold.actors.processes.pool import ProcessOutputReader
-from leasehold.actors.progress.log_handler import keeping_logs
-from leasehold.actors.shared.epochs import EpochWatch
-from leasehold.actors.shared.outage import Outage
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.supervise import Outage, supervise
 from leasehold.actors.worker.backpressure import Readable
-from leasehold.actors.worker.controls import Controls
-from leasehold.actors.worker.notices import subscribe
+from leasehold.actors.worker.controls import Controls, subscribe
+from leasehold.actors.worker.epoch_change import Rebirth
+from leasehold.actors.worker.kinds import check_identities, declare_kinds, told_slots
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
-from leasehold.actors.worker.rebirth import Rebirth
-from leasehold.actors.worker.requirements import check_identities, declare_kinds
-from leasehold.actors.worker.slot_count import told_slots
 from leasehold.app import App
 from leasehold.database import Database, ReservedConnection
 from leasehold.errors import ActorFailed, DatabaseError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from leasehold.access.records import AuditEntry, NewToken, TokenRecord
-    from leasehold.actors.in_process import worker
+    from leasehold.actors.worker.in_process import worker
     from leasehold.app import App
     from leasehold.asks.statement import Statement, enqueue_statement
     from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
@@ -136,7 +136,7 @@ __all__ = [
 
 HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.access.records": ("AuditEntry", "NewToken", "TokenRecord"),
-    "leasehold.actors.in_process": ("worker",),
+    "leasehold.actors.worker.in_process": ("worker",),
     "leasehold.app": ("App",),
     "leasehold.asks.statement": ("Statement", "enqueue_statement"),
     "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import trio
 
+from leasehold.actors.identity import made_up_id
 from leasehold.actors.run import run_actors
-from leasehold.actors.shared.identity import made_up_id
 from leasehold.app import App
 from leasehold.errors import ActorFailed, BadInput, SchemaMismatch
 from leasehold.settings import Settings

@@ -10,13 +10,13 @@ import jsonschema
 import kubernetes_validate
 import pytest
 
-from leasehold.actors.shared.ending import FORCE_SECONDS
 from leasehold.cli.up.up import plan_workers
 from leasehold.database import Database
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.nouns.capacity import DesiredBody, DesiredParameters, show_desired_workers
 from leasehold.gateway.route_table import ROUTES
 from leasehold.settings import Settings, load_settings
+from leasehold.settings.stopping import FORCE_SECONDS
 from tests.deploy.files import KUBERNETES, Manifest, containers, documents, from_kubernetes, manifests, pod_of, rendered
 
 # The oldest that is still looked after, and the newest that the validator knows.

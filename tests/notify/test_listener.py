@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.supervise import supervise
 from leasehold.database import Database, Listening
 from leasehold.errors import DatabaseUnavailable
 from leasehold.notify import listener as listener_module

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from leasehold.actors.worker.cgroup import Cpu, Memory
-from leasehold.actors.worker.resources import Machine, Reading
+from leasehold.actors.worker.machine import Cpu, Machine, Memory, Reading
 
 GIBIBYTE = 2**30
 HUGE = 2**63 - 4096

@@ -39,7 +39,7 @@ REPLACED: dict[str, Pairs] = {
         ("epoch bigint default null\n", "epoch bigint default null, hint text default null\n"),
         ("\nbegin\n", NOTE_HINT),
     ],
-    "actors/claiming/dispatcher.py": [
+    "actors/leases/dispatcher.py": [
         ("kind_leases=self._kind_leases,", 'kind_leases=self._kind_leases,\n            hint="new",')
     ],
     # A new column of the answer.

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import trio
 
+from leasehold.actors.epochs import EpochWatch
 from leasehold.actors.leases import keeper
-from leasehold.actors.shared.epochs import EpochWatch
-from leasehold.actors.shared.supervisor import Actor, supervise
+from leasehold.actors.supervise import Actor, supervise
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.reaper import Reaper
 from leasehold.actors.worker import worker as worker_module

@@ -10,11 +10,11 @@ import trio
 from leasehold.actors.attempts.announcer import SILENT
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.running.invocation import MiddlewareChains
 from leasehold.actors.running.job_host import WorkerJobHost
-from leasehold.actors.running.middleware_chain import MiddlewareChains
+from leasehold.actors.running.settlement import Settlement
 from leasehold.actors.running.slot import Slot, SlotContext
-from leasehold.actors.settling.settlement import Settlement
-from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins
 from leasehold.database import Database

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.outcome import Completed, Continued, Failed
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.database import Row
 from leasehold.events import (
     ChainCreated,
@@ -33,7 +33,7 @@ def row(**columns: Any) -> Row:
 
 
 def test_an_announcer_that_nobody_hears_says_nothing() -> None:
-    SILENT.claimed([held_job()])
+    SILENT.claimed([held_job()], False)
     SILENT.completed([Completed(held_job(), None)], [])
     SILENT.lost(held_job())
 
@@ -54,13 +54,13 @@ def test_a_continuation_announces_its_completion_first_and_then_the_jobs_it_made
 
 def test_a_failed_attempt_is_announced_as_what_became_of_its_job() -> None:
     announcer, heard = announcing()
-    outcomes = [Failed(held_job(number), {"type": "E"}) for number in (1, 2, 3, 4)]
+    outcomes = [Failed(held_job(number), {"type": "E", "message": "no"}) for number in (1, 2, 3, 4)]
     rows = {
         1: row(job_id=1, outcome="failed", run_at=None),
         2: row(job_id=2, outcome="retried", run_at=LONG_AGO),
         3: row(job_id=3, outcome="refused", run_at=None),
     }
-    announcer.failed(outcomes, rows)
+    announcer.failed(outcomes, rows, ())
     assert [type(event) for event in heard] == [JobFailed, JobRetried]
 
 

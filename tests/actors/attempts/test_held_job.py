@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 
 INCARNATION = UUID(int=7)

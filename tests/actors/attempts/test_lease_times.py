@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.actors.attempts.lease_times import lease_margin, renewal_time
+from leasehold.actors.attempts.held_job import lease_margin, renewal_time
 
 
 @pytest.mark.parametrize(("lease", "margin"), [(6.0, 1.0), (30.0, 5.0), (60.0, 5.0), (86_400.0, 5.0)])

@@ -14,8 +14,8 @@ from trio.testing import MockClock
 
 import leasehold
 from leasehold import App, Discard, Job, RetryPolicy
-from leasehold.actors.attempts import time_limits
-from leasehold.actors.attempts.time_limits import RunClock
+from leasehold.actors.attempts import held_job as time_limits
+from leasehold.actors.attempts.held_job import RunClock
 from leasehold.errors import BadInput
 from leasehold.jobs.new_job import NewJob
 from leasehold.records.jobs import JobRecord

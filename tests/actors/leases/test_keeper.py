@@ -11,11 +11,11 @@ import pytest
 import trio
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.leases import keeper as keeper_module
 from leasehold.actors.leases.keeper import Keeper
-from leasehold.actors.leases.pulse import Pulse
-from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.leases.watcher import Pulse
+from leasehold.actors.supervise import supervise
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database

@@ -18,12 +18,12 @@ import trio
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Completed, Failed, Outcome, Released, Rescheduled
+from leasehold.actors.attempts.progress import ProgressBuffer
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes import child
 from leasehold.actors.processes.member import Member, ProcessDied
 from leasehold.actors.processes.pool import ProcessPool
-from leasehold.actors.progress.buffer import ProgressBuffer
 from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext
-from leasehold.actors.shared.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 from tests.support.process_app import MEBIBYTE, answer_as_another, app, die_at_once
 from tests.support.processes import is_gone

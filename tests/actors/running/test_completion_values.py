@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from leasehold import App, CompletionValues, ContinueWith, Job
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.errors import BadInput, InvalidArgs
 from tests.support.held import held_job
 from tests.support.working import warnings_about, without_renewals, working

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from leasehold import App, ContinueWith, Discard, Job, NewJob, ended
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.errors import BadInput
 from leasehold.jobs.job_host import Token
 from tests.support.held import held_job

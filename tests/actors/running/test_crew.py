@@ -11,14 +11,12 @@ import trio.testing
 
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Outcome, Released
-from leasehold.actors.claiming.backlog import Backlog
-from leasehold.actors.claiming.dispatcher import Dispatcher
-from leasehold.actors.running.crew import Crew
-from leasehold.actors.running.roster import Roster
+from leasehold.actors.identity import WorkerIdentity, WorkerMode
+from leasehold.actors.leases.backlog import Backlog
+from leasehold.actors.leases.dispatcher import Dispatcher
+from leasehold.actors.running.crew import Crew, Roster
+from leasehold.actors.running.settler import Settler
 from leasehold.actors.running.slot import SlotContext
-from leasehold.actors.settling.settler import Settler
-from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.actors.shared.mode import WorkerMode
 from leasehold.jobs.job import Job
 from tests.support.held import free_kind, held_job
 from tests.support.waiting import until

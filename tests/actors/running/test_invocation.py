@@ -10,9 +10,9 @@ import pytest
 import trio
 
 from leasehold.actors.attempts.outcome import EncodedOutput
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import Apart, invoke
-from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.errors import BadInput, HandlerFailed, told_of
 from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.kind import CheckedKindOptions, Kind

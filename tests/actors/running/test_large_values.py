@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -37,7 +38,8 @@ def check_in(value: object) -> ClaimCheck:
 
 
 def files(folder: Path) -> list[Path]:
-    return [each for each in folder.rglob("*.gz") if each.is_file()]
+    # Not rglob: it fails where the store removes an empty folder meanwhile.
+    return [Path(each, name) for each, _, names in os.walk(folder) for name in names if name.endswith(".gz")]
 
 
 async def crawl(job: Job, pages: int) -> list[dict[str, Any]]:

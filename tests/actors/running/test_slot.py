@@ -8,11 +8,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import DEADLINE_PASSED, TOO_LATE, HeldJob
 from leasehold.actors.attempts.outcome import Blocked, Completed, Failed, Outcome, Released, Rescheduled
-from leasehold.actors.attempts.time_limits import DEADLINE_PASSED, TOO_LATE
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.running.slot import SHUTDOWN, Slot, SlotContext, Take, describe_slot
-from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.jobs.endings import Discard, Reschedule, Retry, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind

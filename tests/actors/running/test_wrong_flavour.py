@@ -9,9 +9,9 @@ import trio
 import trio.lowlevel
 
 from leasehold.actors.attempts.outcome import Failed, Outcome
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.running.invocation import wrong_flavour
 from leasehold.actors.running.slot import Slot, SlotContext
-from leasehold.actors.running.wrong_flavour import wrong_flavour
-from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.database import Database
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import CheckedKindOptions, Kind, Runs

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 import trio
 
-from leasehold.actors.shared.supervisor import supervise
-from leasehold.actors.upkeep import accountant as accountant_module
-from leasehold.actors.upkeep.accountant import Accountant
+from leasehold.actors.supervise import supervise
+from leasehold.actors.upkeep import janitor as accountant_module
+from leasehold.actors.upkeep.janitor import Accountant
 from leasehold.database import Caller, Database, Row
 from leasehold.errors import QueryRefused
 from tests.support.callers import FragileCaller
@@ -52,7 +52,7 @@ async def test_of_two_accountants_one_does_it_and_nothing_is_counted_twice(datab
 async def test_a_round_that_lost_the_database_is_made_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accountant_module, "ROUND_SECONDS", 60.0)
+    monkeypatch.setattr(accountant_module, "BOOKS_SECONDS", 60.0)
     (row,) = await database.fetch(LONG_AGO)
     await finish(database, row[0], 3)
     connection = FragileCaller(database)
@@ -80,7 +80,7 @@ class Refusing(Caller):
 async def test_what_goes_wrong_with_the_books_ends_nobody(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(accountant_module, "ROUND_SECONDS", 0.001)
+    monkeypatch.setattr(accountant_module, "BOOKS_SECONDS", 0.001)
     connection = Refusing()
     accountant = Accountant(connection, keep_days=14)
     async with trio.open_nursery() as nursery:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leasehold.actors.upkeep.start_up import declare_schedules
+from leasehold.actors.upkeep.scheduler import declare_schedules
 from leasehold.app import App
 from leasehold.client import Client
 from leasehold.database import Database

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import trio
 
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.supervise import supervise
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.client import Client
 from leasehold.database import Database

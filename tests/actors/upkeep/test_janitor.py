@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.supervise import supervise
 from leasehold.actors.upkeep import janitor as janitor_module
 from leasehold.actors.upkeep.janitor import Janitor
 from leasehold.client import Client

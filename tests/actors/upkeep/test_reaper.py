@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 import trio
 
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.supervise import supervise
 from leasehold.actors.upkeep.reaper import BATCH, Reaper
 from leasehold.client import Client
 from leasehold.database import Database

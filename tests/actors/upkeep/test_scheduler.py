@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 import trio
 
-from leasehold.actors.shared.supervisor import supervise
-from leasehold.actors.upkeep.scheduler import Scheduler, portions
-from leasehold.actors.upkeep.start_up import declare_schedules
+from leasehold.actors.supervise import supervise
+from leasehold.actors.upkeep.scheduler import Scheduler, declare_schedules, portions
 from leasehold.actors.upkeep.ticks import Firing, Tick
 from leasehold.database import Database, ReservedConnection
 from leasehold.notify.channel import TickNotice

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from leasehold.actors.upkeep.start_up import recover_stale
+from leasehold.actors.upkeep.scheduler import recover_stale
 from leasehold.database import Database
 from tests.support.sql_jobs import enqueue, job
 from tests.support.sql_waits import freeze

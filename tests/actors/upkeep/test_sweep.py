@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from leasehold.actors.upkeep import sweep as sweep_module
-from leasehold.actors.upkeep.sweep import Sweep
+from leasehold.actors.upkeep import reaper as sweep_module
+from leasehold.actors.upkeep.reaper import Sweep
 from leasehold.database import Caller, Database, Row
 from tests.support.sql_jobs import enqueue_many, states
 

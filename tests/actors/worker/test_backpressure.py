@@ -5,9 +5,9 @@ from typing import Literal
 
 import pytest
 
-from leasehold.actors.shared.mode import WorkerMode
+from leasehold.actors.identity import WorkerMode
 from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Judgement, Readable, decide
-from leasehold.actors.worker.resources import Load, Reading
+from leasehold.actors.worker.machine import Load, Reading
 from tests.support.machines import FakeClock, FakeResources
 
 LIMITS = BackpressureLimits(memory=0.85, cpu=0.90, seconds=10.0)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.actors.worker.cgroup import Cgroup, Cpu, Memory
+from leasehold.actors.worker.machine import Cgroup, Cpu, Memory
 from tests.support.machines import GIBIBYTE, HUGE, FakeFiles
 
 MACHINE = 8 * GIBIBYTE

@@ -11,10 +11,10 @@ import pytest
 import trio
 
 from leasehold import App, Job, checkpoint
-from leasehold.actors.claiming import dispatcher
+from leasehold.actors.leases import dispatcher
 from leasehold.actors.worker import backpressure
-from leasehold.actors.worker import resources as meter
-from leasehold.actors.worker.resources import Reading
+from leasehold.actors.worker import machine as meter
+from leasehold.actors.worker.machine import Reading
 from leasehold.errors import WrongState
 from leasehold.records.workers import CommandRecord, WorkerRecord
 from tests.support.machines import FakeResources

@@ -12,8 +12,8 @@ from leasehold import App, Client, Job, NewJob
 from leasehold.actors.attempts.announcer import Announcer
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.attempts.outcome import Completed, Failed
-from leasehold.actors.settling.settler import Settler
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.running.settler import Settler
 from leasehold.app.builtin import builtin_app
 from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable

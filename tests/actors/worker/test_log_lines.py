@@ -92,7 +92,7 @@ async def test_every_line_of_a_worker_names_it_and_its_job(
         await running.finished(slow)
     said = ("starting worker w7", "claimed job", "now pending", "failed for good", "completed job", "worker w7 stopped")
     assert [text for text in said if not lines.saying(text)] == []
-    told = [record for record in lines.records if record.name != "leasehold.actors.shared.outage"]
+    told = [record for record in lines.records if record.name != "leasehold.actors.supervise"]
     assert {getattr(record, "worker_id", None) for record in told} == {"w7"}
     for record in told:
         if named := re.search(r"\bjob (\d+)", record.getMessage()):

@@ -6,9 +6,9 @@ from datetime import timedelta
 import msgspec
 import trio
 
-from leasehold.actors.claiming.look import SharedPoll
-from leasehold.actors.shared.identity import WorkerIdentity
-from leasehold.actors.shared.supervisor import supervise
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.leases.poll import SharedPoll
+from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.presence import About, Presence, Vitals, WorkerCommand, package_version
 from leasehold.client import Client
 from leasehold.database import Database

@@ -5,7 +5,7 @@ import trio
 from trio.testing import MockClock
 
 from leasehold import App
-from leasehold.actors.shared.identity import WorkerIdentity
+from leasehold.actors.identity import WorkerIdentity
 from leasehold.app.builtin import builtin_app, dummy, echo, find_kind, with_builtins
 from tests.support.held import held_job
 

@@ -8,8 +8,7 @@ import trio
 
 from leasehold import App
 from leasehold.actors.processes import parallel, pool
-from leasehold.actors.processes.pool import pool_for
-from leasehold.actors.processes.requirements import check_process_kinds
+from leasehold.actors.processes.pool import check_process_kinds, pool_for
 from leasehold.actors.run import run_actors
 from leasehold.errors import BadInput, InvalidArgs
 from leasehold.jobs.kind import CheckedKindOptions, Kind, check_importable, find_object

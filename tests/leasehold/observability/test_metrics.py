@@ -122,6 +122,6 @@ def test_without_prometheus_client_it_says_what_to_install(monkeypatch: pytest.M
 
 
 def test_nothing_of_it_is_imported_before_somebody_asks() -> None:
-    code = "import sys, leasehold.gateway.serving.serve, leasehold.actors.probes.probes; print('prometheus_client' in sys.modules)"
+    code = "import sys, leasehold.gateway.serving.serve, leasehold.actors.probes; print('prometheus_client' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert told.stdout == "False\n"

@@ -13,7 +13,7 @@ import msgspec
 import trio
 from cyclopts import Parameter
 
-from leasehold.actors.shared.identity import made_up_id
+from leasehold.actors.identity import made_up_id
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import INJECTED, WorkerOptions, setting

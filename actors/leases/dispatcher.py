@@ -1,0 +1,279 @@
+"""Claims jobs: one batched statement in flight, as many as there are free slots and a little ahead of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from time import monotonic
+
+import msgspec
+
+from leasehold.actors.attempts.announcer import SILENT, Announcer
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
+from leasehold.actors.epochs import EpochWatch
+from leasehold.actors.identity import WorkerIdentity, WorkerMode
+from leasehold.actors.leases.backlog import Backlog, Rate, claim_size
+from leasehold.actors.leases.poll import SharedPoll, TakesTurns
+from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
+from leasehold.actors.waiting import PollDecay, wait_until_due
+from leasehold.app import App
+from leasehold.concurrency.signal import Signal
+from leasehold.database import Caller
+from leasehold.errors import DatabaseUnavailable
+from leasehold.events import JobUnblocked
+
+log = logging.getLogger(__name__)
+
+HAND_BACK_AFTER = 2.0
+MOST_CLAIMED = 10_000
+MOST_ENDINGS = 2
+SWEEP_SECONDS, UNHEARD_AFTER = 60.0, 0.5
+
+
+class DispatcherStatistics(msgspec.Struct, frozen=True):
+    """Counts since the start.
+
+    Attributes:
+        claimed: jobs. claims: statements. empty_claims: statements that found nothing. looks: polls that made no claim,
+            because nothing was pending.
+        wake_ups: times a notification ended the wait. lost_wake_ups: jobs that a poll found without a notification,
+            although this worker had been idle and listening for half a second.
+        handed_back: claimed jobs given back unstarted. leaked: jobs whose claim only a reconciliation found.
+    """
+
+    claimed: int
+    claims: int
+    empty_claims: int
+    looks: int
+    wake_ups: int
+    lost_wake_ups: int
+    handed_back: int
+    leaked: int
+
+
+OWN_COUNTS = set(DispatcherStatistics.__struct_fields__) - {"handed_back", "leaked"}
+
+
+class Dispatcher:
+    """Keeps the backlog filled, as far as the worker's mode allows.
+
+    A ready worker claims, and waits for a reason to claim again: a freed slot, a wake-up, the next due job or poll.
+    While `hold_for` is above zero, it claims nothing and hands back what has not started. A draining one does so for
+    good and closes the backlog.
+
+    Attributes:
+        turned_at: when it last looked for something to do, on the monotonic clock.
+        look: its polls, which take along what others ask.
+    """
+
+    name = "dispatcher"
+
+    def __init__(
+        self,
+        connection: Caller,
+        identity: WorkerIdentity,
+        mode: WorkerMode,
+        app: App,
+        backlog: Backlog,
+        holdings: Holdings,
+        poll_seconds: float,
+        is_listening: Callable[[], bool],
+        announcer: Announcer = SILENT,
+        hold_for: Callable[[], float] = float,
+        epochs: EpochWatch | None = None,
+        stir: Callable[[], object] = bool,
+        sweeper: TakesTurns | None = None,
+        doubt: Callable[[], object] = bool,
+    ) -> None:
+        self._mode = mode
+        self.look = SharedPoll(connection, identity, poll_seconds, sweeper)
+        self._stir = stir
+        self._doubt = doubt
+        self._epochs = epochs or EpochWatch()
+        self._hold_for = hold_for
+        self._paused: set[str] = set()
+        self._connection = connection
+        self._announcer = announcer
+        self._identity = identity
+        self._app = app
+        self._backlog = backlog
+        self._holdings = holdings
+        self._poll = PollDecay(poll_seconds)
+        self._rate = Rate(monotonic())
+        self._signal = Signal()
+        self._rung = False
+        self._claim_seconds = 0.0
+        self._overheard = False
+        self._is_poll = False
+        self._sweep_at = 0.0
+        self._is_listening = is_listening
+        self._unheard = False
+        self._reconciler = Reconciler(connection, identity, holdings, announcer)
+        self.turned_at = monotonic()
+        self._endings = 0
+        self._kind_leases = msgspec.json.encode(
+            {kind.name: kind.options.lease for kind in app if kind.options.lease is not None}
+        ).decode()
+        mode.subscribe(self._signal.set)
+        self._counts = dict.fromkeys(OWN_COUNTS, 0)
+
+    def wake(self) -> None:
+        """Look for jobs now."""
+        self._rung = True
+        self._signal.set()
+
+    def overhear(self) -> None:
+        """Other workers were notified. If this one finds their jobs, that is no lost wake-up."""
+        self._overheard, self._unheard = True, False
+
+    def job_ended(self, count: int) -> None:
+        """Count settled jobs."""
+        self._rate.add(count)
+
+    def slot_freed(self) -> None:
+        """A slot has become idle or the backlog is running low."""
+        self._signal.set()
+
+    def pause_queue(self, queue: str) -> None:
+        """Hand back the jobs of this queue that have not started: it was paused."""
+        self._paused.add(queue)
+        self._signal.set()
+
+    async def warm_up(self) -> None:
+        """Connect, so that the first claim does not wait for it. Raises DatabaseUnavailable."""
+        await self._connection.call("held_jobs", self._identity.incarnation)
+
+    async def run(self) -> None:
+        """Claim until drained. Raises DatabaseUnavailable; called again, it reconciles first."""
+        self._reconciler.demand()
+        while not self._mode.is_draining:
+            self.turned_at = monotonic()
+            if self._reconciler.is_due:
+                await self._reconciler.reconcile()
+            await self._look()
+        await self._end()
+
+    async def _end(self) -> None:
+        """Hand back what has not started, or, where the database stays away, leave it to its leases."""
+        self._endings += 1
+        try:
+            if self._reconciler.is_demanded:
+                await self._reconciler.reconcile()
+            await self._reconciler.hand_back(self._backlog.clear())
+        except DatabaseUnavailable as error:
+            if self._endings < MOST_ENDINGS:
+                raise
+            log.warning("could not hand back what has not started, the leases will run out: %s", error)
+        self._backlog.close()
+
+    async def _look(self) -> None:
+        """Claim if there is room, then wait until there is a reason to look again."""
+        if self._paused:
+            # No claim is in flight: a later one sees the pause for itself.
+            paused, self._paused = self._paused, set()
+            await self._reconciler.hand_back(self._backlog.take_out(paused))
+        held_back = self._hold_for()
+        if held_back:
+            self._is_poll = False
+            await self._reconciler.hand_back(self._backlog.clear())
+            await self._signal.wait(min(held_back, RECONCILE_SECONDS))
+            return
+        size = min(self._claim_size(), MOST_CLAIMED)
+        if size == 0:
+            self._is_poll = False  # a claim comes first when there is room again: it shows the worker as idle
+            await self._signal.wait(HAND_BACK_AFTER)
+            await self._hand_back_stuck()
+        elif self._is_poll:
+            await self._poll_once(size)
+        elif await self._claim(size) < size and not self._mode.is_draining and not self._reconciler.is_new_connection:
+            await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
+
+    async def _poll_once(self, size: int) -> None:
+        """Claim at the next turn if there may be a job, else wait. Each minute a poll claims all the same, to look closer."""
+        next_claim = await self.look.ask()
+        if isinstance(next_claim, float) and next_claim <= 0:
+            self._is_poll = False
+            return
+        self._counts["looks"] += 1
+        if monotonic() >= self._sweep_at:
+            self._is_poll = False
+            if await self._claim(size) > 0 or self._mode.is_draining or self._reconciler.is_new_connection:
+                return
+        await self._wait(next_claim)
+
+    def _claim_size(self) -> int:
+        slots = self._mode.slots
+        busy = slots - self._backlog.idle_slots
+        return claim_size(slots, busy, len(self._backlog), self._rate.at(monotonic()), self._claim_seconds)
+
+    async def _claim(self, size: int) -> int:
+        asked_at = monotonic()
+        self._sweep_at = asked_at + SWEEP_SECONDS
+        was_rung, self._rung = self._rung, False
+        was_unheard, self._unheard = self._unheard, False
+        identity, incarnation = self._identity, self._identity.incarnation
+        with self._epochs.suspecting():
+            rows = await self._connection.call(
+                "claim_jobs",
+                incarnation=incarnation,
+                worker_id=identity.worker_id,
+                queues=list(identity.queues),
+                kinds=self._app.served_kinds,
+                batch=size,
+                lease=timedelta(seconds=identity.lease_seconds),
+                kind_leases=self._kind_leases,
+                epoch=self._epochs.epoch,
+            )
+        self._claim_seconds = monotonic() - asked_at
+        self._reconciler.check_turn(incarnation)
+        self._counts["claims"] += 1
+        self._counts["claimed"] += len(rows)
+        self._counts["empty_claims"] += not rows
+        if rows:
+            self._reconciler.claimed()
+            self._poll.reset()
+            if was_unheard and not was_rung:
+                self._lost_wake_up(len(rows))
+            renew, find = identity.renew_seconds, self._app.find
+            jobs = [HeldJob(row, find(row["kind"]), asked_at, renew, incarnation) for row in rows]
+            for held in jobs:
+                if (former := self._holdings.get(held.id)) is not None:
+                    former.lose("taken_by_another_worker")
+                self._holdings[held.id] = held
+            self._stir()
+            self._backlog.extend(jobs)
+            self._announcer.claimed(jobs, was_rung)
+            if JobUnblocked in self._announcer.heard:
+                await self._announcer.unblocked(self._connection, jobs)
+        return len(rows)
+
+    def _lost_wake_up(self, jobs: int) -> None:
+        """A poll has found what this worker should have been told of: is anybody listening?"""
+        self._counts["lost_wake_ups"] += jobs
+        self._doubt()
+
+    async def _wait(self, next_due: object) -> None:
+        """Until there is a reason to look again; `next_due` seconds at the most."""
+        self._is_poll = self._overheard = False
+        poll = self._poll.wait()
+        seconds = wait_until_due(next_due, poll, progress=False)
+        if await self._signal.wait(seconds):
+            self._counts["wake_ups"] += self._rung
+        elif seconds < poll and isinstance(next_due, float) and next_due > 0:
+            self._poll.reset()
+        else:
+            self._is_poll = True
+            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening() and not self._overheard
+
+    async def _hand_back_stuck(self) -> None:
+        """Give back what was fetched ahead when every slot turned out to be busy for long."""
+        now = monotonic()
+        oldest = self._backlog.oldest
+        if oldest is not None and now - oldest.claimed_at >= HAND_BACK_AFTER and self._backlog.idle_slots == 0:
+            await self._reconciler.hand_back(self._backlog.clear())
+
+    def statistics(self) -> DispatcherStatistics:
+        """Counts since the start."""
+        reconciler = self._reconciler
+        return DispatcherStatistics(**self._counts, handed_back=reconciler.handed_back, leaked=reconciler.leaked)

@@ -1,0 +1,105 @@
+"""One statement for all that an idle worker asks: whether there is work, and what others have to ask anyway.
+
+An idle worker polls. Who asks the database something at times, rides on the poll when it comes just before its time, and
+so needs no statement of its own. Who has had no ride for long, because the worker is busy, asks alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Protocol
+
+import trio
+
+from leasehold.actors.epochs import LOOK_SECONDS, EpochWatch
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.database import Caller, Row
+
+
+class TakesTurns(Protocol):
+    """Takes back what has run out, when it is told that it is its turn and there is something. The fleet looks once in `every`."""
+
+    every: timedelta
+
+    def turn(self, is_ours: bool) -> None:
+        """Whose turn it is was asked for it."""
+        ...
+
+
+class Rides(Protocol):
+    """Asks something along with a poll."""
+
+    def ask(self, next_in: float) -> Mapping[str, object]:
+        """Its parameters of `look_for_work`; none where it need not ask before the next poll, in `next_in` seconds."""
+        ...
+
+    def hear(self, row: Row) -> None:
+        """The answer to what it asked. It must not wait. May raise what sends the dispatcher to its supervisor."""
+        ...
+
+
+class SharedPoll:
+    """Asks over the connection of the dispatcher.
+
+    Args:
+        connection: where the claims are made.
+        identity: of the worker.
+        poll_seconds: until the next poll of an idle worker, at the most.
+        sweeper: asks for its turn at each poll; without one nobody rides.
+    """
+
+    def __init__(
+        self, connection: Caller, identity: WorkerIdentity, poll_seconds: float, sweeper: TakesTurns | None
+    ) -> None:
+        self._connection = connection
+        self._identity = identity
+        self._poll_seconds = poll_seconds
+        self._sweeper = sweeper
+        self._riders: list[Rides] = []
+
+    def carry(self, rider: Rides) -> None:
+        """Take this one along from now on."""
+        self._riders.append(rider)
+
+    async def ask(self) -> object:
+        """Seconds until a claim may find something, as `next_claim_in`. Raises DatabaseUnavailable and EpochOver."""
+        queues = list(self._identity.queues)
+        if self._sweeper is None:
+            return await self._connection.call_value("next_claim_in", queues)
+        asked = [(rider, rider.ask(self._poll_seconds)) for rider in self._riders]
+        asked = [(rider, params) for rider, params in asked if params]
+        riding: dict[str, Any] = {"incarnation": self._identity.incarnation}
+        riding |= {name: value for _, params in asked for name, value in params.items()}
+        [row] = await self._connection.call("look_for_work", queues, self._sweeper.every, **riding)
+        for rider, _ in asked:
+            rider.hear(row)
+        self._sweeper.turn(bool(row["is_reap_turn"] and row.get("has_expired", True)))
+        return row["next_claim_in"]
+
+
+def is_due(age: float, period: float, next_in: float) -> bool:
+    """Whether what was asked `age` seconds ago and is due each `period` cannot wait for the poll in `next_in` seconds.
+
+    A fifth more, since polls come late now and then.
+    """
+    return age + 1.2 * next_in >= period
+
+
+class EpochRider:
+    """Rides for the watch of the process."""
+
+    def __init__(self, watch: EpochWatch) -> None:
+        self._watch = watch
+
+    def ask(self, next_in: float) -> Mapping[str, object]:
+        """The epoch that the process is in and its last position, where it is time to ask."""
+        watch = self._watch
+        if watch.epoch is None or not is_due(trio.current_time() - watch.asked_at, LOOK_SECONDS, next_in):
+            return {}
+        return {"known": watch.epoch, "seen": watch.position}
+
+    def hear(self, row: Row) -> None:
+        """What the database has told. Raises EpochOver if the process has to turn to another epoch first."""
+        if (found := row.get("epoch")) is not None:
+            self._watch.found(found, row["position"], self._watch.notice)
+            self._watch.asked_at = trio.current_time()

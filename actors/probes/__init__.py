@@ -1,1 +1,0 @@
-"""The health and the metrics of a process of actors. `run.py` imports this package. Start in `probes.py`."""

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.leases.poll import SharedPoll, is_due
+from leasehold.database import Database, Row
+from tests.support.callers import FragileCaller
+from tests.support.sql_jobs import enqueue
+from tests.support.sql_worker import SqlWorker
+
+
+class Turns:
+    """Notes whether it was told to reap."""
+
+    every = timedelta()
+
+    def __init__(self) -> None:
+        self.told: list[bool] = []
+
+    def turn(self, is_ours: bool) -> None:
+        self.told.append(is_ours)
+
+
+class Passenger:
+    """Asks for an epoch at every other poll."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.heard: list[object] = []
+
+    def ask(self, next_in: float) -> Mapping[str, object]:
+        assert next_in == 5.0
+        self.asked += 1
+        return {"known": 1} if self.asked % 2 else {}
+
+    def hear(self, row: Row) -> None:
+        self.heard.append(row["epoch"])
+
+
+async def test_who_rides_is_answered_and_who_does_not_is_not(database: Database) -> None:
+    caller, turns, passenger = FragileCaller(database), Turns(), Passenger()
+    look = SharedPoll(caller, WorkerIdentity("w1"), 5.0, turns)
+    look.carry(passenger)
+    for _ in range(4):
+        assert await look.ask() is None
+    assert passenger.asked == 4
+    assert len(passenger.heard) == 2
+    assert caller.calls == ["look_for_work"] * 4
+
+
+async def test_it_is_its_turn_to_reap_where_a_lease_has_run_out(database: Database) -> None:
+    turns = Turns()
+    look = SharedPoll(database, WorkerIdentity("w1"), 5.0, turns)
+    await enqueue(database)
+    await SqlWorker(database).claim(1)
+    await look.ask()
+    await database.execute("update leasehold.jobs set claimed_at = now() - interval '61 s', lease_expires_at = now()")
+    await look.ask()
+    assert turns.told == [False, True]
+
+
+@pytest.mark.parametrize(("age", "due"), [(0.0, False), (3.9, False), (4.1, True), (9.0, True), (float("inf"), True)])
+def test_what_cannot_wait_for_the_next_poll_rides_on_this_one(age: float, due: bool) -> None:
+    assert is_due(age, period=10.0, next_in=5.0) is due
