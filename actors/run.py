@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
+from functools import partial
 from typing import Protocol
 
 import trio
 
 from leasehold.actors.ending import Ending
-from leasehold.actors.epochs import EpochLooker, EpochWatch
 from leasehold.actors.identity import made_up_id
 from leasehold.actors.probes import Probes
+from leasehold.actors.process import Process, open_process
 from leasehold.actors.processes.pool import check_process_kinds
-from leasehold.actors.supervise import Actor, Outage, culprit, nobody, supervise, until_there
+from leasehold.actors.supervise import culprit, nobody, supervise, until_there
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.janitor import Accountant, Janitor
 from leasehold.actors.upkeep.reaper import Reaper
@@ -23,11 +24,9 @@ from leasehold.actors.upkeep.scheduler import Scheduler, declare_schedules, reco
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins
-from leasehold.database import Database, ReservedConnection, open_database
+from leasehold.database import ReservedConnection
 from leasehold.database.border import loop_ended
 from leasehold.errors import BadInput, LeaseholdError
-from leasehold.notify.listener import Listener
-from leasehold.notify.switchboard import Switchboard
 from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
 from leasehold.settings.stopping import seconds_to_stop
@@ -117,52 +116,37 @@ async def _run_together(
     ending = Ending(drain, interrupt, *seconds_to_stop(settings))
     try:
         async with AsyncExitStack() as stack:
-            switchboard, outage, epochs = Switchboard(), Outage(), EpochWatch()
-            database = await stack.enter_async_context(_open(settings, names, epochs))
+            label = f"leasehold {'+'.join(names)} {os.getpid()}"
+            process = await stack.enter_async_context(open_process(settings, app, label))
             for name in names:
-                actors += await _make(name, stack, database, settings, app, switchboard, outage, epochs)
-            beside: list[Actor] = [EpochLooker(epochs, database)]
+                actors += await _make(name, stack, process)
+            beside = process.helpers()
             if settings.probe_port is not None:
-                probe_connection = await stack.enter_async_context(database.reserve("probes"))
-                beside.append(
-                    Probes(settings, actors, probe_connection, app.observers, lambda: ending.has_begun, begun.is_set)
-                )
+                connection = await stack.enter_async_context(process.database.reserve("probes"))
+                probes = Probes(settings, actors, connection, app.observers, lambda: ending.has_begun, begun.is_set)
+                beside.append(partial(supervise, probes, nobody, process.outage))
 
             async def start() -> bool:
                 with starting:
-                    await until_there(begin, outage)
+                    await until_there(begin, process.outage)
                     begun.set()
                 return begun.is_set()
 
-            return await _run(start, actors, ending, beside, database, settings, switchboard, outage)
+            return await _run(process, actors, ending, beside, start)
     finally:
         ending.leave()
 
 
-def _open(settings: Settings, names: Sequence[str], epochs: EpochWatch) -> AbstractAsyncContextManager[Database]:
-    label = f"leasehold {'+'.join(names)} {os.getpid()}"
-    dsn, direct_dsn = settings.database_url or "", settings.direct_database_url
-    return open_database(dsn, application_name=label, direct_dsn=direct_dsn, greeter=epochs)
+async def _make(name: str, stack: AsyncExitStack, process: Process) -> list[Drainable]:
+    database, settings, app, switchboard = process.database, process.settings, process.app, process.switchboard
 
-
-async def _make(
-    name: str,
-    stack: AsyncExitStack,
-    database: Database,
-    settings: Settings,
-    app: App,
-    switchboard: Switchboard,
-    outage: Outage,
-    epochs: EpochWatch,
-) -> list[Drainable]:
     async def reserve(purpose: str) -> ReservedConnection:
         return await stack.enter_async_context(database.reserve(purpose))
 
     match name:
         case "worker":
             connections = (await reserve("dispatcher"), await reserve("settler"))
-            me = settings.worker_id or made_up_id()
-            return [Worker(database, connections, settings, app, switchboard, me, outage=outage, epochs=epochs)]
+            return [Worker(process, connections, settings.worker_id or made_up_id())]
         case "scheduler":
             ticks = await reserve("scheduler")
             declared_by = settings.app or ("app" if app.schedules else None)
@@ -176,49 +160,33 @@ async def _make(
                 DueJobs(await reserve("due jobs"), switchboard, settings.poll_seconds),
             ]
         case _:
-            reaper = Reaper(
-                await reserve("reaper"),
-                switchboard,
-                settings.poll_seconds,
-                app.observers,
-                settings.session_grace_seconds,
-            )
-            outage.subscribe(reaper.database_lost)
+            grace, store = settings.session_grace_seconds, payload_options(settings).store
+            reaper = Reaper(await reserve("reaper"), switchboard, settings.poll_seconds, app.observers, grace)
+            process.outage.subscribe(reaper.database_lost)
             return [
                 reaper,
-                Janitor(
-                    await reserve("janitor"),
-                    settings.retention_days,
-                    payload_options(settings).store,
-                    settings.payloads_retention_days,
-                ),
+                Janitor(await reserve("janitor"), settings.retention_days, store, settings.payloads_retention_days),
                 Accountant(await reserve("accountant"), settings.retention_days),
             ]
 
 
 async def _run(
-    start: Callable[[], Awaitable[bool]],
+    process: Process,
     actors: Sequence[Drainable],
     ending: Ending,
-    beside: Sequence[Actor],
-    database: Database,
-    settings: Settings,
-    switchboard: Switchboard,
-    outage: Outage,
+    beside: Sequence[Callable[[], Awaitable[None]]],
+    start: Callable[[], Awaitable[bool]],
 ) -> int:
     async with trio.open_nursery() as helpers:
-        helpers.start_soon(outage.watch, database)
-        if settings.notify:
-            helpers.start_soon(supervise, Listener(database, switchboard), nobody, outage)
         helpers.start_soon(_end_with_the_loop)
-        for actor in beside:
-            helpers.start_soon(supervise, actor, nobody, outage)
+        for helper in beside:
+            helpers.start_soon(helper)
         await helpers.start(ending.listen)
         if await start():
             log.info("running %s", ", ".join(actor.name for actor in actors))
             async with trio.open_nursery() as nursery:
                 for actor in actors:
-                    nursery.start_soon(supervise, actor, nobody, outage)
+                    nursery.start_soon(supervise, actor, nobody, process.outage)
         helpers.cancel_scope.cancel()
     return ending.exit_code
 

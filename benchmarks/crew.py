@@ -9,11 +9,11 @@ from contextlib import AsyncExitStack
 import trio
 
 from benchmarks.handlers import app
+from leasehold.actors.process import Process
 from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.worker import Worker
 from leasehold.database import Database, open_database
 from leasehold.notify.listener import Listener
-from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 
 
@@ -47,8 +47,8 @@ async def _start(
         await stack.enter_async_context(database.reserve("dispatcher")),
         await stack.enter_async_context(database.reserve("settler")),
     )
-    switchboard = Switchboard()
-    worker = CrewWorker(database, connections, settings, app, switchboard, worker_id)
+    process = Process(database, settings, app)
+    worker = CrewWorker(process, connections, worker_id)
 
     worker.ended = trio.Event()
 
@@ -56,7 +56,7 @@ async def _start(
         await supervise(worker)
         worker.ended.set()
 
-    nursery.start_soon(supervise, Listener(database, switchboard))
+    nursery.start_soon(supervise, Listener(database, process.switchboard))
     nursery.start_soon(work)
     return worker
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from time import monotonic
 from typing import Any
@@ -225,11 +226,36 @@ class HeldJob:
         return msgspec.structs.replace(job, **known)
 
 
-Holdings = dict[int, HeldJob]
-"""What this worker holds, by job id."""
+class Holdings(dict[int, HeldJob]):
+    """What this worker holds, by job id. Only these methods add and drop.
 
+    It belongs to the worker's trio thread. The lease keeper takes the list of its values in its own thread, in one step.
+    """
 
-def drop(holdings: Holdings, held: HeldJob) -> None:
-    """Remove this attempt. A newer attempt of the same job, claimed meanwhile, stays."""
-    if holdings.get(held.id) is held:
-        del holdings[held.id]
+    def __init__(self, jobs: Iterable[HeldJob] = ()) -> None:
+        super().__init__()
+        self._listeners: list[Callable[[Sequence[HeldJob]], object]] = []
+        self.add(jobs)
+
+    def subscribe(self, listener: Callable[[Sequence[HeldJob]], object]) -> None:
+        """Have this called with the jobs of each batch whose outcomes are written."""
+        self._listeners.append(listener)
+
+    def add(self, jobs: Iterable[HeldJob]) -> None:
+        """Hold claimed jobs. A former attempt of one of them is lost: this claim has ended it."""
+        for held in jobs:
+            if (former := self.get(held.id)) is not None:
+                former.lose("taken_by_another_worker")
+            self[held.id] = held
+
+    def drop(self, held: HeldJob) -> None:
+        """Hold this attempt no more. A newer attempt of the same job, claimed meanwhile, stays."""
+        if self.get(held.id) is held:
+            del self[held.id]
+
+    def settled(self, jobs: Sequence[HeldJob]) -> None:
+        """The outcomes of these jobs are written: drop them, and tell who has subscribed."""
+        for held in jobs:
+            self.drop(held)
+        for listener in self._listeners:
+            listener(jobs)

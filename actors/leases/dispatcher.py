@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from time import monotonic
 
 import msgspec
 
-from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.epochs import EpochWatch
-from leasehold.actors.identity import WorkerIdentity, WorkerMode
+from leasehold.actors.attempts.context import WorkerContext
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases.backlog import Backlog, Rate, claim_size
 from leasehold.actors.leases.poll import SharedPoll, TakesTurns
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
+from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.waiting import PollDecay, wait_until_due
-from leasehold.app import App
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable
@@ -71,34 +69,27 @@ class Dispatcher:
 
     def __init__(
         self,
+        worker: WorkerContext,
         connection: Caller,
-        identity: WorkerIdentity,
-        mode: WorkerMode,
-        app: App,
         backlog: Backlog,
-        holdings: Holdings,
-        poll_seconds: float,
-        is_listening: Callable[[], bool],
-        announcer: Announcer = SILENT,
+        pulse: Pulse,
         hold_for: Callable[[], float] = float,
-        epochs: EpochWatch | None = None,
-        stir: Callable[[], object] = bool,
         sweeper: TakesTurns | None = None,
-        doubt: Callable[[], object] = bool,
     ) -> None:
-        self._mode = mode
-        self.look = SharedPoll(connection, identity, poll_seconds, sweeper)
-        self._stir = stir
-        self._doubt = doubt
-        self._epochs = epochs or EpochWatch()
+        self._mode = worker.mode
+        self._identity = worker.identity
+        self._holdings = worker.holdings
+        self._announcer = worker.announcer
+        self._app = worker.process.app
+        self._epochs = worker.process.epochs
+        self._switchboard = worker.process.switchboard
+        self._connection = connection
+        self._backlog = backlog
+        self._pulse = pulse
         self._hold_for = hold_for
         self._paused: set[str] = set()
-        self._connection = connection
-        self._announcer = announcer
-        self._identity = identity
-        self._app = app
-        self._backlog = backlog
-        self._holdings = holdings
+        poll_seconds = worker.process.settings.poll_seconds
+        self.look = SharedPoll(connection, worker.identity, poll_seconds, sweeper)
         self._poll = PollDecay(poll_seconds)
         self._rate = Rate(monotonic())
         self._signal = Signal()
@@ -107,15 +98,15 @@ class Dispatcher:
         self._overheard = False
         self._is_poll = False
         self._sweep_at = 0.0
-        self._is_listening = is_listening
         self._unheard = False
-        self._reconciler = Reconciler(connection, identity, holdings, announcer)
+        self._reconciler = Reconciler(worker, connection)
         self.turned_at = monotonic()
         self._endings = 0
         self._kind_leases = msgspec.json.encode(
-            {kind.name: kind.options.lease for kind in app if kind.options.lease is not None}
+            {kind.name: kind.options.lease for kind in self._app if kind.options.lease is not None}
         ).decode()
-        mode.subscribe(self._signal.set)
+        worker.mode.subscribe(self._signal.set)
+        worker.holdings.subscribe(self._jobs_settled)
         self._counts = dict.fromkeys(OWN_COUNTS, 0)
 
     def wake(self) -> None:
@@ -127,9 +118,10 @@ class Dispatcher:
         """Other workers were notified. If this one finds their jobs, that is no lost wake-up."""
         self._overheard, self._unheard = True, False
 
-    def job_ended(self, count: int) -> None:
-        """Count settled jobs."""
-        self._rate.add(count)
+    def _jobs_settled(self, jobs: Sequence[HeldJob]) -> None:
+        self._rate.add(len(jobs))
+        if any(held.is_suspect for held in jobs):
+            self.wake()  # others of its kind may be claimed again
 
     def slot_freed(self) -> None:
         """A slot has become idle or the backlog is running low."""
@@ -237,11 +229,8 @@ class Dispatcher:
                 self._lost_wake_up(len(rows))
             renew, find = identity.renew_seconds, self._app.find
             jobs = [HeldJob(row, find(row["kind"]), asked_at, renew, incarnation) for row in rows]
-            for held in jobs:
-                if (former := self._holdings.get(held.id)) is not None:
-                    former.lose("taken_by_another_worker")
-                self._holdings[held.id] = held
-            self._stir()
+            self._holdings.add(jobs)
+            self._pulse.stir()
             self._backlog.extend(jobs)
             self._announcer.claimed(jobs, was_rung)
             if JobUnblocked in self._announcer.heard:
@@ -251,7 +240,7 @@ class Dispatcher:
     def _lost_wake_up(self, jobs: int) -> None:
         """A poll has found what this worker should have been told of: is anybody listening?"""
         self._counts["lost_wake_ups"] += jobs
-        self._doubt()
+        self._switchboard.doubted.set()
 
     async def _wait(self, next_due: object) -> None:
         """Until there is a reason to look again; `next_due` seconds at the most."""
@@ -264,7 +253,7 @@ class Dispatcher:
             self._poll.reset()
         else:
             self._is_poll = True
-            self._unheard = seconds >= UNHEARD_AFTER and self._is_listening() and not self._overheard
+            self._unheard = seconds >= UNHEARD_AFTER and self._switchboard.listening and not self._overheard
 
     async def _hand_back_stuck(self) -> None:
         """Give back what was fetched ahead when every slot turned out to be busy for long."""

@@ -17,10 +17,8 @@ from time import monotonic
 import msgspec
 import trio
 
-from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import HeldJob, Holdings, lease_margin, renewal_time
-from leasehold.actors.epochs import EpochWatch
-from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.attempts.context import WorkerContext
+from leasehold.actors.attempts.held_job import HeldJob, lease_margin, renewal_time
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.waiting import Backoff
 from leasehold.concurrency.signal import Signal
@@ -47,51 +45,27 @@ class KeeperStatistics(msgspec.Struct, frozen=True):
     loop_blocked: int
 
 
-def _nobody(_actor: str, _error: BaseException) -> None:
-    return
-
-
 class Keeper:
     """Renews what is due. `run` belongs to the worker's thread and starts the keeper's.
 
     Attributes:
         is_resting: whether it waits for a job to be held. Read in any thread.
 
-    Args:
-        dsn: the keeper connects by itself.
-        identity: of the worker.
-        holdings: of the worker, read only.
-        lost: called in the worker's thread for each lease that is gone, with the reason.
-        pulse: of the worker's event loop.
-        announcer: of the worker, used in its thread.
-        away: called in the worker's thread with our name and the error when the database is not there.
-        epochs: of the process; None: connections are not greeted.
+    It connects by itself. It only reads the holdings; leases that are gone, what is to be announced and a lost database it tells
+    in the worker's thread.
     """
 
     name = "lease keeper"
 
-    def __init__(
-        self,
-        dsn: str,
-        identity: WorkerIdentity,
-        holdings: Holdings,
-        lost: Callable[[HeldJob, str], object],
-        pulse: Pulse,
-        announcer: Announcer = SILENT,
-        away: Callable[[str, BaseException], object] = _nobody,
-        epochs: EpochWatch | None = None,
-    ) -> None:
-        self._dsn = dsn
-        self._epochs = epochs
-        self._identity = identity
-        self._holdings = holdings
-        self._renew_seconds = identity.renew_seconds
-        self._lost = lost
+    def __init__(self, worker: WorkerContext, pulse: Pulse) -> None:
+        self._process = worker.process
+        self._identity = worker.identity
+        self._holdings = worker.holdings
+        self._announcer = worker.announcer
+        self._renew_seconds = worker.identity.renew_seconds
         self._pulse = pulse
-        self._announcer = announcer
-        self._away = away
         self.turned_at = monotonic()
-        self._rest_seconds = max(TICK_SECONDS, min(REST_SECONDS, identity.renew_seconds / 2))
+        self._rest_seconds = max(TICK_SECONDS, min(REST_SECONDS, self._renew_seconds / 2))
         self.is_resting = False
         self._roused = Signal()
         self._stopping = False
@@ -135,9 +109,9 @@ class Keeper:
             self._rouse_thread = lambda: token.run_sync_soon(self._roused.set)
             if self._stopping:
                 return
-            greeter = None if self._epochs is None else self._epochs.in_thread(portal)
+            greeter, dsn = self._process.epochs.in_thread(portal), self._process.database.dsn
             async with (
-                open_database(self._dsn, pool_size=1, timeout=ANSWER_SECONDS, greeter=greeter) as database,
+                open_database(dsn, pool_size=1, timeout=ANSWER_SECONDS, greeter=greeter) as database,
                 database.reserve("lease keeper") as connection,
             ):
                 await self._renew_until_cancelled(connection, portal)
@@ -152,7 +126,7 @@ class Keeper:
             except DatabaseUnavailable as error:
                 wait = backoff.wait(monotonic())
                 if not isinstance(error, EpochOver):
-                    portal.run_sync_soon(self._away, self.name, error)
+                    portal.run_sync_soon(self._process.outage.lost, self.name, error)
             slept_at = monotonic()
             if wait == TICK_SECONDS and not self._holdings:
                 await self._rest()
@@ -210,7 +184,7 @@ class Keeper:
                 held.renew_at = asked_at + 1.0
             else:
                 self._counts["lost"] += 1
-                portal.run_sync_soon(self._lost, held, reason)
+                portal.run_sync_soon(held.lose, reason)
 
     def _report_blocked_loop(self) -> None:
         now = monotonic()

@@ -6,9 +6,8 @@ import logging
 from time import monotonic
 from uuid import UUID
 
-from leasehold.actors.attempts.announcer import Announcer
-from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
-from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.attempts.context import WorkerContext
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.database import Caller
 from leasehold.errors import EpochOver
 
@@ -27,11 +26,11 @@ class Reconciler:
         leaked: jobs released whose claim was never heard of.
     """
 
-    def __init__(self, connection: Caller, identity: WorkerIdentity, holdings: Holdings, announcer: Announcer) -> None:
+    def __init__(self, worker: WorkerContext, connection: Caller) -> None:
+        self._identity = worker.identity
+        self._holdings = worker.holdings
+        self._announcer = worker.announcer
         self._connection = connection
-        self._identity = identity
-        self._holdings = holdings
-        self._announcer = announcer
         self._opened = 0
         self._due_at = monotonic() + RECONCILE_SECONDS
         self._has_nothing = False
@@ -88,13 +87,13 @@ class Reconciler:
             if held is not None and held.attempt == attempt:
                 held.lose("taken_by_another_worker")
                 if held.is_left:
-                    drop(self._holdings, held)
+                    self._holdings.drop(held)
 
     async def hand_back(self, jobs: list[HeldJob]) -> None:
         """Release jobs that have not started. Raises DatabaseUnavailable."""
         # Dropped first: if the release is lost, nobody renews them, and the next reconciliation finds them.
         for held in jobs:
-            drop(self._holdings, held)
+            self._holdings.drop(held)
         if jobs:
             await self._release([(held.id, held.attempt) for held in jobs])
             self.handed_back += len(jobs)

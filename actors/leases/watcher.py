@@ -7,7 +7,7 @@ so a job of a few milliseconds seldom costs one. The pulse is what the worker's 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from time import monotonic
 
 import trio
@@ -73,7 +73,7 @@ class Watcher:
         pulse: of the worker's event loop.
         nursery: for the siblings.
         stood_still: called when the event loop had not turned for so long that the worker may have been taken for dead.
-        is_holding: whether the worker holds a job, running or not.
+        holdings: the jobs that the worker holds, running or not.
         rouse: called when it has held one for a moment: the keeper rests as well.
     """
 
@@ -85,14 +85,14 @@ class Watcher:
         pulse: Pulse,
         nursery: trio.Nursery,
         stood_still: Callable[[], object] = bool,
-        is_holding: Callable[[], bool] = lambda: True,
+        holdings: Sized = (True,),
         rouse: Callable[[], object] = bool,
     ) -> None:
         self._running = running
         self._pulse = pulse
         self._nursery = nursery
         self._stood_still = stood_still
-        self._is_holding = is_holding
+        self._holdings = holdings
         self._rouse = rouse
 
     async def run(self) -> None:
@@ -101,7 +101,7 @@ class Watcher:
         while True:
             if monotonic() - self._pulse.at > STANDSTILL_SECONDS:
                 self._stood_still()
-            if self._is_holding():
+            if self._holdings:
                 self._rouse()
             else:
                 await self._pulse.rest()

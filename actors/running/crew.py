@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import trio
 
-from leasehold.actors.attempts.held_job import UNRENEWED, HeldJob, Holdings, drop
+from leasehold.actors.attempts.context import WorkerContext
+from leasehold.actors.attempts.held_job import UNRENEWED, HeldJob
 from leasehold.actors.attempts.outcome import Failed, Released
-from leasehold.actors.identity import WorkerMode
 from leasehold.actors.leases.backlog import Backlog
 from leasehold.actors.leases.dispatcher import Dispatcher
 from leasehold.actors.running.settler import Settler
@@ -51,21 +51,20 @@ class Crew:
 
     def __init__(
         self,
-        context: SlotContext,
-        mode: WorkerMode,
+        worker: WorkerContext,
+        slots: SlotContext,
         roster: Roster,
         backlog: Backlog,
         dispatcher: Dispatcher,
         settler: Settler,
-        holdings: Holdings,
     ) -> None:
-        self._context = context
-        self._mode = mode
+        self._mode = worker.mode
+        self._holdings = worker.holdings
+        self._context = slots
         self._roster = roster
         self._backlog = backlog
         self._dispatcher = dispatcher
         self._settler = settler
-        self._holdings = holdings
         self._numbered = 0
         self._nursery: trio.Nursery | None = None
 
@@ -137,7 +136,7 @@ class Crew:
         """
         held.is_left = held.lost == UNRENEWED
         if not held.is_left:
-            drop(self._holdings, held)
+            self._holdings.drop(held)
 
     async def _next_job(self) -> HeldJob | None:
         """A job to run, when there is room for its outcome; None when the backlog is closed, or lets the slot go."""

@@ -77,7 +77,7 @@ class WorkerJobHost:
         self.progress_sink = ProgressBuffer()
         self.pool: Database | None = None
         self._thread = 0
-        self._holdings: Holdings = {} if holdings is None else holdings
+        self._holdings = Holdings() if holdings is None else holdings
         self._app = app or App()
         self._payloads = payloads or PayloadOptions()
         self.large = LargeValues(self._payloads, self.archive)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from math import inf
 from time import monotonic
@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
-from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.identity import WorkerIdentity
@@ -140,15 +140,11 @@ class Settler:
         connection: Caller,
         identity: WorkerIdentity,
         holdings: Holdings,
-        settled: Callable[[int], object],
         announcer: Announcer = SILENT,
         buffer: ProgressBuffer | None = None,
-        suspect_ended: Callable[[], object] = bool,
     ) -> None:
         self._settlement = Settlement(connection, identity, announcer, buffer or ProgressBuffer())
         self._holdings = holdings
-        self._settled = settled
-        self._suspect_ended = suspect_ended
         self._waiting: deque[Outcome] = deque()
         self._arrived = Signal()
         self._room = trio.Event()
@@ -270,12 +266,7 @@ class Settler:
     def _ended(self, batch: list[Outcome], left: list[Outcome]) -> None:
         """Drop the jobs whose outcomes are written: all in `batch` but those in `left`."""
         still = {outcome.held for outcome in left}
-        for outcome in batch:
-            if outcome.held not in still:
-                drop(self._holdings, outcome.held)
-        self._settled(len(batch) - len(left))
-        if any(outcome.held.is_suspect and outcome.held not in still for outcome in batch):
-            self._suspect_ended()
+        self._holdings.settled([outcome.held for outcome in batch if outcome.held not in still])
         self._wrote.set()
         self._wrote = trio.Event()
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import trio
 
-from leasehold.actors.epochs import EpochLooker, EpochWatch
+from leasehold.actors.process import Process, open_process
 from leasehold.actors.processes.pool import check_process_kinds
-from leasehold.actors.supervise import Actor, Outage, culprit, nobody, supervise
+from leasehold.actors.supervise import Outage, culprit, nobody, supervise
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.builtin import with_builtins
-from leasehold.database import open_database
 from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.version_check import check_version
 from leasehold.errors import LeaseholdError
-from leasehold.notify.listener import Listener
-from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
 from leasehold.settings.stopping import seconds_to_stop
 
@@ -41,22 +37,20 @@ async def open_worker(app: App, settings: Settings, worker_id: str) -> AsyncGene
     check_process_kinds(app)
     raised: list[Exception] = []
     try:
-        async with AsyncExitStack() as stack:
-            worker, outage, helpers = await _assemble(stack, app, settings, worker_id)
-            async with trio.open_nursery() as nursery:
-                for helper in helpers:
-                    nursery.start_soon(helper)
-                ended, is_clean = trio.Event(), False
-                nursery.start_soon(_run, worker, outage, ended)
-                await worker.ready.wait()
-                try:
-                    yield worker_id
-                    is_clean = True
-                except Exception as error:
-                    raised.append(error)  # and raised below, where no nursery puts it into a group
-                finally:
-                    await _end(worker, ended, settings, is_interrupted=not is_clean)
-                nursery.cancel_scope.cancel()
+        async with _connected(app, settings, worker_id) as (process, worker), trio.open_nursery() as nursery:
+            for helper in process.helpers():
+                nursery.start_soon(helper)
+            ended, is_clean = trio.Event(), False
+            nursery.start_soon(_run, worker, process.outage, ended)
+            await worker.ready.wait()
+            try:
+                yield worker_id
+                is_clean = True
+            except Exception as error:
+                raised.append(error)  # and raised below, where no nursery puts it into a group
+            finally:
+                await _end(worker, ended, settings, is_interrupted=not is_clean)
+            nursery.cancel_scope.cancel()
     except ExceptionGroup as group:
         failure = culprit(group)
         if isinstance(failure, LeaseholdError):
@@ -66,26 +60,14 @@ async def open_worker(app: App, settings: Settings, worker_id: str) -> AsyncGene
         raise raised[0]
 
 
-async def _assemble(
-    stack: AsyncExitStack, app: App, settings: Settings, worker_id: str
-) -> tuple[Worker, Outage, list[Callable[[], Awaitable[None]]]]:
-    """A worker on connections of its own, what says that the database is away, and what runs beside it."""
-    epochs, outage, board = EpochWatch(), Outage(), Switchboard()
-    label, direct = f"leasehold worker in {os.getpid()}", settings.direct_database_url
-    database = await stack.enter_async_context(
-        open_database(settings.database_url or "", application_name=label, direct_dsn=direct, greeter=epochs)
-    )
-    await check_version(database, expected_version(), oldest_version())
-    claims = await stack.enter_async_context(database.reserve("dispatcher"))
-    outcomes = await stack.enter_async_context(database.reserve("settler"))
-    beside: list[Actor] = [EpochLooker(epochs, database)]
-    if settings.notify:
-        beside.append(Listener(database, board))
-    worker = Worker(
-        database, (claims, outcomes), settings, with_builtins(app), board, worker_id, outage=outage, epochs=epochs
-    )
-    helpers = [partial(supervise, each, nobody, outage) for each in beside]
-    return worker, outage, [partial(outage.watch, database), *helpers]
+@asynccontextmanager
+async def _connected(app: App, settings: Settings, worker_id: str) -> AsyncGenerator[tuple[Process, Worker]]:
+    """A worker on connections of its own."""
+    async with open_process(settings, with_builtins(app), f"leasehold worker in {os.getpid()}") as process:
+        database = process.database
+        await check_version(database, expected_version(), oldest_version())
+        async with database.reserve("dispatcher") as claims, database.reserve("settler") as outcomes:
+            yield process, Worker(process, (claims, outcomes), worker_id)
 
 
 async def _run(worker: Worker, outage: Outage, ended: trio.Event) -> None:

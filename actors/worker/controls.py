@@ -6,7 +6,6 @@ See `leasehold.command_worker`. Which workers a notice names is decided in SQL, 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from typing import Any
 
 import trio
@@ -16,18 +15,15 @@ from leasehold.actors.running.stacks import stack_of
 from leasehold.actors.worker.machine import read_usage
 from leasehold.actors.worker.parts import WorkerParts
 from leasehold.actors.worker.presence import About, Vitals, WorkerCommand
-from leasehold.app import App
-from leasehold.database import Caller
 from leasehold.errors import BadInput, NotFound, WrongState
 from leasehold.notify.channel import CommandNotice, Lost, Pause, Wake
-from leasehold.notify.switchboard import Switchboard
-from leasehold.settings import Settings
 
 
 class Controls:
     """Carries commands out on the parts of a worker, and tells heartbeats how it fares."""
 
-    def __init__(self, parts: WorkerParts, database: Caller, is_listening: Callable[[], bool]) -> None:
+    def __init__(self, parts: WorkerParts) -> None:
+        self._process = parts.process
         self._worker_id = parts.identity.worker_id
         self._mode = parts.mode
         self._roster = parts.roster
@@ -36,12 +32,10 @@ class Controls:
         self._dispatcher = parts.dispatcher
         self._holdings = parts.holdings
         self._processes = parts.processes
-        self._database = database
-        self._is_listening = is_listening
 
-    def about(self, settings: Settings, app: App) -> About:
+    def about(self) -> About:
         """What the worker's row shows of it and does not change."""
-        load = self._backpressure.load()
+        load, settings, app = self._backpressure.load(), self._process.settings, self._process.app
         return About(
             kinds=app.served_kinds,
             host=settings.host or socket.gethostname(),
@@ -58,7 +52,7 @@ class Controls:
             state=self._mode.state,
             active_jobs=len(self._running()),
             slots=self._mode.slots,
-            listening=self._is_listening(),
+            listening=self._process.switchboard.listening,
             memory=load and load.memory,
             cpu=load and load.cpu,
             backoff=reason,
@@ -104,7 +98,7 @@ class Controls:
 
     async def _cancel_job(self, job_id: int) -> dict[str, Any]:
         held = self._held(job_id)
-        was = await self._database.call_value("cancel_job", job_id, f"by a command to worker {self._worker_id}")
+        was = await self._process.database.call_value("cancel_job", job_id, f"by a command to worker {self._worker_id}")
         held.lose("cancelled")
         return {"job_id": job_id, "was": was}
 
@@ -138,7 +132,7 @@ class Controls:
             raise WrongState(f"worker {self._worker_id} is draining")
 
 
-def subscribe(switchboard: Switchboard, parts: WorkerParts) -> None:
+def subscribe(parts: WorkerParts) -> None:
     """Have the parts of a worker hear the notices that are for it."""
 
     def hear_wake(notice: Wake) -> None:
@@ -165,6 +159,7 @@ def subscribe(switchboard: Switchboard, parts: WorkerParts) -> None:
         parts.news.set()
         parts.dispatcher.wake()
 
+    switchboard = parts.process.switchboard
     switchboard.subscribe(Wake, hear_wake)
     switchboard.subscribe(Pause, hear_pause)
     switchboard.subscribe(CommandNotice, hear_command)

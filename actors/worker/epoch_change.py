@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from leasehold.actors.attempts.held_job import HeldJob
-from leasehold.actors.epochs import EpochWatch
 from leasehold.actors.worker.parts import WorkerParts
 from leasehold.actors.worker.presence import Presence
-from leasehold.database import Caller, Database
+from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable
 
 log = logging.getLogger(__name__)
@@ -23,26 +22,25 @@ REASONS = {"lost": "not_found", "taken": "taken_by_another_worker", "busy": "err
 """The reason for cancelling the handler of an attempt that is not kept, by the answer of `adopt_jobs`."""
 
 
-class Rebirth:
-    """Turns the worker to a new epoch when the watch has noticed one. Until it has turned, only the connection of this
-    actor can be used."""
+class EpochChange:
+    """Moves the worker to a new epoch when the watch has noticed one. Until it has, only the connection of this actor can be
+    used."""
 
-    name = "rebirth"
+    name = "epoch change"
 
-    def __init__(self, database: Database, parts: WorkerParts, presence: Presence, epochs: EpochWatch) -> None:
-        self._database = database
+    def __init__(self, parts: WorkerParts, presence: Presence) -> None:
         self._parts = parts
         self._presence = presence
-        self._epochs = epochs
+        self._epochs = parts.process.epochs
         self._former: UUID | None = None
 
     async def run(self) -> None:
-        """Turn until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was.
+        """Move until cancelled. Raises DatabaseUnavailable; called again, it goes on where it was.
 
         Before this runs, a worker holds no jobs, and `EpochWatch` turns the process by itself.
         """
         self._epochs.wait_for_turn()
-        async with self._database.reserve("rebirth", greeted=False) as connection:
+        async with self._parts.process.database.reserve("epoch change", greeted=False) as connection:
             while True:
                 while not self._epochs.is_over:
                     await self._epochs.noticed.wait()

@@ -16,17 +16,7 @@ from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
 
-SLOTS = 3
-ASYNCIO_SLOTS = 20
-"""Handlers that wait for the network: few of them would leave the machine idle."""
 DEFAULT_QUEUE = "default"
-
-
-def slots_of(settings: Settings, app: App) -> int:
-    """The slots that the settings name, else what suits the app."""
-    if settings.slots is not None:
-        return settings.slots
-    return ASYNCIO_SLOTS if app.runs == "asyncio" else SLOTS
 
 
 def told_slots(settings: Settings, app: App, slots: int) -> str:

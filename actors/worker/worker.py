@@ -7,26 +7,24 @@ from contextlib import nullcontext
 
 import trio
 
+from leasehold.actors.attempts.context import context_of
 from leasehold.actors.attempts.held_job import SHUTDOWN
 from leasehold.actors.attempts.log_handler import keeping_logs
-from leasehold.actors.epochs import EpochWatch
 from leasehold.actors.leases.poll import EpochRider
 from leasehold.actors.leases.watcher import Watcher
+from leasehold.actors.process import Process
 from leasehold.actors.processes.pool import ProcessOutputReader
-from leasehold.actors.supervise import Outage, supervise
+from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.backpressure import Readable
 from leasehold.actors.worker.controls import Controls, subscribe
-from leasehold.actors.worker.epoch_change import Rebirth
+from leasehold.actors.worker.epoch_change import EpochChange
 from leasehold.actors.worker.kinds import check_identities, declare_kinds, told_slots
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
-from leasehold.app import App
-from leasehold.database import Database, ReservedConnection
+from leasehold.database import ReservedConnection
 from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
-from leasehold.notify.switchboard import Switchboard
 from leasehold.observability.job_context import working_as
-from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -52,42 +50,31 @@ class Worker:
 
     def __init__(
         self,
-        database: Database,
+        process: Process,
         connections: tuple[ReservedConnection, ReservedConnection],
-        settings: Settings,
-        app: App,
-        switchboard: Switchboard,
         worker_id: str,
         resources: Readable | None = None,
-        outage: Outage | None = None,
-        epochs: EpochWatch | None = None,
     ) -> None:
-        self._outage = outage or Outage()
+        self._process = process
         self.ready = trio.Event()
-        epochs = epochs or EpochWatch()
-        parts = self.parts = assemble(
-            database, connections, settings, app, switchboard, worker_id, resources, self._outage, epochs
-        )
-        controls = Controls(parts, database, lambda: switchboard.listening)
+        parts = self.parts = assemble(context_of(process, worker_id), connections, resources)
+        controls = Controls(parts)
         self.presence = Presence(
-            database,
+            process.database,
             parts.identity,
-            controls.about(settings, app),
-            settings.heartbeat_seconds,
+            controls.about(),
+            process.settings.heartbeat_seconds,
             controls.vitals,
             controls.carry_out,
             parts.news,
         )
-        parts.dispatcher.look.carry(EpochRider(epochs))
+        parts.dispatcher.look.carry(EpochRider(process.epochs))
         parts.dispatcher.look.carry(self.presence)
-        self._rebirth = Rebirth(database, parts, self.presence, epochs)
-        self._app = app
-        self._settings = settings
-        self._database = database
+        self._epoch_change = EpochChange(parts, self.presence)
         self._claiming = trio.CancelScope()
         self._announced_end = False
         parts.mode.subscribe(self._announce_end)
-        subscribe(switchboard, parts)
+        subscribe(parts)
 
     @property
     def is_draining(self) -> bool:
@@ -114,25 +101,23 @@ class Worker:
         await self._get_ready()
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
-            watcher = Watcher(
-                parts.roster.running, parts.pulse, helpers, self.presence.beat_soon,
-                lambda: bool(parts.holdings), parts.keeper.rouse,
-            )  # fmt: skip
+            stood_still, rouse = self.presence.beat_soon, parts.keeper.rouse
+            watcher = Watcher(parts.roster.running, parts.pulse, helpers, stood_still, parts.holdings, rouse)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
             actors = (
                 parts.settler,
                 parts.progress,
                 parts.keeper,
                 self.presence,
-                self._rebirth,
+                self._epoch_change,
                 parts.sweeper,
                 watcher,
                 *readers,
             )
             for actor in actors:
-                helpers.start_soon(supervise, actor, tell, self._outage)
-            handlers = parts.host.open(self._database, max(parts.mode.slots, HANDLER_CONNECTIONS))
-            with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, self._app):
+                helpers.start_soon(supervise, actor, tell, self._process.outage)
+            handlers = parts.host.open(self._process.database, max(parts.mode.slots, HANDLER_CONNECTIONS))
+            with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, self._process.app):
                 async with parts.processes or nullcontext(), handlers, trio.open_nursery() as workers:
                     workers.start_soon(self._dispatch)
                     parts.crew.begin(workers)
@@ -144,12 +129,11 @@ class Worker:
     async def _get_ready(self) -> None:
         """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable, NoIdentities."""
         parts, identity = self.parts, self.parts.identity
-        await check_identities(self._database, self._app, identity.queues)
+        database, settings, app = self._process.database, self._process.settings, self._process.app
+        await check_identities(database, app, identity.queues)
         await self.presence.register()
-        await declare_kinds(
-            self._database, self._app, self._settings.app, self._settings.app_version or self._app.version
-        )
-        parts.announcer.worker_started(identity.queues, self._app.served_kinds, parts.mode.slots)
+        await declare_kinds(database, app, settings.app, settings.app_version or app.version)
+        parts.announcer.worker_started(identity.queues, app.served_kinds, parts.mode.slots)
         await parts.dispatcher.warm_up()
         await parts.settler.warm_up()
         parts.announcer.worker(WorkerReady)
@@ -158,14 +142,14 @@ class Worker:
             identity.worker_id,
             self.presence.worker_name,
             ", ".join(identity.queues) or "(all)",
-            told_slots(self._settings, self._app, parts.mode.slots),
+            told_slots(settings, app, parts.mode.slots),
             extra={"worker_id": identity.worker_id, "incarnation": str(identity.incarnation)},
         )
         self.ready.set()
 
     async def _dispatch(self) -> None:
         with self._claiming:
-            await supervise(self.parts.dispatcher, self.parts.announcer.actor_failed, self._outage)
+            await supervise(self.parts.dispatcher, self.parts.announcer.actor_failed, self._process.outage)
         self.parts.backlog.close()
 
     async def _finish(self) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import trio
 
+from leasehold.actors.attempts.context import WorkerContext, context_of
 from leasehold.actors.epochs import EpochWatch
 from leasehold.actors.leases import keeper
+from leasehold.actors.process import Process
 from leasehold.actors.supervise import Actor, supervise
 from leasehold.actors.upkeep.due_jobs import DueJobs
 from leasehold.actors.upkeep.reaper import Reaper
@@ -65,6 +67,11 @@ def unhurried() -> Generator[None]:
         for limit in ("HAND_BACK_SECONDS", "FLUSH_SECONDS", "LEAVE_SECONDS"):
             patched.setattr(worker_module, limit, PATIENCE)
         yield
+
+
+def worker_context(database: Database, app: App | None = None, **settings: Any) -> WorkerContext:
+    """What the parts of worker `w1` share, in a process of its own."""
+    return context_of(Process(database, quick_settings(**settings), app or App()), "w1")
 
 
 class Working:
@@ -135,8 +142,9 @@ async def working(
             database.reserve("settler") as outcomes,
             trio.open_nursery() as nursery,
         ):
-            switchboard = Switchboard()
-            worker = Worker(database, (claims, outcomes), chosen, app, switchboard, worker_id, resources, epochs=epochs)
+            process = Process(database, chosen, app, epochs=epochs)
+            switchboard = process.switchboard
+            worker = Worker(process, (claims, outcomes), worker_id, resources)
             running = Working(database, switchboard, worker, hears=chosen.notify)
             if chosen.notify:
                 nursery.start_soon(supervise, Listener(database, switchboard))
@@ -178,5 +186,6 @@ __all__ = [
     "until",
     "warnings_about",
     "without_renewals",
+    "worker_context",
     "working",
 ]

@@ -32,7 +32,7 @@ class Runner:
         self._database = database
         self._app = with_builtins(app)
         self._identity = WorkerIdentity("testing")
-        self._holdings: Holdings = {}
+        self._holdings = Holdings()
         self._settled: list[Outcome] = []
         self.host = WorkerJobHost(self._holdings, self._app)
         self._settlement = Settlement(database, self._identity, SILENT, self.host.progress_sink)
@@ -57,10 +57,10 @@ class Runner:
         if kind.runs == "process":
             raise BadInput(f"kind {kind.name} runs in a process of its own, which the test kit does not start")
         held = HeldJob(rows[0], kind, monotonic(), LEASE.total_seconds(), self._identity.incarnation)
-        self._holdings[held.id] = held
+        self._holdings.add([held])
         await self._slot.run_job(held)
         await self._settle()
-        del self._holdings[held.id]
+        self._holdings.drop(held)
         return held.id
 
     async def _settle(self) -> None:

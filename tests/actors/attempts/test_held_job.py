@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from leasehold.actors.attempts.held_job import HeldJob, Holdings, drop
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.identity import WorkerIdentity
 from tests.support.held import LONG_AGO, held_job
 
@@ -49,11 +49,11 @@ def test_a_job_whose_outcome_is_on_its_way_is_not_lost_any_more() -> None:
 
 def test_dropping_an_old_attempt_leaves_a_newer_one_of_the_same_job_alone() -> None:
     old, new = held_job(1, attempt=1), held_job(1, attempt=2)
-    holdings: Holdings = {1: new}
-    drop(holdings, old)
+    holdings = Holdings([new])
+    holdings.drop(old)
     assert holdings == {1: new}
-    drop(holdings, new)
-    drop(holdings, new)
+    holdings.drop(new)
+    holdings.drop(new)
     assert holdings == {}
 
 

@@ -12,19 +12,22 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from leasehold.actors import waiting
-from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.identity import WorkerIdentity, WorkerMode
+from leasehold.actors.attempts.context import context_of
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases import dispatcher as dispatcher_module
 from leasehold.actors.leases import reconciler as reconciler_module
 from leasehold.actors.leases.backlog import Backlog
 from leasehold.actors.leases.dispatcher import Dispatcher
 from leasehold.actors.leases.poll import TakesTurns
+from leasehold.actors.leases.watcher import Pulse
+from leasehold.actors.process import Process
 from leasehold.actors.supervise import supervise
 from leasehold.app import App
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.jobs.new_job import NewJob
+from leasehold.settings import Settings
 from tests.support.callers import FragileCaller
 from tests.support.held import held_job
 from tests.support.waiting import PATIENCE, eventually, until
@@ -52,28 +55,19 @@ class Dispatching:
         app: App | None = None,
         slots: int = 3,
         poll_seconds: float = 30.0,
-        is_listening: Callable[[], bool] = lambda: True,
         hold_for: Callable[[], float] = float,
         sweeper: TakesTurns | None = None,
     ) -> None:
         self.database = database
         self.client = Client(database)
         self.reserved = FragileCaller(database)
-        self.identity, self.mode = WorkerIdentity("w1"), WorkerMode(slots)
+        settings = Settings(slots=slots, poll_seconds=poll_seconds)
+        process = Process(database, settings, app or builtin_app())
+        process.switchboard.listening = True
+        worker = context_of(process, "w1")
+        self.identity, self.mode, self.holdings = worker.identity, worker.mode, worker.holdings
         self.backlog = Backlog()
-        self.holdings: Holdings = {}
-        self.dispatcher = Dispatcher(
-            self.reserved,
-            self.identity,
-            self.mode,
-            app or builtin_app(),
-            self.backlog,
-            self.holdings,
-            poll_seconds,
-            is_listening,
-            hold_for=hold_for,
-            sweeper=sweeper,
-        )
+        self.dispatcher = Dispatcher(worker, self.reserved, self.backlog, Pulse(), hold_for, sweeper)
         self.started: list[HeldJob] = []
 
     async def slot(self) -> None:
@@ -200,11 +194,11 @@ async def test_a_job_that_others_were_rung_for_is_no_lost_wake_up(
 ) -> None:
     monkeypatch.setattr(dispatcher_module, "UNHEARD_AFTER", 0.05)
 
-    def hears_of_others_first() -> bool:
-        bundle.dispatcher.overhear()  # at the end of each wait, before the poll that may find a job
-        return True
+    def hear_of_others_first() -> float:
+        bundle.dispatcher.overhear()  # after each wait, before the poll that may find a job
+        return 0.0
 
-    async with dispatching(database, poll_seconds=0.08, is_listening=hears_of_others_first) as bundle:
+    async with dispatching(database, poll_seconds=0.08, hold_for=hear_of_others_first) as bundle:
         await until(lambda: bundle.reserved.calls.count("next_claim_in") >= 6)
         await bundle.client.enqueue("echo")
         await until(lambda: len(bundle.started) == 1)
@@ -349,7 +343,7 @@ async def fetched_ahead(database: Database) -> AsyncGenerator[Dispatching]:
     """One slot that is busy with the first of twenty jobs, and a backlog of others that were claimed ahead of it."""
     bundle = Dispatching(database, slots=1)
     await bundle.client.enqueue_many([NewJob(kind="echo")] * 20)
-    bundle.dispatcher.job_ended(1_000_000)
+    bundle.holdings.settled([held_job(number) for number in range(100_000)])  # so it is a fast worker
     async with trio.open_nursery() as nursery:
         nursery.start_soon(bundle.slot)
         await wait_all_tasks_blocked()

@@ -10,19 +10,20 @@ from uuid import uuid4
 import pytest
 import trio
 
-from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases import keeper as keeper_module
 from leasehold.actors.leases.keeper import Keeper
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.supervise import supervise
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client
-from leasehold.database import Database
+from leasehold.database import Database, open_database
 from leasehold.errors import ActorFailed
 from leasehold.jobs.new_job import NewJob
+from tests.support.held import held_job
 from tests.support.sql_guards import expire
 from tests.support.waiting import PATIENCE, eventually, until
+from tests.support.working import worker_context
 
 
 class Keeping:
@@ -31,11 +32,11 @@ class Keeping:
     def __init__(self, database: Database, renew_seconds: float = 0.3) -> None:
         self.database = database
         self.client = Client(database)
-        self.identity = WorkerIdentity("w1", renew_seconds=renew_seconds)
+        worker = worker_context(database, renew_seconds=renew_seconds)
+        self.identity, self.holdings = worker.identity, worker.holdings
         self.incarnation = self.identity.incarnation
-        self.holdings: Holdings = {}
         self.pulse = Pulse()
-        self.keeper = Keeper(database.dsn, self.identity, self.holdings, HeldJob.lose, self.pulse)
+        self.keeper = Keeper(worker, self.pulse)
 
     async def claim(self, count: int = 1, lease: str = "60 seconds", *, started: bool = True) -> list[HeldJob]:
         """Jobs of the database, claimed and due for renewal."""
@@ -50,7 +51,7 @@ class Keeping:
         claimed = [HeldJob(row, builtin_app().find("echo"), now, 0.0) for row in rows]
         for held in claimed:
             held.started = now if started else None
-        self.holdings.update({held.id: held for held in claimed})
+        self.holdings.add(claimed)
         return claimed
 
     async def renew(self) -> None:
@@ -238,13 +239,11 @@ async def test_a_cancelled_keeper_leaves_neither_thread_nor_connection(database:
 
 
 async def test_a_keeper_that_cannot_do_its_work_ends_the_worker(empty_database_url: str) -> None:
-    holdings: Holdings = {}
-    keeper = Keeper(empty_database_url, WorkerIdentity("w1", renew_seconds=0.1), holdings, HeldJob.lose, Pulse())
-    from tests.support.held import held_job
-
-    holdings[1] = held_job(1, claimed_at=0.0)
-    with trio.fail_after(PATIENCE), pytest.raises(ActorFailed, match="lease keeper failed"):
-        await supervise(keeper)
+    async with open_database(empty_database_url) as database:
+        worker = worker_context(database, renew_seconds=0.1)
+        worker.holdings.add([held_job(1, claimed_at=0.0)])
+        with trio.fail_after(PATIENCE), pytest.raises(ActorFailed, match="lease keeper failed"):
+            await supervise(Keeper(worker, Pulse()))
 
 
 async def test_it_rests_while_the_worker_holds_no_job_until_it_is_roused(

@@ -150,9 +150,7 @@ async def test_it_rests_while_the_worker_holds_no_job_and_rouses_the_keeper_when
 ) -> None:
     pulse, holdings, roused = Pulse(), [1], list[float]()
     async with trio.open_nursery() as nursery:
-        watcher = Watcher(
-            list, pulse, nursery, bool, lambda: bool(holdings), lambda: roused.append(trio.current_time())
-        )
+        watcher = Watcher(list, pulse, nursery, bool, holdings, lambda: roused.append(trio.current_time()))
         nursery.start_soon(watcher.run)
         await trio.sleep(0.05)
         holdings.clear()

@@ -9,11 +9,14 @@ from typing import Any, cast
 import trio
 import trio.testing
 
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.announcer import SILENT
+from leasehold.actors.attempts.context import WorkerContext
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Outcome, Released
 from leasehold.actors.identity import WorkerIdentity, WorkerMode
 from leasehold.actors.leases.backlog import Backlog
 from leasehold.actors.leases.dispatcher import Dispatcher
+from leasehold.actors.process import Process
 from leasehold.actors.running.crew import Crew, Roster
 from leasehold.actors.running.settler import Settler
 from leasehold.actors.running.slot import SlotContext
@@ -52,14 +55,15 @@ class Running:
     def __init__(self, slots: int) -> None:
         self.mode, self.roster, self.backlog, self.notes = WorkerMode(slots), Roster(), Backlog(), Notes()
         context = SlotContext(WorkerIdentity("w1"), trio.CapacityLimiter(slots), self.notes.put)
+        no_process = cast("Process", None)
+        worker = WorkerContext(no_process, WorkerIdentity("w1"), self.mode, Holdings(), SILENT)
         self.crew = Crew(
+            worker,
             context,
-            self.mode,
             self.roster,
             self.backlog,
             cast("Dispatcher", self.notes),
             cast("Settler", self.notes),
-            {},
         )
         self.go = trio.Event()
 

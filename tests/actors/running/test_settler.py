@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
@@ -49,15 +49,16 @@ class Settling:
         self.client = Client(database)
         self.identity = WorkerIdentity("w1")
         self.incarnation = self.identity.incarnation
-        self.holdings: Holdings = {}
+        self.holdings = Holdings()
+        self.holdings.subscribe(self._count)
         self.settled = 0
         self.first_batch: list[str] = []
         """The calls that the first batch took."""
         self.reserved = FragileCaller(reserved or database)
-        self.settler = Settler(self.reserved, self.identity, self.holdings, self._count)
+        self.settler = Settler(self.reserved, self.identity, self.holdings)
 
-    def _count(self, count: int) -> None:
-        self.settled += count
+    def _count(self, jobs: Sequence[HeldJob]) -> None:
+        self.settled += len(jobs)
         self.first_batch = self.first_batch or list(self.reserved.calls)
 
     async def claim(self, count: int = 1, **fields: Any) -> list[HeldJob]:
@@ -66,7 +67,7 @@ class Settling:
         rows = await self.database.call("claim_jobs", self.incarnation, "w1", batch=count)
         app = builtin_app()
         claimed = [HeldJob(row, app.find(row["kind"]), 0.0, 20.0) for row in rows]
-        self.holdings.update({held.id: held for held in claimed})
+        self.holdings.add(claimed)
         return claimed
 
     async def settle(self, *outcomes: Outcome) -> None:
@@ -429,7 +430,7 @@ async def test_a_kind_without_a_back_off_of_its_own_gets_that_of_the_worker() ->
     recorder, app = Recorder(), App()
     own = app.kind("own", retry=RetryPolicy(initial=5))(nothing)
     none = app.kind("none")(nothing)
-    settler = Settler(recorder, identity, {}, bool)
+    settler = Settler(recorder, identity, Holdings())
     for number, kind in enumerate((own, none), start=1):
         settler.put(Failed(held_job(number, kind=kind), ERROR))
     await settler.flush()

@@ -10,7 +10,7 @@ import trio
 
 from leasehold import App, Client, Job, NewJob
 from leasehold.actors.attempts.announcer import Announcer
-from leasehold.actors.attempts.held_job import HeldJob
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Completed, Failed
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.running.settler import Settler
@@ -160,13 +160,13 @@ async def test_a_handler_that_waits_for_chains_is_told_as_blocked_and_as_unblock
 
 async def test_a_completion_whose_reply_was_lost_is_told_once(database: Database) -> None:
     heard = Heard(app := builtin_app(), JobCompleted)
-    client, holdings, identity = Client(database), dict[int, HeldJob](), WorkerIdentity("w1")
+    client, holdings, identity = Client(database), Holdings(), WorkerIdentity("w1")
     await client.enqueue_many([NewJob(kind="echo")] * 2)
     rows = await database.call("claim_jobs", identity.incarnation, "w1", batch=2)
     done, broken = (HeldJob(row, app.find("echo"), 0.0, 20.0) for row in rows)
     reserved = FragileCaller(database)
     reserved.lose_reply = {"complete_jobs", "fail_jobs"}
-    settler = Settler(reserved, identity, holdings, int, Announcer(app.observers, identity))
+    settler = Settler(reserved, identity, holdings, Announcer(app.observers, identity))
     settler.put(Completed(done, None))
     settler.put(Failed(broken, {"type": "ValueError", "message": "no", "traceback": ""}))
     for _ in range(2):

@@ -1,0 +1,53 @@
+"""What all actors of one process share, and what runs beside them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+
+from leasehold.actors.epochs import EpochLooker, EpochWatch
+from leasehold.actors.supervise import Outage, nobody, supervise
+from leasehold.app import App
+from leasehold.database import Database, open_database
+from leasehold.notify.listener import Listener
+from leasehold.notify.switchboard import Switchboard
+from leasehold.settings import Settings
+
+
+class Process(msgspec.Struct, frozen=True, eq=False):
+    """The record that each actor is made from.
+
+    Attributes:
+        database: with a pool for all of them.
+        settings: of the process.
+        app: its kinds and observers.
+        switchboard: where notices arrive.
+        outage: told when an actor cannot reach the database; tells others of each loss.
+        epochs: of the database; it greets each new connection.
+    """
+
+    database: Database
+    settings: Settings
+    app: App
+    switchboard: Switchboard = msgspec.field(default_factory=Switchboard)
+    outage: Outage = msgspec.field(default_factory=Outage)
+    epochs: EpochWatch = msgspec.field(default_factory=EpochWatch)
+
+    def helpers(self) -> list[Callable[[], Awaitable[None]]]:
+        """What runs beside the actors until it is cancelled: the listener, and who looks for outages and epochs."""
+        beside = [EpochLooker(self.epochs, self.database)]
+        listener = [Listener(self.database, self.switchboard)] if self.settings.notify else []
+        actors = [partial(supervise, actor, nobody, self.outage) for actor in (*beside, *listener)]
+        return [partial(self.outage.watch, self.database), *actors]
+
+
+@asynccontextmanager
+async def open_process(settings: Settings, app: App, label: str) -> AsyncGenerator[Process]:
+    """The shared record while the block lasts. `label`: the name of its connections in Postgres."""
+    epochs = EpochWatch()
+    dsn, direct_dsn = settings.database_url or "", settings.direct_database_url
+    async with open_database(dsn, application_name=label, direct_dsn=direct_dsn, greeter=epochs) as database:
+        yield Process(database, settings, app, epochs=epochs)
