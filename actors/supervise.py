@@ -7,13 +7,13 @@ an actor that runs again does not prove that the outage is over. `observability.
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Protocol, cast
 
 import trio
 
-from leasehold.actors.waiting import Backoff
 from leasehold.concurrency.signal import Signal
 from leasehold.errors import ActorFailed, DatabaseUnavailable, EpochOver, SettingsError
 from leasehold.observability.outage import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
@@ -91,6 +91,23 @@ async def _answers(database: Askable) -> bool:
     except DatabaseUnavailable:
         return False
     return True
+
+
+class Backoff:
+    """Full-jitter back-off between restarts: 0.1 s doubling to 5 s, forgotten after half a minute without trouble."""
+
+    def __init__(self, draw: Callable[[], float] = random.random) -> None:
+        self._draw = draw
+        self._ceiling = 0.1
+        self._last = float("-inf")
+
+    def wait(self, now: float) -> float:
+        """Seconds to wait before trying again at `now`."""
+        if now - self._last > 30.0:
+            self._ceiling = 0.1
+        self._last = now
+        current, self._ceiling = self._ceiling, min(5.0, self._ceiling * 2)
+        return current * (0.5 + 0.5 * self._draw())
 
 
 class Actor(Protocol):

@@ -15,7 +15,7 @@ from leasehold.actors.leases.backlog import Backlog, Rate, claim_size
 from leasehold.actors.leases.poll import SharedPoll, TakesTurns
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.leases.watcher import Pulse
-from leasehold.actors.waiting import PollDecay, wait_until_due
+from leasehold.actors.upkeep.waiting import PollDecay, wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable

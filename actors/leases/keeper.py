@@ -20,7 +20,7 @@ import trio
 from leasehold.actors.attempts.context import WorkerContext
 from leasehold.actors.attempts.held_job import HeldJob, lease_margin, renewal_time
 from leasehold.actors.leases.watcher import Pulse
-from leasehold.actors.waiting import Backoff
+from leasehold.actors.supervise import Backoff
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable, EpochOver

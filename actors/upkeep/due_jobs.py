@@ -6,7 +6,7 @@ import logging
 
 import msgspec
 
-from leasehold.actors.waiting import wait_until_due
+from leasehold.actors.upkeep.waiting import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.notify.channel import TickNotice, Wake

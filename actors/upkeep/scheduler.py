@@ -20,7 +20,7 @@ import msgspec
 import trio
 
 from leasehold.actors.upkeep.ticks import MOST_PER_FIRING, Due, Firing, Plan, decide, plan
-from leasehold.actors.waiting import wait_until_due
+from leasehold.actors.upkeep.waiting import wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Database, Row, Transaction
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from leasehold.actors import waiting
+from leasehold.actors.upkeep import waiting
 from leasehold.app.builtin import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Caller, Row

@@ -11,7 +11,6 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from leasehold.actors import waiting
 from leasehold.actors.attempts.context import context_of
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.actors.leases import dispatcher as dispatcher_module
@@ -22,6 +21,7 @@ from leasehold.actors.leases.poll import TakesTurns
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.process import Process
 from leasehold.actors.supervise import supervise
+from leasehold.actors.upkeep import waiting
 from leasehold.app import App
 from leasehold.app.builtin import builtin_app
 from leasehold.client import Client

@@ -32,7 +32,7 @@ class Keeping:
     def __init__(self, database: Database, renew_seconds: float = 0.3) -> None:
         self.database = database
         self.client = Client(database)
-        worker = worker_context(database, renew_seconds=renew_seconds)
+        worker = worker_context(database, lease_seconds=2.5 * renew_seconds, renew_seconds=renew_seconds)
         self.identity, self.holdings = worker.identity, worker.holdings
         self.incarnation = self.identity.incarnation
         self.pulse = Pulse()

@@ -45,20 +45,3 @@ class PollDecay:
         jitter = 0.1 if current < self._longest else 0.02
         self._next = min(self._longest, self._next * 2)
         return current * (1 - jitter + jitter * self._draw())
-
-
-class Backoff:
-    """Full-jitter back-off between restarts: 0.1 s doubling to 5 s, forgotten after half a minute without trouble."""
-
-    def __init__(self, draw: Callable[[], float] = random.random) -> None:
-        self._draw = draw
-        self._ceiling = 0.1
-        self._last = float("-inf")
-
-    def wait(self, now: float) -> float:
-        """Seconds to wait before trying again at `now`."""
-        if now - self._last > 30.0:
-            self._ceiling = 0.1
-        self._last = now
-        current, self._ceiling = self._ceiling, min(5.0, self._ceiling * 2)
-        return current * (0.5 + 0.5 * self._draw())

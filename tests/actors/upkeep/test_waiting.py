@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.actors.waiting import FIRST_POLL_SECONDS, Backoff, PollDecay, wait_until_due
+from leasehold.actors.supervise import Backoff
+from leasehold.actors.upkeep.waiting import FIRST_POLL_SECONDS, PollDecay, wait_until_due
 
 
 def test_polls_double_from_ten_milliseconds_to_the_interval_and_start_over_after_activity() -> None:
