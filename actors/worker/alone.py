@@ -19,7 +19,7 @@ from leasehold.app import App
 from leasehold.app.builtin import with_builtins
 from leasehold.database import open_database
 from leasehold.database.migrations import expected_version, oldest_version
-from leasehold.database.migrations.version_check import check_version
+from leasehold.database.migrations.state import check_version
 from leasehold.errors import LeaseholdError
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard

@@ -16,7 +16,7 @@ from leasehold.client import Client
 from leasehold.concurrency.stop_signals import stop_signals
 from leasehold.database import open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
-from leasehold.database.migrations.version_check import check_version
+from leasehold.database.migrations.state import check_version
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
     from leasehold.client import Client, open_client
     from leasehold.database import OpenTransaction
-    from leasehold.database.hooks import Hooks
+    from leasehold.database.calls import Hooks
     from leasehold.errors import LeaseholdError
     from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry, RetryPolicy, WaitFor, checkpoint
     from leasehold.jobs.job import Job
@@ -142,7 +142,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
     "leasehold.client": ("Client", "open_client"),
     "leasehold.database": ("OpenTransaction",),
-    "leasehold.database.hooks": ("Hooks",),
+    "leasehold.database.calls": ("Hooks",),
     "leasehold.errors": ("LeaseholdError",),
     "leasehold.jobs.endings": (
         "ContinueWith",

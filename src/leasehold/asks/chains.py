@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from leasehold.asks.ask import Ask, Rows, first_ids, first_text
 from leasehold.asks.ids import checked_before, checked_id
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.drivers.adapter import AnsweredRow
 from leasehold.errors import ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
 from leasehold.jobs.arguments import encode_args

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leasehold.asks.ask import Ask, Rows, first_text
 from leasehold.asks.ids import checked_id
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import UnknownJob
 from leasehold.records.jobs import JobRecord, TimelineEntry
 

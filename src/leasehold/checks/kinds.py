@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from leasehold.checks.verdicts import Check, advise, ok
-from leasehold.database.rows import decoded
+from leasehold.database.calls import decoded
 from leasehold.records.kinds import KindRecord
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from leasehold.checks.verdicts import Check, advise, ok, problem
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
     from leasehold.database.migrations import SchemaState
-    from leasehold.database.migrations.description import Description, Drift
+    from leasehold.database.migrations.state import Description, Drift
 
 WANTED_DAYS_AHEAD = 2
 MOST_DAYS_LATE = 2
@@ -61,10 +61,10 @@ def check_schema(state: SchemaState) -> Check:
 
 async def check_drift(database: Examined) -> Check:
     """Nobody has changed an object of the schema by hand."""
-    from leasehold.database.migrations.description import compare, describe, read_committed  # noqa: PLC0415
+    from leasehold.database.migrations.state import compare_descriptions, describe_schema, read_description  # noqa: PLC0415
 
-    committed = read_committed()
-    return judge_drift(compare(committed, await describe(database)), committed)
+    committed = read_description()
+    return judge_drift(compare_descriptions(committed, await describe_schema(database)), committed)
 
 
 def judge_drift(drift: Drift, committed: Description) -> Check:

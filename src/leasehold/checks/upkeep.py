@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from leasehold.checks.verdicts import Check, advise, ok, problem, skipped
-from leasehold.database.poolers.pooler import Pooler
+from leasehold.database.connector import Pooler
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined

@@ -14,7 +14,7 @@ from leasehold.asks.enqueueing import JobBatch, read_enqueued
 from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction, Row
-from leasehold.database.hooks import Hooks
+from leasehold.database.calls import Hooks
 from leasehold.drivers.adapter import Adapter
 from leasehold.drivers.finding import find_adapter, refused_connection
 from leasehold.errors import NoTransaction

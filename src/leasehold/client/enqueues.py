@@ -11,8 +11,7 @@ import msgspec
 from leasehold.asks.enqueueing import JobBatch, many_jobs, one_job, read_enqueued
 from leasehold.client.core import Part, answered
 from leasehold.database import Caller, Row
-from leasehold.database.hooks import Hooks
-from leasehold.database.rows import from_row
+from leasehold.database.calls import Hooks, from_row
 from leasehold.errors import BadInput
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.encoding import encode_document, refused_job, with_positions

@@ -12,7 +12,7 @@ import msgspec
 import trio
 
 from leasehold.database.embedded import EmbeddedPostgres, embedded_postgres
-from leasehold.database.embedded.programs import never
+from leasehold.database.programs import never
 from leasehold.settings import Settings
 
 

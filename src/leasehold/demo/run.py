@@ -11,8 +11,8 @@ import msgspec
 import trio
 
 from leasehold.database import open_database
-from leasehold.database.embedded.programs import never
 from leasehold.database.migrations import migrate
+from leasehold.database.programs import never
 from leasehold.demo.place import Place, open_place
 from leasehold.demo.show import Show
 from leasehold.demo.stage import Stage

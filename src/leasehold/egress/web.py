@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from sniffio import current_async_library
 
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.egress.browser import Browser, ProxyFailed, without_query
 from leasehold.egress.failures import EgressRefused
 from leasehold.egress.identity import LeasedIdentity

@@ -11,7 +11,7 @@ import msgspec
 
 from leasehold.concurrency.threads import each_in_thread, in_thread
 from leasehold.database import Caller
-from leasehold.database.rows import decode_json
+from leasehold.database.calls import decode_json
 from leasehold.errors import (
     BadInput,
     Conflict,

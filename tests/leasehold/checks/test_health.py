@@ -17,7 +17,7 @@ from leasehold.checks.health import (
 )
 from leasehold.checks.verdicts import Check
 from leasehold.database import Database, open_database
-from leasehold.database.embedded.cluster import Cluster
+from leasehold.database.cluster import Cluster
 from leasehold.database.migrations import migrate
 from tests.support.folders import short_folder
 from tests.support.servers import programs_of

@@ -17,15 +17,15 @@ from leasehold.checks.schema import (
 from leasehold.checks.verdicts import Check
 from leasehold.database import Database
 from leasehold.database.migrations import SchemaState
-from leasehold.database.migrations.description import compare, describe
+from leasehold.database.migrations.state import compare_descriptions, describe_schema
 
 TODAY = date(2030, 12, 31)
 
 
 async def drift_after(database: Database, change: str) -> Check:
-    before = await describe(database)
+    before = await describe_schema(database)
     await database.execute(change)
-    return judge_drift(compare(before, await describe(database)), before)
+    return judge_drift(compare_descriptions(before, await describe_schema(database)), before)
 
 
 def names(*days: str) -> set[str]:

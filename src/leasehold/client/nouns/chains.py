@@ -9,7 +9,7 @@ from typing import Any
 from leasehold.asks import chains
 from leasehold.asks.ids import checked_id
 from leasehold.client.core import Part, answered
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import UnknownJob
 from leasehold.events import ChainCompleted
 from leasehold.jobs.endings import ContinueWith

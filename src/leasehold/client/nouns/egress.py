@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.egress.identity import LeasedIdentity
 from leasehold.egress.judging import Outcome
 from leasehold.egress.locales import USER_AGENT, accept_language, fitting_zone

@@ -9,7 +9,7 @@ from typing import Any
 from leasehold.asks.ids import checked_ids
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
 from leasehold.jobs.arguments import encode_args

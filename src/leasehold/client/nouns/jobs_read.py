@@ -12,7 +12,7 @@ import msgspec
 from leasehold.asks.ids import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import UnknownJob
 from leasehold.jobs.arguments import encode_args
 from leasehold.records.chains import BlockerRecord

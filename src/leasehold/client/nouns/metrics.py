@@ -9,7 +9,7 @@ import msgspec
 from leasehold.asks.ids import checked_before
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.records.identities import IdentityCount
 from leasehold.records.measures import (
     Failure,

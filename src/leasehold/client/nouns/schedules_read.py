@@ -11,7 +11,7 @@ import msgspec
 
 from leasehold.asks.ids import checked_before
 from leasehold.client.core import Part
-from leasehold.database.rows import decode_json, decoded, from_row
+from leasehold.database.calls import decode_json, decoded, from_row
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import ScheduleOptions
 from leasehold.schedules.encoding import Definition, checked_definition, checked_moment, fitted

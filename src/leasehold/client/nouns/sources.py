@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.moving.records import MovedJobs, MovedSchedule, MoveReport, PlanLine, RefilledJobs, SourceRecord
 
 BATCH = 5000

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import trio
 
-from leasehold.database.migrations.applied import Applied
 from leasehold.database.migrations.catalogue import PREAMBLE, Catalogue, Key, Migration, Repeatable
-from leasehold.database.migrations.concurrent import record, run_concurrently
 from leasehold.database.migrations.functions import Functions, drop_what_was_set_aside, find_surplus
 from leasehold.database.migrations.granting import keep_rights
-from leasehold.database.migrations.statements import LONGEST_STATEMENT, run_named
-from leasehold.database.migrations.steps import Steps
+from leasehold.database.migrations.state import Applied
+from leasehold.database.migrations.steps import LONGEST_STATEMENT, Steps, record, run_concurrently, run_named
 from leasehold.errors import BadInput, SchemaMismatch
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ def check_schema(databases: Sequence[str] | None = None, **_kwargs: Any) -> Iter
 
 def _check_schema_of(alias: str) -> list[checks.CheckMessage]:
     from leasehold.database.migrations import expected_version, oldest_version  # noqa: PLC0415  slow to load
-    from leasehold.database.migrations.version_check import VERSIONS  # noqa: PLC0415
+    from leasehold.database.migrations.state import VERSIONS  # noqa: PLC0415
 
     try:
         version = fetch_alone(connections[alias], VERSIONS.replace("$1", "%s"), (expected_version(),))[0]["version"]

@@ -1,4 +1,4 @@
-"""Connecting to Postgres, directly or through a pooler such as PgBouncer.
+"""Connecting to Postgres, directly or through a pooler such as PgBouncer, and what goes wrong there in our words.
 
 A pooler that lends a server connection per transaction takes three things away: what LISTEN asked for, everything that
 belongs to a session, and, where it does not keep track of them, prepared statements. So the first connection to a place
@@ -10,18 +10,97 @@ finds out what stands there, and all further ones are opened to suit:
 """
 
 # asyncpg carries no types; what it returns is typed where it leaves this module.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import asyncpg
+from asyncpg import Record as Row
 
-from leasehold.database.greeting import Greeter, NewConnection
+from leasehold import errors
+from leasehold.database.calls import Caller
+from leasehold.errors import ListenerDeaf
+from leasehold.errors.sqlstates import error_of_state
+
+MISUSE = (
+    "a connection runs one statement at a time, with as many values as it has parameters; await one after the other, or take"
+    " a connection for each"
+)
+
+
+def from_postgres(error: Any) -> errors.LeaseholdError:
+    """The error of ours that says the same."""
+    return error_of_state(
+        error.sqlstate,
+        str(error.args[0] if error.args else error),
+        hint=getattr(error, "hint", None),
+        detail=getattr(error, "detail", None),
+        table=getattr(error, "table_name", None),
+    )
+
+
+@contextmanager
+def translated(connection: Any = None) -> Generator[None]:
+    """Raise our errors for those of asyncpg, of the socket and of the clock.
+
+    Args:
+        connection: which one is used, where only one is: what it refuses while it is open was asked wrongly.
+    """
+    try:
+        yield
+    except asyncpg.InvalidCachedStatementError as error:
+        # Only inside a transaction, where asyncpg cannot prepare it again: a migration has just changed the answer.
+        raise errors.DatabaseUnavailable(f"the schema changed under the transaction: {error}") from error
+    except asyncpg.PostgresError as error:
+        raise from_postgres(error) from error
+    except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        if isinstance(error, asyncpg.InterfaceError) and _is_open(connection):
+            raise errors.BadInput(f"{MISUSE}: {error}") from error
+        raise errors.DatabaseUnavailable(f"the connection cannot be used: {error}") from error
+    except OSError as error:
+        if isinstance(error, TimeoutError):
+            raise errors.DatabaseUnavailable("the database did not answer in time") from error
+        raise errors.DatabaseUnavailable(f"the database cannot be reached: {error}") from error
+
+
+def _is_open(connection: Any) -> bool:
+    with suppress(asyncpg.InterfaceError):  # of one that is back in its pool
+        return connection is not None and not connection.is_closed()
+    return False
+
+
+class Greeter(Protocol):
+    """Looks at each new connection of a database."""
+
+    @property
+    def generation(self) -> int:
+        """Changes when connections that were greeted before must not be used any more. Read in any thread."""
+        ...
+
+    async def greet(self, connection: Caller) -> None:
+        """Look at a new connection, under asyncio. What it raises keeps the connection from being used."""
+        ...
+
+
+class NewConnection(Caller):
+    """A connection that nobody uses yet."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement."""
+        with translated():
+            return await self._connection.fetch(sql, *args, timeout=timeout)
+
 
 CLOSE_SECONDS = 2.0
 TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
@@ -149,3 +228,24 @@ async def close_connection(connection: Any) -> None:
         await connection.close(timeout=CLOSE_SECONDS)
     if not connection.is_closed():
         connection.terminate()
+
+
+HEARING_SECONDS = 2.0
+
+
+async def prove_hearing(connection: Any, other: Caller) -> None:
+    """Have `other` say something that `connection` listens for. Raises ListenerDeaf when it does not come."""
+    channel = f"leasehold_{secrets.token_hex(8)}"
+    heard = asyncio.Event()
+
+    def hear(*_notification: object) -> None:
+        heard.set()
+
+    await connection.add_listener(channel, hear)
+    try:
+        await other.fetch("select pg_notify($1, '')", channel)
+        await asyncio.wait_for(heard.wait(), HEARING_SECONDS)
+    except TimeoutError:
+        raise ListenerDeaf from None
+    finally:
+        await connection.remove_listener(channel, hear)

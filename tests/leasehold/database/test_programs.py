@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import fcntl
+import os
+import pwd
 import threading
 from pathlib import Path
 
 import psutil
 import pytest
 
+from leasehold.database import programs
 from leasehold.database.embedded import embedded_postgres
+from leasehold.database.programs import SystemUser
 from leasehold.errors import DatabaseError
 from tests.support.folders import short_folder
 from tests.support.waiting import PATIENCE
@@ -66,3 +71,25 @@ def test_who_waits_for_another_process_gives_up() -> None:
             pass
         may_end.set()
         holder.join()
+
+
+def test_only_one_process_at_a_time_makes_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[bool] = []
+
+    def nobody(name: str) -> pwd.struct_passwd:
+        raise KeyError(name)
+
+    def make_user() -> pwd.struct_passwd:
+        another = os.open("/etc", os.O_RDONLY)
+        try:
+            fcntl.flock(another, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            refused.append(True)
+        finally:
+            os.close(another)
+        return pwd.getpwuid(os.getuid())
+
+    monkeypatch.setattr(programs.pwd, "getpwnam", nobody)
+    monkeypatch.setattr(programs, "_make_user", make_user)
+    assert SystemUser.find().uid == os.getuid()
+    assert refused == [True]

@@ -9,7 +9,7 @@ import trio
 
 from leasehold.database import Database, open_database
 from leasehold.database.migrations import Catalogue, migrate, schema_state
-from leasehold.database.migrations.concurrent import Index
+from leasehold.database.migrations.steps import Index
 from leasehold.errors import LeaseholdError
 from tests.conftest import Psql
 from tests.support.waiting import eventually

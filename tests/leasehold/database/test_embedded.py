@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from leasehold.database import embedded, open_database
+from leasehold.database.cluster import SOCKET_NAME
 from leasehold.database.embedded import embedded_postgres, find_data_folder, find_programs
-from leasehold.database.embedded.cluster import SOCKET_NAME
 from leasehold.errors import DatabaseError, SettingsError
 from tests.support.folders import short_folder
 from tests.support.servers import psql_on

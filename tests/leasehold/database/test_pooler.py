@@ -8,8 +8,8 @@ import trio
 from leasehold.app.builtin import with_builtins
 from leasehold.client import open_client
 from leasehold.database import Database, open_database
-from leasehold.database.poolers import hearing
-from leasehold.database.poolers.pooler import Pooler
+from leasehold.database import connector as hearing
+from leasehold.database.connector import Pooler
 from leasehold.errors import ListenerDeaf
 from leasehold.jobs.new_job import NewJob
 from tests.support.pgbouncer import pgbouncer

@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from leasehold.database import Database, open_database
-from leasehold.database.migrations.description import Drift, compare, describe, parse, read_committed, write
+from leasehold.database.migrations.state import (
+    Drift,
+    compare_descriptions,
+    describe_schema,
+    parse_description,
+    read_description,
+    write_description,
+)
 
 MANY = 10
 HINT = "after a change of the schema: python tools/schema_description.py"
@@ -16,14 +23,14 @@ def database_url(fresh_database_url: str) -> str:
 
 
 async def drift(database: Database, *changes: str) -> Drift:
-    before = await describe(database)
+    before = await describe_schema(database)
     for change in changes:
         await database.execute(change)
-    return compare(before, await describe(database))
+    return compare_descriptions(before, await describe_schema(database))
 
 
 async def test_a_migrated_database_is_as_the_committed_description_says(database: Database) -> None:
-    assert compare(read_committed(), await describe(database)) == Drift(), HINT
+    assert compare_descriptions(read_description(), await describe_schema(database)) == Drift(), HINT
 
 
 async def test_the_partitions_of_days_make_no_difference(database: Database) -> None:
@@ -32,8 +39,8 @@ async def test_the_partitions_of_days_make_no_difference(database: Database) -> 
 
 async def test_a_database_without_the_schema_lacks_everything(empty_database_url: str) -> None:
     async with open_database(empty_database_url) as database:
-        found = compare(read_committed(), await describe(database))
-    assert len(found.missing) == len(read_committed()) > MANY
+        found = compare_descriptions(read_description(), await describe_schema(database))
+    assert len(found.missing) == len(read_description()) > MANY
 
 
 @pytest.mark.parametrize(
@@ -91,4 +98,4 @@ async def test_a_trigger_on_our_tables_counts_as_meddling(database: Database) ->
 
 def test_what_is_written_can_be_read() -> None:
     description = {"index a.b": "create index on a: b", "function f(x text)": "returns int"}
-    assert parse(write(description)) == description
+    assert parse_description(write_description(description)) == description

@@ -1,8 +1,7 @@
 """A Postgres cluster in a folder of its own, driven by the programs of one Postgres installation.
 
 The folder holds `data/` (the cluster), `postgres.log` and the socket. Nothing listens on TCP and nobody is asked for
-a password: who may enter the folder may connect, and the folder is closed to everybody but its owner.
-"""
+a password: who may enter the folder may connect, and the folder is closed to everybody but its owner."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ from urllib.parse import quote
 
 import psutil
 
-from leasehold.database.embedded.programs import Hurries, kill_group, never, run_program
-from leasehold.database.embedded.system_user import SystemUser
+from leasehold.database.programs import Hurries, SystemUser, kill_group, never, run_program
 from leasehold.errors import DatabaseError, SettingsError
 
 StopMode = Literal["fast", "immediate"]

@@ -2,8 +2,7 @@
 
 Only the programs in that wheel are used. Its own Python does not suit us: it gives recovery 10 s, counts its users in a
 file that a killed process stays in for ever, takes no path with a space, and as root lets everybody read the folders
-above.
-"""
+above."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from leasehold.database.embedded.cluster import Cluster, StopMode, data_version
-from leasehold.database.embedded.programs import LOOK_SECONDS, Hurries, never
+from leasehold.database.cluster import Cluster, StopMode, data_version
+from leasehold.database.programs import LOOK_SECONDS, Hurries, never
 from leasehold.errors import DatabaseError, SettingsError
 
 HOME = ".leasehold"
