@@ -11,7 +11,7 @@ from contextlib import aclosing
 import msgspec
 from aiohttp import web
 
-from leasehold.concurrency.threads import each_in_thread, in_thread
+from leasehold.concurrency.flavours import each_in_thread, in_thread
 from leasehold.errors import PayloadDamaged, PayloadError, PayloadMissing
 from leasehold.gateway.access.guard import lacks_scope
 from leasehold.gateway.access.identities import Scope

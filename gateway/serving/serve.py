@@ -13,7 +13,7 @@ from functools import partial
 
 from leasehold.app import App
 from leasehold.client import Client
-from leasehold.concurrency.stop_signals import stop_signals
+from leasehold.concurrency.ending import stop_signals
 from leasehold.database import open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version

@@ -16,7 +16,7 @@ from typing import Any
 
 from leasehold.asks.chains import ended_chain, wait_seconds
 from leasehold.asks.ids import checked_id
-from leasehold.concurrency.one_shot import new_moment
+from leasehold.concurrency.flavours import new_moment
 from leasehold.database import AsyncioDatabase, Caller, Row
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener

@@ -10,7 +10,7 @@ the whole process, which an asyncio program that only enqueues must not notice; 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from leasehold.concurrency.flavour import running_flavour
+from leasehold.concurrency.flavours import running_flavour
 from leasehold.database.calls import Caller, OpenTransaction
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import trio
 
-from leasehold.concurrency.asyncio_border.chosen import chosen_border
+from leasehold.concurrency.asyncio_border import chosen_border
 from leasehold.concurrency.shared_loop import EndRefused
 from leasehold.database.calls import Caller, OpenTransaction
 from leasehold.database.connections import AsyncioDatabase, AsyncioReservedConnection

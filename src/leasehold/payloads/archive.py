@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import msgspec
 
-from leasehold.concurrency.threads import each_in_thread, in_thread
+from leasehold.concurrency.flavours import each_in_thread, in_thread
 from leasehold.database import Caller
 from leasehold.database.calls import decode_json
 from leasehold.errors import (

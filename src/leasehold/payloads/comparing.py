@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leasehold.concurrency.threads import in_thread
+from leasehold.concurrency.flavours import in_thread
 from leasehold.errors import BadInput
 from leasehold.payloads.archive import Archive
 from leasehold.payloads.diff import Difference, diff_records

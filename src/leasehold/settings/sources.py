@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER_VARIABLE
+from leasehold.concurrency.asyncio_border import VARIABLE as BORDER_VARIABLE
 from leasehold.errors import SettingsError
 from leasehold.settings.surroundings import launcher_of, variables_of_services
 

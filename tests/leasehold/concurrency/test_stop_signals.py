@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.waiting import PATIENCE
 
-SHOW = "from leasehold.concurrency.stop_signals import stop_signals; print(*(each.name for each in stop_signals()))"
+SHOW = "from leasehold.concurrency.ending import stop_signals; print(*(each.name for each in stop_signals()))"
 
 
 @pytest.mark.parametrize(

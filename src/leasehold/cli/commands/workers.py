@@ -327,7 +327,7 @@ async def workers_cancel_job(
 
 
 async def _has_ended(context: CommandContext, answer: CommandRecord, patience: float) -> bool:
-    from leasehold.concurrency.one_shot import pause  # noqa: PLC0415
+    from leasehold.concurrency.flavours import pause  # noqa: PLC0415
 
     until = monotonic() + patience
     async with context.client() as client:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from leasehold.concurrency.threads import in_thread
+from leasehold.concurrency.flavours import in_thread
 from leasehold.database import Caller
 from leasehold.errors import PayloadError, UnknownPayload
 from leasehold.payloads.archive import Archive, Published

@@ -2,9 +2,27 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.concurrency.one_shot import new_moment, pause
+from leasehold.concurrency.flavours import new_moment, pause
+from leasehold.database import running_flavour
 from tests.support.flavours import in_flavour
 from tests.support.many import tasks
+
+
+async def test_trio_is_recognised() -> None:
+    assert running_flavour() == "trio"
+
+
+def test_asyncio_is_recognised() -> None:
+    async def main() -> None:
+        assert running_flavour() == "asyncio"
+
+    in_flavour("asyncio", main)
+
+
+def test_outside_of_both_it_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="async library"):
+        running_flavour()
+
 
 BOTH = pytest.mark.parametrize("flavour", ["trio", "asyncio"])
 

@@ -1,11 +1,10 @@
 """The border that trio-asyncio makes: a loop of its own, written anew on trio. The one module that knows that library.
 
-Importing it changes asyncio's event loop policy for the whole process.
-"""
+Importing it changes asyncio's event loop policy for the whole process."""
 
 # trio-asyncio carries no types; what it returns is typed where it leaves this module.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
+# pyright: reportAttributeAccessIssue=false, reportInvalidTypeArguments=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from typing import Any, TypeVar
 import trio
 import trio_asyncio
 
-from leasehold.concurrency.asyncio_border.border import BorderName
 from leasehold.concurrency.shared_loop import shared, wraps_only
 from leasehold.errors import ClientClosed
 
@@ -26,8 +24,6 @@ T = TypeVar("T")
 
 class TrioAsyncioBorder:
     """See `Border`."""
-
-    name: BorderName = "trio-asyncio"
 
     def current_loop(self) -> asyncio.AbstractEventLoop | None:
         """As `Border.current_loop`; a loop that the program opened with trio-asyncio itself counts, too."""

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from leasehold.concurrency.bare_threads import start_bare
+from leasehold.concurrency.ending import start_bare
 from tests.support.waiting import PATIENCE
 
 
