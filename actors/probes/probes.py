@@ -14,9 +14,10 @@ from leasehold.actors.upkeep.reaper import Reaper
 from leasehold.actors.worker.worker import Worker
 from leasehold.database import Caller
 from leasehold.errors import DatabaseError
+from leasehold.observability.health import Health
 from leasehold.observability.metrics import expose, single
 from leasehold.observability.observers import Observers
-from leasehold.observability.probes import Health, open_probes
+from leasehold.observability.probes import open_probes
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)

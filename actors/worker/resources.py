@@ -17,7 +17,7 @@ import msgspec
 import psutil
 
 from leasehold.actors.worker.cgroup import Cgroup, Cpu, Memory
-from leasehold.observability.sizes import show_bytes
+from leasehold.observability.wording import show_bytes
 
 SMOOTH_SECONDS = 10.0
 SHORTEST_SPAN = 0.05

@@ -28,7 +28,7 @@ from leasehold.database import Database, ReservedConnection
 from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.notify.switchboard import Switchboard
-from leasehold.observability.job_context import working_as
+from leasehold.observability.context import working_as
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -27,8 +27,8 @@ from leasehold.gateway.http.problems import (
 from leasehold.gateway.http.replies import is_known
 from leasehold.gateway.nouns.payloads import PayloadParameters
 from leasehold.gateway.routing.routes import Call, Routes, Success
-from leasehold.payloads.reading import read_content, read_stored
-from leasehold.payloads.stores.blob_store import BlobStore
+from leasehold.payloads.content import read_content, read_stored
+from leasehold.payloads.stores import BlobStore
 from leasehold.records.payloads import PayloadRecord
 
 RANGE = re.compile(r"bytes=(\d{1,18})?-(\d{1,18})?", re.ASCII)

@@ -27,7 +27,7 @@ from leasehold.gateway.metrics import DatabaseMetrics, checkup_of
 from leasehold.gateway.serving.listening import check_address, open_gateway
 from leasehold.gateway.stream.hub import DatabaseSource, Hub
 from leasehold.notify.doorbell import open_doorbell
-from leasehold.observability.outage import OutageReminder
+from leasehold.observability.health import OutageReminder
 from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
 

@@ -23,10 +23,10 @@ from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import EnqueueMiddleware
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify.doorbell import Doorbell
+from leasehold.observability.context import current_actor
 from leasehold.observability.observers import Observers
-from leasehold.observability.request_context import current_actor
 from leasehold.payloads.archive import Archive
-from leasehold.payloads.claims.locker import Locker
+from leasehold.payloads.claims import Locker
 from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import EnqueuedJob
 

@@ -18,7 +18,7 @@ from leasehold.jobs.encoding import encode_document, refused_job, with_positions
 from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
 from leasehold.jobs.new_job import JobOptions, NewJob, begins_chain
 from leasehold.payloads.archive import CERTAIN
-from leasehold.payloads.claims.locker import Deposit, Locker
+from leasehold.payloads.claims import Deposit, Locker
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
 KEPT = ("existing", "extended")

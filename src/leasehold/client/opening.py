@@ -19,8 +19,7 @@ from leasehold.client.convoy import Convoy
 from leasehold.concurrency.flavours import in_thread, running_flavour
 from leasehold.errors import ClientNotOpen, SettingsError
 from leasehold.notify.doorbell import open_doorbell
-from leasehold.payloads.options import PayloadOptions, payload_options
-from leasehold.payloads.stores.opening import open_store
+from leasehold.payloads.options import PayloadOptions, open_store, payload_options
 
 
 class DatabasePlace(msgspec.Struct, frozen=True, kw_only=True):

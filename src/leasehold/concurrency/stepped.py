@@ -32,6 +32,17 @@ THREADS = 40
 """Of `asyncio.to_thread` and the like at once; trio has as many by default."""
 
 
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+MOST_STEPS = 16
+"""In a row, before the others under trio have their turn."""
+END_SECONDS = 2.0
+"""For tasks that are cancelled at the end of their loop."""
+LAST_STEPS = 100
+
+
 class SteppedLoop(asyncio.SelectorEventLoop):
     """A loop that never waits. `step` runs what is ready; between steps somebody else waits for `descriptor` and `deadline`.
 
@@ -136,17 +147,6 @@ class SteppedLoop(asyncio.SelectorEventLoop):
         for each in tuple(self._handlers_before):
             self.remove_signal_handler(each)
         super().close()
-
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-MOST_STEPS = 16
-"""In a row, before the others under trio have their turn."""
-END_SECONDS = 2.0
-"""For tasks that are cancelled at the end of their loop."""
-LAST_STEPS = 100
 
 
 class Driven:

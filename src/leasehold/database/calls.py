@@ -24,6 +24,19 @@ if TYPE_CHECKING:
     from asyncpg import Record as Row
 
 
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+Flush = Callable[[list[Any]], object]
+Mark = dict[Hashable, int]
+
+JSON_COLUMNS = frozenset(
+    {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"}
+    | {"retry", "unique", "args_schema", "output_schema", "conflicts"}
+)
+
+
 class Caller(ABC):
     """Anything that can run a statement: a pool, a reserved connection, a transaction, of either flavour."""
 
@@ -112,13 +125,6 @@ class OpenTransaction(Caller):
         await action()
 
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-Flush = Callable[[list[Any]], object]
-Mark = dict[Hashable, int]
-
-
 class Hooks:
     """Effects that wait for a commit, in one buffer for each key.
 
@@ -190,21 +196,12 @@ async def _call_each(functions: list[Callable[[], object]]) -> None:
             log.exception("a function that waited for a commit failed: %r", function)
 
 
-JSON_COLUMNS = frozenset(
-    {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"}
-    | {"retry", "unique", "args_schema", "output_schema", "conflicts"}
-)
-
-
 def decode_json(text: str) -> Any:
     """What a jsonb column holds. Postgres keeps numbers of any size, Python reads those with some thousand digits as text."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return text
-
-
-S = TypeVar("S", bound=msgspec.Struct)
 
 
 def from_row(record: type[S], row: AnsweredRow) -> S:

@@ -27,7 +27,7 @@ from leasehold.database.connector import (
 )
 from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
 from leasehold.errors import ClientClosed, EpochOver
-from leasehold.observability.request_context import current_actor
+from leasehold.observability.context import current_actor
 
 T = TypeVar("T")
 

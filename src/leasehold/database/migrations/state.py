@@ -24,6 +24,19 @@ if TYPE_CHECKING:
     from leasehold.database import AsyncioDatabase, Database, OpenTransaction
 
 
+VERSIONS = """
+    select coalesce(max(version), 0) as version, coalesce(bool_or(breaking and version > $1), false) as breaking
+      from leasehold.schema_migrations
+"""
+
+SCHEMA_FILE = "schema.txt"
+DESCRIBE = "describe_schema.sql"
+SIGNATURES = "list_signatures.sql"
+
+Description = Mapping[str, str]
+"""By kind and name (`index jobs.jobs_pending`), the definition in one line."""
+
+
 class SchemaState(msgspec.Struct, frozen=True, kw_only=True):
     """How the schema in a database compares with this code.
 
@@ -113,12 +126,6 @@ async def read_other_tables(session: OpenTransaction) -> int:
     return rows[0]["tables"]
 
 
-VERSIONS = """
-    select coalesce(max(version), 0) as version, coalesce(bool_or(breaking and version > $1), false) as breaking
-      from leasehold.schema_migrations
-"""
-
-
 async def check_version(database: Caller, expected: int, oldest: int) -> None:
     """Raises SchemaMismatch if the schema is missing, older than `oldest`, or newer than `expected` by a breaking change."""
     [row] = await database.fetch(VERSIONS, expected)
@@ -127,14 +134,6 @@ async def check_version(database: Caller, expected: int, oldest: int) -> None:
         raise SchemaMismatch(f"The schema has version {version}, this code needs {expected}; run `leasehold migrate`")
     if row["breaking"]:
         raise SchemaMismatch(f"The schema has version {version}, this code knows {expected}; update leasehold")
-
-
-SCHEMA_FILE = "schema.txt"
-DESCRIBE = "describe_schema.sql"
-SIGNATURES = "list_signatures.sql"
-
-Description = Mapping[str, str]
-"""By kind and name (`index jobs.jobs_pending`), the definition in one line."""
 
 
 class Drift(msgspec.Struct, frozen=True):

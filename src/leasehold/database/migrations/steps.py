@@ -26,6 +26,49 @@ if TYPE_CHECKING:
 LONGEST_STATEMENT = 900.0  # seconds for one statement; another runner may be at it
 
 
+T = TypeVar("T")
+Work = Callable[["Transaction"], Awaitable[T]]
+
+PATIENCE = 300.0  # seconds over all tries of one step
+LOCK_SECONDS = 0.8  # that a step waits for a lock
+CROWD_SECONDS = 0.4  # that somebody else may wait for a step
+LOOK_SECONDS = 0.1
+LONGEST_PAUSE = 5.0
+GIVES_WAY = {"55P03", "40P01"}  # lock timeout, deadlock
+# Autovacuum yields to whoever has waited for deadlock_timeout, which is a second by default.
+BRIEFLY = f"""
+set local lock_timeout = '{LOCK_SECONDS}s';
+do $$ begin perform set_config('deadlock_timeout', '200ms', true); exception when insufficient_privilege then null; end $$;
+"""
+
+# Who keeps the session $1 waiting, and who has waited for it for $2 seconds.
+WAITS = r"""
+with waits as (
+    select b.pid, true as holds from unnest(pg_blocking_pids($1)) b(pid)
+    union
+    select l.pid, false from pg_locks l
+     where not l.granted and l.pid <> $1 and l.waitstart < clock_timestamp() - make_interval(secs => $2)
+       and $1 = any (pg_blocking_pids(l.pid))
+), wanted as (
+    select coalesce(l.relation::regclass::text, l.locktype) as what from pg_locks l where l.pid = $1 and not l.granted limit 1
+)
+select w.holds, (select what from wanted) as what,
+       case when w.pid = 0 then 'a prepared transaction'
+            else concat_ws(', ', format('session %s (%s', w.pid, coalesce(nullif(a.application_name, ''), a.backend_type, '?')),
+                           'user ' || a.usename, a.state,
+                           format('in a transaction for %s s', round(extract(epoch from clock_timestamp() - a.xact_start))))
+                 || coalesce(': ' || left(regexp_replace(nullif(a.query, ''), '\s+', ' ', 'g'), 80), '') || ')' end as who
+  from waits w left join pg_stat_activity a on a.pid = w.pid order by w.pid
+"""
+
+LONGEST_BUILD = 7 * 86400.0  # seconds
+TELL_SECONDS = 5.0
+MAKES_INDEX = re.compile(
+    r"create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(?:leasehold\.)?(\w+)\s+on\s+(leasehold\.\w+)",
+    re.IGNORECASE,
+)
+
+
 async def run_named(session: Transaction, title: str, text: str) -> None:
     """Run a script. Raises what Postgres says, with the name of what was tried."""
     try:
@@ -68,42 +111,6 @@ def sqlstate_of(error: BaseException) -> str | None:
             return state
         cause = cause.__cause__
     return error.sqlstate if isinstance(error, LeaseholdError) else None
-
-
-T = TypeVar("T")
-Work = Callable[["Transaction"], Awaitable[T]]
-
-PATIENCE = 300.0  # seconds over all tries of one step
-LOCK_SECONDS = 0.8  # that a step waits for a lock
-CROWD_SECONDS = 0.4  # that somebody else may wait for a step
-LOOK_SECONDS = 0.1
-LONGEST_PAUSE = 5.0
-GIVES_WAY = {"55P03", "40P01"}  # lock timeout, deadlock
-# Autovacuum yields to whoever has waited for deadlock_timeout, which is a second by default.
-BRIEFLY = f"""
-set local lock_timeout = '{LOCK_SECONDS}s';
-do $$ begin perform set_config('deadlock_timeout', '200ms', true); exception when insufficient_privilege then null; end $$;
-"""
-
-# Who keeps the session $1 waiting, and who has waited for it for $2 seconds.
-WAITS = r"""
-with waits as (
-    select b.pid, true as holds from unnest(pg_blocking_pids($1)) b(pid)
-    union
-    select l.pid, false from pg_locks l
-     where not l.granted and l.pid <> $1 and l.waitstart < clock_timestamp() - make_interval(secs => $2)
-       and $1 = any (pg_blocking_pids(l.pid))
-), wanted as (
-    select coalesce(l.relation::regclass::text, l.locktype) as what from pg_locks l where l.pid = $1 and not l.granted limit 1
-)
-select w.holds, (select what from wanted) as what,
-       case when w.pid = 0 then 'a prepared transaction'
-            else concat_ws(', ', format('session %s (%s', w.pid, coalesce(nullif(a.application_name, ''), a.backend_type, '?')),
-                           'user ' || a.usename, a.state,
-                           format('in a transaction for %s s', round(extract(epoch from clock_timestamp() - a.xact_start))))
-                 || coalesce(': ' || left(regexp_replace(nullif(a.query, ''), '\s+', ' ', 'g'), 80), '') || ')' end as who
-  from waits w left join pg_stat_activity a on a.pid = w.pid order by w.pid
-"""
 
 
 class StepResult(msgspec.Struct, Generic[T]):
@@ -220,14 +227,6 @@ class Steps:
 def pauses() -> Iterator[float]:
     """Seconds between tries: long enough for those who waited, soon short against what holds a lock for long."""
     return itertools.chain((0.2, 0.5, 1.0, 2.0), itertools.repeat(LONGEST_PAUSE))
-
-
-LONGEST_BUILD = 7 * 86400.0  # seconds
-TELL_SECONDS = 5.0
-MAKES_INDEX = re.compile(
-    r"create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(?:leasehold\.)?(\w+)\s+on\s+(leasehold\.\w+)",
-    re.IGNORECASE,
-)
 
 
 class Index(msgspec.Struct, frozen=True):

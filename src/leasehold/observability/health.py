@@ -1,7 +1,8 @@
-"""The health of a process: its event loop writes it, and the thread that answers probes reads it.
+"""The health of a process, and when a line about an outage of its database is due.
 
-The loop calls `beat` all the time. An old beat tells the other thread that the loop is blocked. Each write is one
-assignment of a value that never changes, so no lock is needed.
+The event loop of the process writes its health, and the thread that answers probes reads it. The loop calls `beat` all the time;
+an old beat tells the other thread that the loop is blocked. Each write is one assignment of a value that never changes, so no lock
+is needed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ import msgspec
 
 Question = Literal["livez", "readyz", "startupz"]
 DATABASE_SECONDS = 15.0
+
+
+# During an outage the database is asked this often, and each answer may take this long.
+PROBE_SECONDS = 1.0
+ANSWER_SECONDS = 5.0
+REMIND_SECONDS = 60.0
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -96,3 +103,38 @@ class Health:
 
     def _drain(self) -> Verdict:
         return Verdict("draining", "it takes no more work" if self.is_draining else None)
+
+
+class OutageReminder:
+    """Knows which lines about an outage were written, and which one is due. `now` is in seconds, on any clock that goes forward.
+
+    An outage has a line when it begins, one for each further minute, and one when it is over. If it begins within a minute of the
+    last line, its first line comes when that minute has passed. So a part of a process that fails again and again, although the
+    database answers, writes two lines a minute at most. Nothing here waits, asks or logs.
+    """
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._said_at = float("-inf")
+        self._was_said = False
+
+    def begin(self, now: float) -> None:
+        """An outage begins."""
+        self._since, self._was_said = now, False
+
+    def due(self, now: float) -> Literal["began", "lasts"] | None:
+        """The line that is due now, if any. It counts as written then."""
+        if now - self._said_at < REMIND_SECONDS:
+            return None
+        line = "lasts" if self._was_said else "began"
+        self._said_at, self._was_said = now, True
+        return line
+
+    def seconds(self, now: float) -> float:
+        """How long the outage has lasted."""
+        return now - self._since
+
+    @property
+    def was_said(self) -> bool:
+        """Whether a line about this outage was written. Only then its end has a line as well."""
+        return self._was_said

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from leasehold.observability.sizes import show_bytes
+from leasehold.observability.wording import show_bytes
 
 
 def test_sizes_have_the_unit_that_fits() -> None:

@@ -14,7 +14,7 @@ from obstore import exceptions
 from obstore.store import from_url
 
 from leasehold.errors import PayloadMissing, SettingsError, StoreUnavailable
-from leasehold.payloads.stores.blob_store import CHUNK, FoundFile
+from leasehold.payloads.stores import CHUNK, FoundFile
 
 PART_BYTES = 8 * CHUNK
 PARTS_AT_ONCE = 3

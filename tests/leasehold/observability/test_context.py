@@ -6,8 +6,8 @@ import logging
 
 from leasehold.client import Client
 from leasehold.database import open_asyncio_database
+from leasehold.observability.context import acting_as, answering, current_actor, request_fields
 from leasehold.observability.logs import install_logging, uninstall_logging
-from leasehold.observability.request_context import acting_as, answering, current_actor, request_fields
 from tests.gateway.fakes.running import run
 
 

@@ -12,9 +12,8 @@ import pytest
 from leasehold import Client
 from leasehold.database import Database
 from leasehold.errors import StoreUnavailable
-from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.stores.bucket import PART_BYTES
-from leasehold.payloads.stores.opening import open_store
+from leasehold.payloads.bucket import PART_BYTES
+from leasehold.payloads.options import PayloadOptions, open_store
 from tests.support.cutting_proxy import CuttingProxy, cutting_proxy
 
 SIZE = 3 * PART_BYTES + 5

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 
 from leasehold.errors import BadInput, PayloadMissing, SettingsError, StoreUnavailable
-from leasehold.payloads.stores.blob_store import BlobStore
-from leasehold.payloads.stores.opening import open_store
+from leasehold.payloads.options import open_store
+from leasehold.payloads.stores import BlobStore
 
 
 @pytest.fixture(params=["folder", "memory", "local", "s3"])

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from leasehold.payloads.naming import location_of
+from leasehold.payloads.archive import location_of
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 JSON = "application/json"

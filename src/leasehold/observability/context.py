@@ -1,4 +1,7 @@
-"""Which job and which worker the running code belongs to. Threads and asyncio tasks that a handler starts inherit it."""
+"""Which job and worker the running code belongs to, or which request of a gateway it answers, and who asked.
+
+All are context variables, so that no call has to pass them on; threads and asyncio tasks that a handler starts inherit them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,16 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+Running: TypeAlias = "tuple[JobFacts, str]"
+"""The claimed row and the worker's id: set for each job and only looked into when there is a need."""
+running_job: ContextVar[Running | None] = ContextVar("leasehold_running_job", default=None)
+_worker: ContextVar[str | None] = ContextVar("leasehold_worker", default=None)
+_span: ContextVar[tuple[Running | None, str] | None] = ContextVar("leasehold_span", default=None)
+LOGGED_COLUMNS = ("job_id", "kind", "attempt", "queue")
+
+_request_id: ContextVar[str | None] = ContextVar("leasehold_request_id", default=None)
+_actor: ContextVar[str | None] = ContextVar("leasehold_actor", default=None)
+
 
 class JobFacts(Protocol):
     """A claimed row, or a dict like it."""
@@ -16,16 +29,6 @@ class JobFacts(Protocol):
     def __getitem__(self, name: str, /) -> Any:
         """The value of a column."""
         ...
-
-
-Running: TypeAlias = "tuple[JobFacts, str]"
-"""The claimed row and the worker's id: set for each job and only looked into when there is a need."""
-
-running_job: ContextVar[Running | None] = ContextVar("leasehold_running_job", default=None)
-_worker: ContextVar[str | None] = ContextVar("leasehold_worker", default=None)
-_span: ContextVar[tuple[Running | None, str] | None] = ContextVar("leasehold_span", default=None)
-
-LOGGED_COLUMNS = ("job_id", "kind", "attempt", "queue")
 
 
 def log_fields() -> dict[str, object]:
@@ -70,3 +73,34 @@ def inherited_traceparent() -> str | None:
     except KeyError:
         return None
     return None if extras is None else msgspec.json.decode(extras).get("traceparent")
+
+
+def request_fields() -> dict[str, object]:
+    """The fields that each log line of a request has; empty outside of requests."""
+    request_id = _request_id.get()
+    return {} if request_id is None else {"request_id": request_id}
+
+
+def current_actor() -> str | None:
+    """The name that `acting_as` has set; None where it has set none."""
+    return _actor.get()
+
+
+@contextmanager
+def answering(request_id: str) -> Generator[None]:
+    """Log lines inside the block have this request id."""
+    token = _request_id.set(request_id)
+    try:
+        yield
+    finally:
+        _request_id.reset(token)
+
+
+@contextmanager
+def acting_as(actor: str) -> Generator[None]:
+    """Statements inside the block write this name into the column `actor` of their events."""
+    token = _actor.set(actor)
+    try:
+        yield
+    finally:
+        _actor.reset(token)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from leasehold.errors import BadInput
-from leasehold.payloads.contents import content_of
+from leasehold.payloads.content import content_of
 
 NAN, INFINITY = float("nan"), float("inf")
 

@@ -11,8 +11,10 @@ import msgspec
 import pytest
 
 from leasehold.errors import SettingsError
+from leasehold.observability import probes as module
+from leasehold.observability.health import Health
 from leasehold.observability.metrics import MetricsMissing
-from leasehold.observability.probes import Health, open_probes, server
+from leasehold.observability.probes import open_probes
 from tests.support.waiting import PATIENCE
 
 
@@ -107,7 +109,7 @@ def test_other_addresses_and_methods_are_refused_and_head_has_no_body() -> None:
 
 def test_strangers_who_say_nothing_keep_nobody_out_but_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
     with running() as probes:
-        silent = [probes.connect() for _ in range(server.MOST_AT_ONCE - 1)]
+        silent = [probes.connect() for _ in range(module.MOST_AT_ONCE - 1)]
         assert probes.get("/livez")[0] == 200
         silent += [probes.connect() for _ in range(20)]
         assert any(each.recv(1) == b"" for each in silent[-1:])

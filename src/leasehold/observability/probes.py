@@ -1,8 +1,8 @@
-"""The HTTP server of the probes: the standard library's, in its own threads.
+"""The probes of processes without a web server of their own: alive, ready, started; and their metrics.
 
-It uses neither aiohttp nor the process's event loop: a probe must answer while a handler blocks that loop, and say so.
-One thread accepts connections, and one thread answers each request, at most sixteen at once. They wait for the socket
-only.
+The HTTP server is the standard library's, in its own threads. It uses neither aiohttp nor the process's event loop: a probe must
+answer while a handler blocks that loop, and say so. One thread accepts connections, and one thread answers each request, at most
+sixteen at once. They wait for the socket only.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, cast
 import msgspec
 
 from leasehold.errors import SettingsError
+from leasehold.observability.health import Health, Question, Verdict
 from leasehold.observability.metrics import MetricsMissing
-from leasehold.observability.probes.health import Health, Question, Verdict
 
 log = logging.getLogger(__name__)
 
