@@ -33,7 +33,7 @@ from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
-from leasehold.settings.stopping import seconds_to_stop
+from leasehold.settings.settings import seconds_to_stop
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from typing import Literal
 import trio
 
 from leasehold.concurrency.ending import start_bare, stop_signals
-from leasehold.settings.stopping import FORCE_SECONDS
+from leasehold.settings.settings import FORCE_SECONDS
 
 log = logging.getLogger(__name__)
 

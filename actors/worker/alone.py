@@ -24,7 +24,7 @@ from leasehold.errors import LeaseholdError
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from leasehold.settings import Settings
-from leasehold.settings.stopping import seconds_to_stop
+from leasehold.settings.settings import seconds_to_stop
 
 log = logging.getLogger(__name__)
 

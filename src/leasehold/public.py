@@ -41,9 +41,10 @@ if TYPE_CHECKING:
         SyncCompletion,
         SyncJobTransaction,
     )
-    from leasehold.records.chains import BlockerRecord, ChainRecord
     from leasehold.records.jobs import (
         AttemptError,
+        BlockerRecord,
+        ChainRecord,
         ChangedJob,
         EnqueuedJob,
         Explanation,
@@ -135,12 +136,27 @@ __all__ = [
 ]
 
 HOMES: Final[dict[str, tuple[str, ...]]] = {
-    "leasehold.access.records": ("AuditEntry", "NewToken", "TokenRecord"),
+    "leasehold.access.records": (
+        "AuditEntry",
+        "NewToken",
+        "TokenRecord",
+    ),
     "leasehold.actors.in_process": ("worker",),
     "leasehold.app": ("App",),
-    "leasehold.asks.statement": ("Statement", "enqueue_statement"),
-    "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
-    "leasehold.client": ("Client", "open_client"),
+    "leasehold.asks.statement": (
+        "Statement",
+        "enqueue_statement",
+    ),
+    "leasehold.capacity.records": (
+        "CapacityPlan",
+        "CapacityRecord",
+        "QueueRates",
+        "Rollup",
+    ),
+    "leasehold.client": (
+        "Client",
+        "open_client",
+    ),
     "leasehold.database": ("OpenTransaction",),
     "leasehold.database.calls": ("Hooks",),
     "leasehold.errors": ("LeaseholdError",),
@@ -154,9 +170,22 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
         "checkpoint",
     ),
     "leasehold.jobs.job": ("Job",),
-    "leasehold.jobs.job_host": ("CancelReason", "Context", "Token"),
-    "leasehold.jobs.kind": ("Kind", "KindOptions"),
-    "leasehold.jobs.middleware": ("Attempt", "CallNext", "EnqueueMiddleware", "EnqueueNext", "Middleware"),
+    "leasehold.jobs.job_host": (
+        "CancelReason",
+        "Context",
+        "Token",
+    ),
+    "leasehold.jobs.kind": (
+        "Kind",
+        "KindOptions",
+    ),
+    "leasehold.jobs.middleware": (
+        "Attempt",
+        "CallNext",
+        "EnqueueMiddleware",
+        "EnqueueNext",
+        "Middleware",
+    ),
     "leasehold.jobs.new_job": (
         "ANY_STATE",
         "QUEUED",
@@ -176,9 +205,10 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
         "SyncCompletion",
         "SyncJobTransaction",
     ),
-    "leasehold.records.chains": ("BlockerRecord", "ChainRecord"),
     "leasehold.records.jobs": (
         "AttemptError",
+        "BlockerRecord",
+        "ChainRecord",
         "ChangedJob",
         "EnqueuedJob",
         "Explanation",
@@ -189,10 +219,23 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
         "TimelineEntry",
     ),
     "leasehold.records.payloads": ("PayloadRecord",),
-    "leasehold.records.queues": ("LimitRecord", "QueueCounts"),
+    "leasehold.records.queues": (
+        "LimitRecord",
+        "QueueCounts",
+    ),
     "leasehold.records.workers": ("WorkerRecord",),
-    "leasehold.schedules.definition": ("Blackout", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions"),
-    "leasehold.schedules.records": ("FiredTick", "NextTick", "ScheduleRecord", "TickRecord"),
+    "leasehold.schedules.definition": (
+        "Blackout",
+        "ScheduleChanges",
+        "ScheduleDefinition",
+        "ScheduleOptions",
+    ),
+    "leasehold.schedules.records": (
+        "FiredTick",
+        "NextTick",
+        "ScheduleRecord",
+        "TickRecord",
+    ),
 }
 
 _HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}

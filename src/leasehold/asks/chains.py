@@ -16,8 +16,7 @@ from leasehold.jobs.encoding import Check, encode_continuation
 from leasehold.jobs.endings import ContinueWith, seconds_of
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
-from leasehold.records.chains import ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import ChainRecord, JobRecord
 
 
 def get_chain(chain_id: int) -> Ask[ChainRecord]:

@@ -1,4 +1,4 @@
-"""The health of Postgres: what it promises to the disk, what vacuum can do, how much room is left, and whether it has lost something."""
+"""The health of Postgres: what it promises to the disk, what vacuum can do, how much room is left, what it has lost."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from leasehold.database.calls import decoded
 from leasehold.database.connector import Pooler
 from leasehold.errors import DatabaseUnavailable
 from leasehold.observability.wording import show_instant, show_span
-from leasehold.records.kinds import KindRecord
+from leasehold.records.queues import KindRecord
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined

@@ -21,7 +21,7 @@ from leasehold.database import AsyncioDatabase, Caller, Row
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
-from leasehold.records.chains import ChainRecord
+from leasehold.records.jobs import ChainRecord
 
 log = logging.getLogger(__name__)
 

@@ -27,8 +27,7 @@ from asyncpg import Record as Row
 
 from leasehold import errors
 from leasehold.database.calls import Caller
-from leasehold.errors import ListenerDeaf
-from leasehold.errors.sqlstates import error_of_state
+from leasehold.errors import ListenerDeaf, error_of_state
 
 MISUSE = (
     "a connection runs one statement at a time, with as many values as it has parameters; await one after the other, or take"

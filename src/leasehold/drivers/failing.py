@@ -6,8 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from leasehold.errors import DatabaseUnavailable, LeaseholdError
-from leasehold.errors.sqlstates import error_of_state
+from leasehold.errors import DatabaseUnavailable, LeaseholdError, error_of_state
 
 CONNECTION_LOST = frozenset({"OperationalError", "InterfaceError"})
 """What DB-API calls an error of the connection; it has no SQLSTATE when the server did not say it."""

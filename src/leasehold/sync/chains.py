@@ -9,8 +9,7 @@ from typing import Any
 from leasehold.asks import chains
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
-from leasehold.records.chains import ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import ChainRecord, JobRecord
 from leasehold.sync.core import SyncPart
 from leasehold.sync.waits import wait_for_end
 

@@ -15,7 +15,7 @@ from leasehold.asks.ask import Ask
 from leasehold.asks.chains import ended_chain, wait_seconds, watch_chain
 from leasehold.drivers.failing import told
 from leasehold.notify.channel import CHANNEL, Closed, parse_notice
-from leasehold.records.chains import ChainRecord
+from leasehold.records.jobs import ChainRecord
 from leasehold.sync.core import SyncCore
 from leasehold.sync.database import CONNECTION, needed
 

@@ -25,7 +25,7 @@ from leasehold.egress.judging import Fared, judge
 from leasehold.egress.locales import USER_AGENT
 from leasehold.errors import BadInput
 from leasehold.observability.wording import show_span
-from leasehold.records.identities import IdentityRecord
+from leasehold.records.workers import IdentityRecord
 
 STATE_STYLES = {"ready": "green", "leased": "cyan", "cooling": "yellow", "retired": "dim"}
 

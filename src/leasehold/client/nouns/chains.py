@@ -14,8 +14,7 @@ from leasehold.errors import UnknownJob
 from leasehold.events import ChainCompleted
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
-from leasehold.records.chains import ChainGraph, ChainNode, ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import ChainGraph, ChainNode, ChainRecord, JobRecord
 
 
 class Chains(Part):

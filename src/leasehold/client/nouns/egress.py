@@ -8,7 +8,7 @@ from leasehold.egress.identity import LeasedIdentity
 from leasehold.egress.judging import Outcome
 from leasehold.egress.locales import USER_AGENT, accept_language, fitting_zone
 from leasehold.errors import WrongState
-from leasehold.records.identities import IdentityRecord
+from leasehold.records.workers import IdentityRecord
 
 
 class Identities(Part):

@@ -15,8 +15,16 @@ from leasehold.database import Row
 from leasehold.database.calls import from_row
 from leasehold.errors import UnknownJob
 from leasehold.jobs.arguments import encode_args
-from leasehold.records.chains import BlockerRecord
-from leasehold.records.jobs import AttemptError, Explanation, JobPage, JobProgress, JobRecord, LogLine, TimelineEntry
+from leasehold.records.jobs import (
+    AttemptError,
+    BlockerRecord,
+    Explanation,
+    JobPage,
+    JobProgress,
+    JobRecord,
+    LogLine,
+    TimelineEntry,
+)
 
 LOOK = 20_000
 MOST_BYTES = 4_194_304  # of a page of `search`, and a job

@@ -11,7 +11,7 @@ from leasehold.database import Row
 from leasehold.database.calls import decoded, from_row
 from leasehold.errors import NotFound
 from leasehold.jobs.catalogue import describe_kinds
-from leasehold.records.kinds import DeclaredKind, KindRecord
+from leasehold.records.queues import DeclaredKind, KindRecord
 
 
 class Kinds(Part):

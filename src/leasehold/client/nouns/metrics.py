@@ -10,7 +10,6 @@ from leasehold.asks.ids import checked_before
 from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.calls import from_row
-from leasehold.records.identities import IdentityCount
 from leasehold.records.measures import (
     Failure,
     FailureGroup,
@@ -25,6 +24,7 @@ from leasehold.records.measures import (
     UnclaimedKind,
 )
 from leasehold.records.queues import QueueCounts
+from leasehold.records.workers import IdentityCount
 
 
 class Metrics(Part):

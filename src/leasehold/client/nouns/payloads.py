@@ -13,8 +13,7 @@ from leasehold.errors import UnknownPayload
 from leasehold.payloads.archive import Archive, record_of
 from leasehold.payloads.auditing import audit_payloads, repair_payload_fault
 from leasehold.payloads.diff import DEFAULT_FIELDS, DEFAULT_KEY, Comparison, compare_payloads
-from leasehold.records.chains import ChainRecord
-from leasehold.records.jobs import Fault, JobRecord
+from leasehold.records.jobs import ChainRecord, Fault, JobRecord
 from leasehold.records.payloads import PayloadDiff, PayloadRecord
 
 T = TypeVar("T")

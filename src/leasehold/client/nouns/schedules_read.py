@@ -16,7 +16,7 @@ from leasehold.errors import BadInput
 from leasehold.schedules.definition import ScheduleOptions
 from leasehold.schedules.encoding import Definition, checked_definition, checked_moment, fitted
 from leasehold.schedules.records import NextTick, ScheduleRecord, TickOutcome, TickRecord
-from leasehold.schedules.upcoming import beginning, next_ticks
+from leasehold.schedules.timetable import beginning, next_ticks
 
 
 class ScheduleReading(Part):

@@ -4,8 +4,7 @@ import pytest
 
 from leasehold.errors import SettingsError
 from leasehold.settings import explain, load_settings
-from leasehold.settings.sources import PREFIX
-from leasehold.settings.surroundings import ends_others, variables_of_services
+from leasehold.settings.sources import PREFIX, ends_others, variables_of_services
 
 SERVICES = {
     "LEASEHOLD_GATEWAY_SERVICE_HOST": "10.0.0.1",
