@@ -25,7 +25,7 @@ from leasehold.actors.upkeep.scheduler import Scheduler
 from leasehold.actors.upkeep.start_up import declare_schedules, recover_stale
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.database import Database, ReservedConnection, open_database
 from leasehold.database.border import loop_ended
 from leasehold.errors import BadInput, LeaseholdError

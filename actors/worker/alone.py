@@ -16,7 +16,7 @@ from leasehold.actors.shared.outage import Outage
 from leasehold.actors.shared.supervisor import Actor, culprit, nobody, supervise
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.database import open_database
 from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from leasehold.egress.locales import USER_AGENT
+from leasehold.egress.identity import USER_AGENT
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Page, Reason
 from leasehold.gateway.http.problems import UNKNOWN_IDENTITY

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from leasehold.access.records import AuditEntry, NewToken, TokenRecord
+    from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord
     from leasehold.actors.in_process import worker
     from leasehold.app import App
     from leasehold.asks.statement import Statement, enqueue_statement
@@ -136,7 +136,7 @@ __all__ = [
 ]
 
 HOMES: Final[dict[str, tuple[str, ...]]] = {
-    "leasehold.access.records": (
+    "leasehold.access.tokens": (
         "AuditEntry",
         "NewToken",
         "TokenRecord",

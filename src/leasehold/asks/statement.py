@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from leasehold import validation
 from leasehold.app import App
-from leasehold.app.builtin import find_kind, knows
+from leasehold.app.registry import find_kind, knows
 from leasehold.asks.enqueueing import JobBatch, many_jobs
 from leasehold.drivers.statements import STYLES, Parameters, Style, call_text, parameters
 from leasehold.jobs.encoding import check_job

@@ -8,7 +8,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from leasehold.app import App
-from leasehold.app.builtin import find_kind, knows
+from leasehold.app.registry import find_kind, knows
 from leasehold.asks.ask import Ask
 from leasehold.asks.enqueueing import JobBatch, read_enqueued
 from leasehold.client.chain_ends import ChainEnds

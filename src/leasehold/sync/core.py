@@ -126,7 +126,7 @@ class SyncCore:
         """Whether this client has an app that knows what a kind of this name wants."""
         if self.app is None:
             return False
-        from leasehold.app.builtin import knows  # noqa: PLC0415  as below
+        from leasehold.app.registry import knows  # noqa: PLC0415  as below
 
         return knows(self.app, kind)
 
@@ -134,7 +134,7 @@ class SyncCore:
         """The job as it is sent. Raises InvalidArgs, UnknownKind, BadInput."""
         if self.app is None:
             return check_job(job, None)
-        from leasehold.app.builtin import find_kind  # noqa: PLC0415  who has an app has loaded it; others need not
+        from leasehold.app.registry import find_kind  # noqa: PLC0415  who has an app has loaded it; others need not
 
         return check_job(job, find_kind(self.app, job.kind))
 

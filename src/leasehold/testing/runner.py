@@ -16,7 +16,7 @@ from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.actors.settling.settlement import Settlement
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.database import Database
 from leasehold.errors import BadInput
 

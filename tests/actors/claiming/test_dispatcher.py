@@ -22,7 +22,7 @@ from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.mode import WorkerMode
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.app import App
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.jobs.new_job import NewJob

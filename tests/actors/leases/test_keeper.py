@@ -16,7 +16,7 @@ from leasehold.actors.leases.keeper import Keeper
 from leasehold.actors.leases.pulse import Pulse
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.errors import ActorFailed

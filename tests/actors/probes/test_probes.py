@@ -9,7 +9,7 @@ import trio
 from leasehold.actors.probes import probes as probing
 from leasehold.actors.probes.probes import Probes, Watched
 from leasehold.app import App
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.database import Database
 from leasehold.observability.health import Health
 from leasehold.observability.probes import open_probes

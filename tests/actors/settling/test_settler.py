@@ -26,7 +26,7 @@ from leasehold.actors.settling.settler import Settler
 from leasehold.actors.shared.identity import WorkerIdentity
 from leasehold.actors.shared.supervisor import supervise
 from leasehold.app import App
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Caller, Database, Row, open_database
 from leasehold.errors import ActorFailed, DatabaseUnavailable

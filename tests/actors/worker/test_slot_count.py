@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from leasehold.actors.worker.slot_count import slots_of, told_slots
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.settings import Settings
 
 

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 import trio
 
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.client import open_client
 from leasehold.database import Database, open_database
 from leasehold.database import connector as hearing

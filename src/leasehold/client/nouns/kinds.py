@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from leasehold.app import App
-from leasehold.app.builtin import own_kinds
+from leasehold.app.registry import own_kinds
 from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.calls import decoded, from_row

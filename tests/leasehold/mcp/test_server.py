@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from leasehold.errors import BadInput
-from leasehold.mcp.confirming import VALID_SECONDS, Confirmations
+from leasehold.mcp.server import VALID_SECONDS, Confirmations
 
 
 class Clock:

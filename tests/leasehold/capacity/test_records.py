@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 from msgspec import structs
 
-from leasehold.capacity.records import CapacityRecord, scenarios
-from leasehold.capacity.what_if import suppose
+from leasehold.capacity.records import CapacityRecord, scenarios, suppose
 
 QUEUE = CapacityRecord(
     queue="q", pending=60, ready=50, claimed=0, running=4, completed_last_hour=100, failed_last_hour=0, active_workers=2,

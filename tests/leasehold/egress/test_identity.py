@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.egress.locales import accept_language, fitting_zone
+from leasehold.egress.identity import accept_language, fitting_zone
 from leasehold.errors import BadInput
 
 
