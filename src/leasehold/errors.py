@@ -48,9 +48,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from leasehold.records.jobs import ChainRecord
 
-
 E = TypeVar("E", bound=BaseException)
-
 
 # Connection trouble, shutdown and start-up, too many connections, serialization and deadlock, lock and statement
 # timeouts, a server that turned read-only under a failover.

@@ -62,7 +62,6 @@ LEASES_LOST = "leasehold.leases.lost"
 SECONDS = "s"
 DURATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 
-
 OUTCOMES: Mapping[type[events.Event], str] = {
     events.JobCompleted: "completed",
     events.JobFailed: "failed",
@@ -70,7 +69,6 @@ OUTCOMES: Mapping[type[events.Event], str] = {
     events.JobRescheduled: "rescheduled",
     events.JobReleased: "released",
 }
-
 
 _propagator = TraceContextTextMapPropagator()
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord
     from leasehold.actors.in_process import worker
     from leasehold.app import App
-    from leasehold.asks.statement import Statement, enqueue_statement
+    from leasehold.asks import Statement, enqueue_statement
     from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
     from leasehold.client import Client, open_client
     from leasehold.database import OpenTransaction
@@ -136,27 +136,12 @@ __all__ = [
 ]
 
 HOMES: Final[dict[str, tuple[str, ...]]] = {
-    "leasehold.access.tokens": (
-        "AuditEntry",
-        "NewToken",
-        "TokenRecord",
-    ),
+    "leasehold.access.tokens": ("AuditEntry", "NewToken", "TokenRecord"),
     "leasehold.actors.in_process": ("worker",),
     "leasehold.app": ("App",),
-    "leasehold.asks.statement": (
-        "Statement",
-        "enqueue_statement",
-    ),
-    "leasehold.capacity.records": (
-        "CapacityPlan",
-        "CapacityRecord",
-        "QueueRates",
-        "Rollup",
-    ),
-    "leasehold.client": (
-        "Client",
-        "open_client",
-    ),
+    "leasehold.asks": ("Statement", "enqueue_statement"),
+    "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
+    "leasehold.client": ("Client", "open_client"),
     "leasehold.database": ("OpenTransaction",),
     "leasehold.database.calls": ("Hooks",),
     "leasehold.errors": ("LeaseholdError",),
@@ -170,22 +155,9 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
         "checkpoint",
     ),
     "leasehold.jobs.job": ("Job",),
-    "leasehold.jobs.job_host": (
-        "CancelReason",
-        "Context",
-        "Token",
-    ),
-    "leasehold.jobs.kind": (
-        "Kind",
-        "KindOptions",
-    ),
-    "leasehold.jobs.middleware": (
-        "Attempt",
-        "CallNext",
-        "EnqueueMiddleware",
-        "EnqueueNext",
-        "Middleware",
-    ),
+    "leasehold.jobs.job_host": ("CancelReason", "Context", "Token"),
+    "leasehold.jobs.kind": ("Kind", "KindOptions"),
+    "leasehold.jobs.middleware": ("Attempt", "CallNext", "EnqueueMiddleware", "EnqueueNext", "Middleware"),
     "leasehold.jobs.new_job": (
         "ANY_STATE",
         "QUEUED",
@@ -219,23 +191,10 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
         "TimelineEntry",
     ),
     "leasehold.records.payloads": ("PayloadRecord",),
-    "leasehold.records.queues": (
-        "LimitRecord",
-        "QueueCounts",
-    ),
+    "leasehold.records.queues": ("LimitRecord", "QueueCounts"),
     "leasehold.records.workers": ("WorkerRecord",),
-    "leasehold.schedules.definition": (
-        "Blackout",
-        "ScheduleChanges",
-        "ScheduleDefinition",
-        "ScheduleOptions",
-    ),
-    "leasehold.schedules.records": (
-        "FiredTick",
-        "NextTick",
-        "ScheduleRecord",
-        "TickRecord",
-    ),
+    "leasehold.schedules.definition": ("Blackout", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions"),
+    "leasehold.schedules.records": ("FiredTick", "NextTick", "ScheduleRecord", "TickRecord"),
 }
 
 _HOME_OF: Final = {name: module for module, names in HOMES.items() for name in names}

@@ -24,7 +24,6 @@ SHOWN: Final = 9
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SCOPES: Final = ("enqueue", "read", "operate", "admin")
 
-
 TokenState = Literal["active", "expired", "revoked"]
 
 

@@ -13,7 +13,6 @@ from leasehold.observability.wording import show_span
 if TYPE_CHECKING:
     from leasehold.database import Caller
 
-
 LONGEST_NAPTIME = 10
 PINNED_SECONDS, HARMFUL_SECONDS, MARKED_SECONDS = 300.0, 5.0, 1.0
 MOST_DEAD = 50_000
@@ -77,7 +76,6 @@ select coalesce(sum(n_dead_tup) filter (where relname = 'jobs'), 0)::bigint as d
        coalesce(sum(n_live_tup) filter (where relname = 'lane_marks'), 0)::bigint as marks
   from pg_stat_user_tables where schemaname = 'leasehold' and relname in ('jobs', 'lane_marks')
 """
-
 
 RECENT_SECONDS = 86_400.0
 MOST_NAMED = 10

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from leasehold.database.migrations import GrantsState, SchemaState
     from leasehold.database.migrations.state import Description, Drift
 
-
 WANTED_DAYS_AHEAD = 2
 MOST_DAYS_LATE = 2
 MOST_NAMED = 5

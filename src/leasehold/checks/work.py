@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
     from leasehold.settings import Settings
 
-
 SHORT_LEASE = 5.0
 SLOW_POLL = 10.0
 MOST_NAMED = 3
@@ -44,7 +43,6 @@ select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, w.
   from leasehold.list_workers() w join leasehold.workers v using (incarnation)
 """
 IS_WAITED_FOR = "select exists (select from leasehold.jobs where state = 'pending') as is_waited_for"
-
 
 SLOW_MILLISECONDS = 50.0
 PATIENCE_SECONDS = 5.0

@@ -14,8 +14,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import Any
 
-from leasehold.asks.chains import ended_chain, wait_seconds
-from leasehold.asks.ids import checked_id
+from leasehold.asks import checked_id, ended_chain, wait_seconds
 from leasehold.concurrency.flavours import new_moment
 from leasehold.database import AsyncioDatabase, Caller, Row
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError

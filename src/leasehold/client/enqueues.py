@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks.enqueueing import JobBatch, many_jobs, one_job, read_enqueued
+from leasehold.asks import JobBatch, many_jobs, one_job, read_enqueued
 from leasehold.client.core import Part, answered
 from leasehold.database import Caller, Row
 from leasehold.database.calls import Hooks, from_row

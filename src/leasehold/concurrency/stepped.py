@@ -31,7 +31,6 @@ from leasehold.errors import ClientClosed
 THREADS = 40
 """Of `asyncio.to_thread` and the like at once; trio has as many by default."""
 
-
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")

@@ -35,7 +35,6 @@ __all__ = [
     "running_flavour",
 ]
 
-
 _PLACES = {
     "AsyncioDatabase": "leasehold.database.connections",
     "AsyncioTransaction": "leasehold.database.transactions",

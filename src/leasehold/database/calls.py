@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from leasehold.database.signatures import Fit
-from leasehold.drivers.adapter import AnsweredRow
-from leasehold.drivers.statements import Style, call_text
+from leasehold.drivers import AnsweredRow, Style, call_text
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 if TYPE_CHECKING:
     from asyncpg import Record as Row
-
 
 log = logging.getLogger(__name__)
 

@@ -34,7 +34,6 @@ MISUSE = (
     " a connection for each"
 )
 
-
 CLOSE_SECONDS = 2.0
 TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
 """What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""

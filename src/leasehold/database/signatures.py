@@ -19,11 +19,9 @@ from leasehold.sql import read_text
 if TYPE_CHECKING:
     from asyncpg import Record as Row
 
-
 CURRENT = "signatures.txt"
 RELEASED = "signatures_released.txt"
 HEAD = re.compile(r"# last release: (?P<name>\S+), schema (?P<schema>\d+)\n")
-
 
 PARAMETERS = """
 select p.proname::text as function, array_agg(n) as names from pg_catalog.pg_proc p cross join unnest(p.proargnames) n

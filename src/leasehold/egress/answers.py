@@ -24,7 +24,6 @@ from leasehold.errors import LeaseholdError
 if TYPE_CHECKING:
     from urllib.robotparser import RobotFileParser
 
-
 Outcome = Literal["fine", "refused", "busy", "unreachable"]
 LONGEST_SECONDS = 86_400.0
 

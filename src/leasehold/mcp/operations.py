@@ -51,7 +51,6 @@ CHANGES: dict[str, str | None] = {
 Left out on purpose: whatever deletes, changes many things at once, writes args or code, or handles tokens.
 """
 
-
 CONFIRM = "confirm"
 
 

@@ -24,7 +24,6 @@ from leasehold.mcp.operations import CHANGES, CONFIRM, LOOKS, Operation, read_op
 
 VALID_SECONDS = 600.0
 
-
 PATIENCE = 60.0
 LONGEST_ANSWER = 200_000
 """Characters. An agent reads all of it; a longer one is cut, and says so."""

@@ -16,7 +16,6 @@ import msgspec
 Question = Literal["livez", "readyz", "startupz"]
 DATABASE_SECONDS = 15.0
 
-
 # During an outage the database is asked this often, and each answer may take this long.
 PROBE_SECONDS = 1.0
 ANSWER_SECONDS = 5.0

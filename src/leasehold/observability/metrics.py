@@ -23,7 +23,6 @@ SECONDS = (
 )  # fmt: skip
 """Upper bounds of the histograms that processes keep."""
 
-
 Values = Mapping[Labels, "float | HistogramValue"]
 
 

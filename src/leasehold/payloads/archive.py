@@ -21,10 +21,8 @@ from leasehold.records.payloads import PayloadRecord
 if TYPE_CHECKING:
     from leasehold.database import Row
 
-
 MOST_OF_KEY = 100
 EXTENSIONS = {"application/json": ".json", "application/x-ndjson": ".ndjson", "text/plain": ".txt", "text/csv": ".csv"}
-
 
 T = TypeVar("T")
 MOST_BYTES = 2 << 30

@@ -24,7 +24,6 @@ START = '{"$payload"'
 MOST_KEYS = 20
 MOST_TEXT = 100
 
-
 R = TypeVar("R", bound=msgspec.Struct)
 Call = Callable[..., Sequence[Any]]
 """Calls `leasehold.<function>` with these values, and returns its rows."""

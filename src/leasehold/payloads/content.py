@@ -27,7 +27,6 @@ OCTETS = "application/octet-stream"
 ODD_NUMBER = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]", re.DOTALL)
 """How NaN and the infinities begin in MessagePack: a double whose exponent is all ones."""
 
-
 GZIP = 31
 LEVEL = 4
 

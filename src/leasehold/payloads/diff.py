@@ -22,9 +22,7 @@ DEFAULT_KEY = "id"
 DEFAULT_FIELDS = ("price", "stock")
 NAME = "name"
 
-
 _counter = msgspec.json.Decoder(list[msgspec.defstruct("Empty", [], gc=False)])
-
 
 MOST_COMPARED = 256 << 20
 MOST_LISTED = 10_000

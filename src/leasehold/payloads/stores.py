@@ -16,7 +16,6 @@ from leasehold.errors import BadInput, PayloadMissing, StoreUnavailable
 
 CHUNK = 1 << 20
 
-
 STAGING = ".staging"
 
 

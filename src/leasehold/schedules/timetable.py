@@ -24,7 +24,6 @@ MICROSECOND = timedelta(microseconds=1)
 MOST_BLACKED_OUT = 400
 MOST_COUNTED = 10_000
 
-
 MOST_TICKS = 1000
 
 

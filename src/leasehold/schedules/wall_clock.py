@@ -34,7 +34,6 @@ ALIASES = {
 LONGEST = 500
 SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 
-
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_MINUTES = 24 * 60
 

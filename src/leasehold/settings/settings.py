@@ -39,14 +39,12 @@ HiddenKeysByKind = Annotated[
     ),
 ]
 
-
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "text", "json"]
 
 MASK = "***"
 DSNS = ("database_url", "direct_database_url")
 KIBIBYTE = 1024
-
 
 FORCE_SECONDS = 5.0
 LEEWAY_SECONDS = 0.5

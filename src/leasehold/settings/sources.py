@@ -29,7 +29,6 @@ LAUNCHERS: Mapping[str, tuple[re.Pattern[str], float]] = {
 }
 """By the variable that they set: after how many seconds they kill a process that they have asked to stop."""
 
-
 PREFIX = "LEASEHOLD_"
 CONFIG_VARIABLE = "LEASEHOLD_CONFIG"
 DEFAULT_FILE = "leasehold.toml"

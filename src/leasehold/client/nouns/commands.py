@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.concurrency.flavours import pause
 from leasehold.database import Row

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from leasehold.asks.ids import checked_id, checked_ids
+from leasehold.asks import checked_id, checked_ids
 from leasehold.client.core import Part
 from leasehold.client.nouns.jobs_bulk import JobBulk
 from leasehold.client.nouns.jobs_read import JobLists, JobReading

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from leasehold.asks.ids import checked_ids
+from leasehold.asks import checked_ids
 from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.calls import from_row

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.calls import from_row

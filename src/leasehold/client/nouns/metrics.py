@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from leasehold.asks.ids import checked_before
+from leasehold.asks import checked_before
 from leasehold.client.core import Part
 from leasehold.database import Row
 from leasehold.database.calls import from_row

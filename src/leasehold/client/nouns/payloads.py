@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar, overload
 
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.errors import UnknownPayload
 from leasehold.payloads.archive import Archive, record_of

@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks.ids import checked_before
+from leasehold.asks import checked_before
 from leasehold.client.core import Part
 from leasehold.database.calls import decode_json, decoded, from_row
 from leasehold.errors import BadInput

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord, hash_token, make_token, prefix_of
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.database.calls import from_row
 

@@ -82,7 +82,8 @@ class Run:
 
     async def apply_at_once(self, session: Transaction) -> MigrationReport:
         """All of it in one transaction, in a database that nobody uses yet: all of it or nothing."""
-        await prepare(session)
+        # It waits for other runners, and makes sure that there is a place to write down what was applied.
+        await session.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
         run = Run(self._wanted, await Applied.read(session), self._target)
         run.check()
         pending = run._pending()
@@ -165,11 +166,6 @@ class Run:
             removed=tuple(f"{kind} {name}" for kind, name in removed),
             dry_run=dry_run,
         )
-
-
-async def prepare(session: Transaction) -> None:
-    """Wait for other runners, and make sure that there is a place to write down what was applied."""
-    await session.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
 
 
 async def _let_go(database: Database) -> None:

@@ -23,7 +23,6 @@ from leasehold.sql import read_text
 if TYPE_CHECKING:
     from leasehold.database import AsyncioDatabase, Database, OpenTransaction
 
-
 VERSIONS = """
     select coalesce(max(version), 0) as version, coalesce(bool_or(breaking and version > $1), false) as breaking
       from leasehold.schema_migrations

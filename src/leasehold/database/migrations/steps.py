@@ -22,9 +22,7 @@ from leasehold.errors import DatabaseUnavailable, LeaseholdError, QueryRefused
 if TYPE_CHECKING:
     from leasehold.database import Database, ReservedConnection, Transaction
 
-
 LONGEST_STATEMENT = 900.0  # seconds for one statement; another runner may be at it
-
 
 T = TypeVar("T")
 Work = Callable[["Transaction"], Awaitable[T]]

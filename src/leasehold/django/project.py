@@ -1,20 +1,47 @@
-"""Whether the databases of the project have our schema: a check of Django's, for when it may ask them."""
+"""Which backends of the project are ours, and whether their databases have our schema."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
-from leasehold.django.project.backends import our_backends
-from leasehold.drivers.django_connection import fetch_alone
+from leasehold.django.backend import Backend
+from leasehold.django.terms import InvalidBackend, tasks
+from leasehold.drivers import fetch_django_alone
 from leasehold.errors import DatabaseError, SchemaMismatch
 
 MIGRATE = "run: manage.py leasehold migrate"
+
+
+def our_backends() -> list[Backend]:
+    """Those of TASKS, in their order. One of others that cannot be imported is theirs to complain about."""
+    found: list[Backend] = []
+    for alias in tasks.task_backends:
+        with suppress(InvalidBackend):
+            backend = tasks.task_backends[alias]
+            found += [backend] if isinstance(backend, Backend) else []
+    return found
+
+
+def backend_to_serve(alias: str | None = None) -> Backend:
+    """The one of this name, else the first. Raises ImproperlyConfigured where it is none of ours."""
+    found = {backend.alias: backend for backend in our_backends()}
+    if not found:
+        raise ImproperlyConfigured(
+            'TASKS names no leasehold backend: {"default": {"BACKEND": "leasehold.django.Backend"}}'
+        )
+    if alias is None:
+        return next(iter(found.values()))
+    if alias not in found:
+        raise ImproperlyConfigured(f"TASKS[{alias!r}] is no leasehold backend; there are: {', '.join(found)}")
+    return found[alias]
 
 
 def check_schema(databases: Sequence[str] | None = None, **_kwargs: Any) -> Iterable[checks.CheckMessage]:
@@ -28,7 +55,9 @@ def _check_schema_of(alias: str) -> list[checks.CheckMessage]:
     from leasehold.database.migrations.state import VERSIONS  # noqa: PLC0415
 
     try:
-        version = fetch_alone(connections[alias], VERSIONS.replace("$1", "%s"), (expected_version(),))[0]["version"]
+        version = fetch_django_alone(connections[alias], VERSIONS.replace("$1", "%s"), (expected_version(),))[0][
+            "version"
+        ]
     except SchemaMismatch:
         version = 0
     except DatabaseError as error:

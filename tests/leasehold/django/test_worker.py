@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("django")
 
-from leasehold.django.worker.address import address
+from leasehold.django.worker import address
 
 
 @pytest.mark.parametrize(

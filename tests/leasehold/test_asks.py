@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy
 
 from leasehold import App, NewJob, enqueue_statement
-from leasehold.drivers.statements import Style
+from leasehold.drivers import Style
 from leasehold.errors import BadInput, InvalidArgs, UnknownKind
 from tests.support.flavours import in_flavour
 
