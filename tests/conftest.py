@@ -58,7 +58,6 @@ PLACES = (
     "tests/leasehold/cli/up/test_several.py",
     "tests/leasehold/cli/up/test_up.py",
     "tests/leasehold/concurrency/asyncio_border/test_programs.py",
-    "tests/leasehold/concurrency/test_stop_signals.py",
     "tests/leasehold/database/test_embedded.py",
     "tests/leasehold/database/test_pooler.py",
     "tests/leasehold/database/test_programs.py",

@@ -1,4 +1,4 @@
-"""The acts of a demo, in their order."""
+"""One demo from start to end, the acts in their order, and the end that a signal makes."""
 
 from __future__ import annotations
 

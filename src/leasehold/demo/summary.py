@@ -1,4 +1,4 @@
-"""What a demo found out, and whether it is what was promised."""
+"""What a demo found out, whether it is what was promised, and how people see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of a demo: each an ordinary `leasehold …` command, told by its environment what to do."""
+"""The processes of a demo, each an ordinary `leasehold …` command, told by its environment what to do; and an HTTP producer."""
 
 from __future__ import annotations
 

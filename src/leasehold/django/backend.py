@@ -1,4 +1,4 @@
-"""The backend of Django's tasks that keeps them as jobs, on a connection of Django's and in its transaction."""
+"""The backend of Django's tasks that keeps them as jobs, on a connection of Django's and in its transaction; and its checks."""
 
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUntypedBaseClass=false

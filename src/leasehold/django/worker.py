@@ -59,40 +59,39 @@ BACKEND_VARIABLE = "DJANGO_LEASEHOLD_BACKEND"
 """Which backend of TASKS the processes of `manage.py leasehold --backend …` serve."""
 
 
-def address(database: Mapping[str, Any]) -> str:
-    """A Postgres URL from the settings of one of DATABASES. What is not said there, PG… variables and defaults say."""
-    options: Mapping[str, Any] = database.get("OPTIONS") or {}
-    asked = {name: str(options[name]) for name in PASSED_ON if options.get(name)}
-    host, port = str(database.get("HOST") or ""), str(database.get("PORT") or "")
-    if host.startswith("/"):  # the folder of a socket is no host of a URL
-        asked |= {"host": host} | ({"port": port} if port else {})
-        host = port = ""
-    who = quote(str(database.get("USER") or ""), safe="")
-    if database.get("PASSWORD"):
-        who += f":{quote(str(database['PASSWORD']), safe='')}"
-    where = f"[{host}]" if ":" in host else host
-    place = f"{who}@{where}" if who else where
-    place += f":{port}" if port else ""
-    query = f"?{urlencode(asked)}" if asked else ""
-    return f"postgresql://{place}/{quote(str(database.get('NAME') or ''), safe='')}{query}"
+def make_app(backend: Backend) -> App:
+    """The tasks of this backend and of the others of its database, and the kinds and schedules of OPTIONS' `app`.
 
-
-def awaited(function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
-    """What the coroutine returns, run on an event loop of its own in this thread.
-
-    It is asyncio's own loop: `async_to_sync` would take the one of trio-asyncio once that is loaded, and that runs no code of
-    asgiref's. What the coroutine does with the ORM happens in one thread of its own, whose connections are closed in the end.
+    A task in a module that nobody has named is found by its path when its job comes, so the app serves all kinds of its queues.
     """
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(_within_one_thread(function, *args, **kwargs))
+    options = backend.chosen
+    autodiscover_modules("tasks")
+    for module in options.modules:
+        import_module(module)
+    made = App(runs="thread")
+    if options.app is not None:
+        own: Any = import_string(options.app.replace(":", "."))
+        made.merge(own)
+    served = {each.alias for each in our_backends() if each.chosen.database == options.database}
+    for path, task in DECLARED.items():
+        if task.backend in served and path not in made:
+            made.add(task_kind(path, getattr(task, "retry", None) or options.retry))
+    made.default = task_kind("*", options.retry)
+    return made
 
 
-async def _within_one_thread(function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
-    async with ThreadSensitiveContext():
-        try:
-            return await function(*args, **kwargs)
-        finally:
-            await sync_to_async(connections.close_all)()
+def task_kind(path: str, retry: Any) -> FreeKind:
+    """The kind of a task; `*` for those that are found when they come."""
+    return FreeKind(path, run_task, "thread", CheckedKindOptions(retry=retry))
+
+
+def __getattr__(name: str) -> Any:
+    """`app`, made when the command line asks for it, which may be in a process that Django has not set up."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if not apps.ready:
+        django.setup()
+    return globals().setdefault("app", make_app(backend_to_serve(os.environ.get(BACKEND_VARIABLE))))
 
 
 def run_task(job: Job, args: dict[str, Any]) -> Any:
@@ -196,36 +195,37 @@ class TaskAttempt:
         )
 
 
-def make_app(backend: Backend) -> App:
-    """The tasks of this backend and of the others of its database, and the kinds and schedules of OPTIONS' `app`.
+def awaited(function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+    """What the coroutine returns, run on an event loop of its own in this thread.
 
-    A task in a module that nobody has named is found by its path when its job comes, so the app serves all kinds of its queues.
+    It is asyncio's own loop: `async_to_sync` would take the one of trio-asyncio once that is loaded, and that runs no code of
+    asgiref's. What the coroutine does with the ORM happens in one thread of its own, whose connections are closed in the end.
     """
-    options = backend.chosen
-    autodiscover_modules("tasks")
-    for module in options.modules:
-        import_module(module)
-    made = App(runs="thread")
-    if options.app is not None:
-        own: Any = import_string(options.app.replace(":", "."))
-        made.merge(own)
-    served = {each.alias for each in our_backends() if each.chosen.database == options.database}
-    for path, task in DECLARED.items():
-        if task.backend in served and path not in made:
-            made.add(task_kind(path, getattr(task, "retry", None) or options.retry))
-    made.default = task_kind("*", options.retry)
-    return made
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        return runner.run(_within_one_thread(function, *args, **kwargs))
 
 
-def task_kind(path: str, retry: Any) -> FreeKind:
-    """The kind of a task; `*` for those that are found when they come."""
-    return FreeKind(path, run_task, "thread", CheckedKindOptions(retry=retry))
+async def _within_one_thread(function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+    async with ThreadSensitiveContext():
+        try:
+            return await function(*args, **kwargs)
+        finally:
+            await sync_to_async(connections.close_all)()
 
 
-def __getattr__(name: str) -> Any:
-    """`app`, made when the command line asks for it, which may be in a process that Django has not set up."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if not apps.ready:
-        django.setup()
-    return globals().setdefault("app", make_app(backend_to_serve(os.environ.get(BACKEND_VARIABLE))))
+def address(database: Mapping[str, Any]) -> str:
+    """A Postgres URL from the settings of one of DATABASES. What is not said there, PG… variables and defaults say."""
+    options: Mapping[str, Any] = database.get("OPTIONS") or {}
+    asked = {name: str(options[name]) for name in PASSED_ON if options.get(name)}
+    host, port = str(database.get("HOST") or ""), str(database.get("PORT") or "")
+    if host.startswith("/"):  # the folder of a socket is no host of a URL
+        asked |= {"host": host} | ({"port": port} if port else {})
+        host = port = ""
+    who = quote(str(database.get("USER") or ""), safe="")
+    if database.get("PASSWORD"):
+        who += f":{quote(str(database['PASSWORD']), safe='')}"
+    where = f"[{host}]" if ":" in host else host
+    place = f"{who}@{where}" if who else where
+    place += f":{port}" if port else ""
+    query = f"?{urlencode(asked)}" if asked else ""
+    return f"postgresql://{place}/{quote(str(database.get('NAME') or ''), safe='')}{query}"

@@ -34,24 +34,6 @@ Fence = tuple[int, int, str]
 OLD_AT_ONCE = 200
 
 
-def location_of(payload_id: int, created_at: datetime, key: str | None, media_type: str, codec: str) -> str:
-    """The path of a payload. No two payloads have the same one: the number of the payload belongs to its time.
-
-    Args:
-        payload_id, created_at: as the database gave them.
-        key: what it is about; without one the file is called `payload_…`. What a file name cannot have becomes `-`.
-        media_type, codec: they decide the extension.
-    """
-    at = created_at.astimezone(UTC)
-    about = "payload" if key is None else f"store_{_harmless(key)}"
-    ending = EXTENSIONS.get(media_type, ".bin") + (".gz" if codec == "gzip" else "")
-    return f"{at:%Y/%m/%d}/{about}_{at:%Y%m%dT%H%M%SZ}-{payload_id}{ending}"
-
-
-def _harmless(key: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._=+@-]", "-", key)[:MOST_OF_KEY]
-
-
 class Published(msgspec.Struct, frozen=True):
     """Content that lies in the store, in the order in which `add_payload` takes it; `metadata` is JSON."""
 
@@ -278,3 +260,21 @@ async def delete_old_payloads(archive: Archive, keep_days: int, keep_jobs_days: 
     """
     rows = await archive.caller.call("expire_old_payloads", keep_days, OLD_AT_ONCE, keep_jobs_days)
     return await archive.sweep([(row["payload_id"], row["location"]) for row in rows])
+
+
+def location_of(payload_id: int, created_at: datetime, key: str | None, media_type: str, codec: str) -> str:
+    """The path of a payload. No two payloads have the same one: the number of the payload belongs to its time.
+
+    Args:
+        payload_id, created_at: as the database gave them.
+        key: what it is about; without one the file is called `payload_…`. What a file name cannot have becomes `-`.
+        media_type, codec: they decide the extension.
+    """
+    at = created_at.astimezone(UTC)
+    about = "payload" if key is None else f"store_{_harmless(key)}"
+    ending = EXTENSIONS.get(media_type, ".bin") + (".gz" if codec == "gzip" else "")
+    return f"{at:%Y/%m/%d}/{about}_{at:%Y%m%dT%H%M%SZ}-{payload_id}{ending}"
+
+
+def _harmless(key: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._=+@-]", "-", key)[:MOST_OF_KEY]
