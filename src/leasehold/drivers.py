@@ -5,7 +5,7 @@ driver: a connection is known by the module of its class, and its library is loa
 which connection. The clients come in here, of both kinds.
 """
 
-# psycopg is an extra, loaded by whoever has a connection of it: nothing of it is known to the type checker here.
+# psycopg and SQLAlchemy are loaded by whoever has a connection of them: nothing of them is known to the type checker here.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ def parameters(values: Sequence[Any], style: Style) -> Parameters:
 
 @contextmanager
 def told() -> Generator[None]:
-    """Raise our errors for those that Postgres or the way to it has raised in the block, whatever library brought them."""
+    """Raise our errors for those that Postgres or the way to it has raised in the block, whatever library brought them.
+
+    What has no SQLSTATE is the library's own word, and passes as it is.
+    """
     try:
         yield
     except LeaseholdError:
@@ -196,7 +199,10 @@ def fetch_psycopg(connection: Any, text: str, values: Sequence[Any]) -> list[Ans
 
 
 def fetch_psycopg_alone(connection: Any, text: str, values: Sequence[Any]) -> list[AnsweredRow]:
-    """Run one statement, in a transaction or not. Raises what psycopg raises."""
+    """Run one statement, in a transaction or not. Raises what psycopg raises.
+
+    Rows come as dicts whatever row factory the connection has, with JSON as text and times in UTC.
+    """
     psycopg: Any = import_module("psycopg")
     with psycopg.Cursor(connection, row_factory=psycopg.rows.dict_row) as cursor:
         _plain_values(cursor)

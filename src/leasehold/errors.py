@@ -348,7 +348,7 @@ MISSING_THINGS: dict[str, type[NotFound]] = {
 def error_of_state(
     state: str | None, message: str, *, hint: str | None = None, detail: str | None = None, table: str | None = None
 ) -> LeaseholdError:
-    """The error of ours for what Postgres refused.
+    """The error of ours for what Postgres refused, whatever the driver. Text is never matched, except for our name.
 
     Args:
         state: the SQLSTATE. message, hint, detail, table: the fields of the same names in the answer of Postgres.

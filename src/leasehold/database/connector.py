@@ -231,7 +231,10 @@ async def close_connection(connection: Any) -> None:
 
 
 async def prove_hearing(connection: Any, other: Caller) -> None:
-    """Have `other` say something that `connection` listens for. Raises ListenerDeaf when it does not come."""
+    """Have `other` say something that `connection` listens for. Raises ListenerDeaf when it does not come.
+
+    What the connection says itself proves nothing: the pooler may just then have lent it the very server connection that listens.
+    """
     channel = f"leasehold_{secrets.token_hex(8)}"
     heard = asyncio.Event()
 
