@@ -19,9 +19,8 @@ from typing import Literal
 
 import trio
 
-from leasehold.concurrency.bare_threads import start_bare
-from leasehold.concurrency.stop_signals import stop_signals
-from leasehold.settings.stopping import FORCE_SECONDS
+from leasehold.concurrency.ending import start_bare, stop_signals
+from leasehold.settings.settings import FORCE_SECONDS
 
 log = logging.getLogger(__name__)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from leasehold.observability.health import Health
+
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
@@ -17,7 +19,7 @@ from leasehold.errors import DatabaseError
 from leasehold.events import AttemptEvent, JobCompleted, JobFailed, JobReleased, JobRescheduled, JobRetried, JobStarted
 from leasehold.observability.metrics import Histogram, Labels, Values, expose, single
 from leasehold.observability.observers import Observers
-from leasehold.observability.probes import Health, open_probes
+from leasehold.observability.probes import open_probes
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -23,13 +23,13 @@ from leasehold.actors.upkeep.reaper import Reaper
 from leasehold.actors.upkeep.scheduler import Scheduler, declare_schedules, recover_stale
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.database import ReservedConnection
 from leasehold.database.border import loop_ended
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
-from leasehold.settings.stopping import seconds_to_stop
+from leasehold.settings.settings import seconds_to_stop
 
 log = logging.getLogger(__name__)
 

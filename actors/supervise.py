@@ -16,7 +16,7 @@ import trio
 
 from leasehold.concurrency.signal import Signal
 from leasehold.errors import ActorFailed, DatabaseUnavailable, EpochOver, SettingsError
-from leasehold.observability.outage import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
+from leasehold.observability.health import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
 
 log = logging.getLogger(__name__)
 

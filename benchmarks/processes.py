@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 import psutil
 
 from benchmarks.server import ROOT, Connection, connected
-from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
+from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 
 PATIENCE_SECONDS = 60.0
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")

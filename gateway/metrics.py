@@ -18,9 +18,9 @@ from leasehold.database import AsyncioDatabase
 from leasehold.database.migrations import read_schema_state
 from leasehold.errors import LeaseholdError
 from leasehold.observability.metrics import Histogram, HistogramValue, Labels, Values, single
-from leasehold.records.identities import IdentityCount
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
 from leasehold.records.queues import QueueCounts
+from leasehold.records.workers import IdentityCount
 from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)

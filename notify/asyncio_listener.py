@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from leasehold.database import AsyncioDatabase
-from leasehold.database.poolers.pooler import close_connection
+from leasehold.database.connector import close_connection
 from leasehold.errors import LeaseholdError, ListenerDeaf
 from leasehold.notify.channel import CHANNEL
 

@@ -13,16 +13,16 @@ import trio
 from leasehold.database import open_database
 from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import migrate
-from leasehold.database.migrations.description import FILE, describe, write
+from leasehold.database.migrations.state import SCHEMA_FILE, describe_schema, write_description
 
-TARGET = Path(__file__).parent.parent / "sql" / FILE
+TARGET = Path(__file__).parent.parent / "sql" / SCHEMA_FILE
 
 
 async def describe_fresh(dsn: str) -> str:
     """The description of a database that was just migrated."""
     await migrate(dsn)
     async with open_database(dsn, pool_size=1) as database:
-        return write(await describe(database))
+        return write_description(await describe_schema(database))
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from leasehold.access.roles import INTERNAL
 from leasehold.database import open_database
 from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import expected_version, migrate
-from leasehold.database.migrations.description import list_signatures
+from leasehold.database.migrations.state import list_signatures
 from leasehold.database.signatures import CURRENT, HEAD, RELEASED
 
 FOLDER = Path(__file__).parent.parent / "sql"

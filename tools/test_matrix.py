@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from leasehold.concurrency.asyncio_border.border import BorderName
-from leasehold.concurrency.asyncio_border.chosen import NAMES, VARIABLE, WITHOUT_TRIO_ASYNCIO, border_name
+from leasehold.concurrency.asyncio_border import NAMES, VARIABLE, WITHOUT_TRIO_ASYNCIO, BorderName, border_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

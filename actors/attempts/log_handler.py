@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from leasehold.app import App
 from leasehold.jobs.job_host import ProgressSink
-from leasehold.observability.job_context import running_job
+from leasehold.observability.context import running_job
 from leasehold.observability.logs import redact_dsns
 
 OWN_LOGGERS = "leasehold."

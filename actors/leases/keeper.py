@@ -25,7 +25,7 @@ from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, open_database
 from leasehold.errors import DatabaseUnavailable, EpochOver
 from leasehold.events import LeaseRenewed
-from leasehold.observability.job_context import working_as
+from leasehold.observability.context import working_as
 
 log = logging.getLogger(__name__)
 

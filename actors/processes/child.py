@@ -37,7 +37,7 @@ from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.job_host import HostedJob
 from leasehold.jobs.kind import CheckedKindOptions, Kind, find_object
-from leasehold.observability.job_context import running_job
+from leasehold.observability.context import running_job
 from leasehold.observability.logs import install_logging
 
 OOM_SCORE = 500

@@ -16,7 +16,7 @@ from leasehold.actors.attempts.progress import ProgressBuffer, ProgressReport, r
 from leasehold.actors.running.large_values import LargeValues, fence_of
 from leasehold.database import PooledTransaction, Transaction
 from leasehold.database.border import run_asyncio
-from leasehold.database.rows import decode_json
+from leasehold.database.calls import decode_json
 from leasehold.errors import BadInput, InvalidArgs, LeaseLost
 from leasehold.jobs.catalogue import typed_blocker
 from leasehold.jobs.encoding import Check, encode_continuation

@@ -14,8 +14,7 @@ from leasehold.actors.attempts.outcome import MOST_OUTPUT_BYTES, Completed, Cont
 from leasehold.database import Caller
 from leasehold.errors import NoPayloadStore
 from leasehold.payloads.archive import Archive, Fence
-from leasehold.payloads.claims.check import find_check
-from leasehold.payloads.claims.locker import Deposit, Locker
+from leasehold.payloads.claims import Deposit, Locker, find_check
 from leasehold.payloads.options import PayloadOptions
 
 Written: TypeAlias = Completed | Continued

@@ -23,8 +23,8 @@ from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.job import Job
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import Middleware
-from leasehold.observability.job_context import running_job
-from leasehold.payloads.claims.check import START
+from leasehold.observability.context import running_job
+from leasehold.payloads.claims import START
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ import trio
 from leasehold.actors.attempts.held_job import HeldJob
 from leasehold.concurrency.shared_loop import Contained
 from leasehold.database.border import current_asyncio_loop
-from leasehold.observability.job_context import running_job
+from leasehold.observability.context import running_job
 
 OURS = (
     *("leasehold.actors", "leasehold.database", "leasehold.concurrency"),

@@ -14,9 +14,8 @@ import msgspec
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.errors import DatabaseUnavailable, LeaseholdError, PayloadError
-from leasehold.payloads.archive import Archive
-from leasehold.payloads.retention import delete_old_payloads
-from leasehold.payloads.stores.blob_store import BlobStore
+from leasehold.payloads.archive import Archive, delete_old_payloads
+from leasehold.payloads.stores import BlobStore
 
 log = logging.getLogger(__name__)
 

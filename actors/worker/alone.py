@@ -14,12 +14,12 @@ from leasehold.actors.processes.pool import check_process_kinds
 from leasehold.actors.supervise import Outage, culprit, nobody, supervise
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.database.migrations import expected_version, oldest_version
-from leasehold.database.migrations.version_check import check_version
+from leasehold.database.migrations.state import check_version
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
-from leasehold.settings.stopping import seconds_to_stop
+from leasehold.settings.settings import seconds_to_stop
 
 log = logging.getLogger(__name__)
 

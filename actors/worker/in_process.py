@@ -10,7 +10,7 @@ import msgspec
 
 from leasehold.actors.identity import made_up_id
 from leasehold.app import App
-from leasehold.concurrency.flavour import running_flavour
+from leasehold.concurrency.flavours import running_flavour
 from leasehold.errors import BadInput
 from leasehold.settings import Settings, load_settings
 

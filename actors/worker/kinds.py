@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from leasehold.app import App
-from leasehold.app.builtin import own_kinds
+from leasehold.app.registry import own_kinds
 from leasehold.database import Caller
 from leasehold.errors import BadInput, NoIdentities, QueryRefused, SchemaMismatch
 from leasehold.jobs.catalogue import describe_kinds

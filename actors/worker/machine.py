@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 import psutil
 
-from leasehold.observability.sizes import show_bytes
+from leasehold.observability.wording import show_bytes
 
 MICROSECOND = 1e-6
 NANOSECOND = 1e-9

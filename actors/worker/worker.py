@@ -24,7 +24,7 @@ from leasehold.actors.worker.presence import Presence
 from leasehold.database import ReservedConnection
 from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
-from leasehold.observability.job_context import working_as
+from leasehold.observability.context import working_as
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from examples.backstage import Backstage, show
 from leasehold import JobRecord
-from leasehold.demo.producers import HttpProducer, free_port
+from leasehold.demo.troupe import HttpProducer, free_port
 
 from . import app, people
 from .handlers import PEOPLE, QUEUE, Decision, Expense, Outcome, Patience, submit

@@ -15,7 +15,7 @@ import msgspec
 
 from faults.bugs.scene import Scene
 from faults.fleet.member import FOREIGN, ROOT
-from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
+from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 
 ROOMS = ("src", "actors", "gateway", "notify", "sql")
 READY_WITHIN = 60.0

@@ -13,7 +13,7 @@ import trio
 
 from faults.fleet.proxy import Proxy
 from faults.fleet.server import DATABASE
-from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
+from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
 ROOT = Path(__file__).resolve().parents[2]

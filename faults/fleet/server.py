@@ -16,8 +16,8 @@ import psutil
 import psycopg
 
 from faults.fleet.standby import change_over
+from leasehold.database.cluster import SOCKET_NAME, Cluster, StopMode
 from leasehold.database.embedded import find_programs
-from leasehold.database.embedded.cluster import SOCKET_NAME, Cluster, StopMode
 from leasehold.errors import DatabaseError
 
 VERSION = 18

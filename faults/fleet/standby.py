@@ -8,7 +8,7 @@ from typing import LiteralString
 
 import psycopg
 
-from leasehold.database.embedded.cluster import Cluster
+from leasehold.database.cluster import Cluster
 
 NAME = "standby"
 LOOK_AGAIN = 0.05

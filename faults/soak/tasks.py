@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from django.db import connection
 
-from leasehold.django.terms.interface import tasks
+from leasehold.django.terms import tasks
 
 INSERT = "insert into soak_ledger (task_id, attempt, nonce, pid, phase) values (%s, %s, %s, %s, %s)"
 task: Any = tasks.task

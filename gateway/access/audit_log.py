@@ -15,7 +15,7 @@ from leasehold.database import Caller
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.access.identities import Identity, Scope
 from leasehold.gateway.http.problems import classify
-from leasehold.observability.request_context import acting_as
+from leasehold.observability.context import acting_as
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.capacity.hindsight import Hindsight
-from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueMinute, QueueRates
-from leasehold.capacity.what_if import WhatIf
+from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueMinute, QueueRates, WhatIf
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Key, Name, Page
 from leasehold.gateway.http.problems import UNKNOWN_QUEUE, Refusal, refuse_field

@@ -37,8 +37,7 @@ from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.gateway.routing.services import GatewayServices, chain_within
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
-from leasehold.records.chains import BlockerRecord, ChainGraph, ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import BlockerRecord, ChainGraph, ChainRecord, JobRecord
 
 LONGEST_POLL = 60.0
 

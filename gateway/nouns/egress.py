@@ -8,12 +8,12 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from leasehold.egress.locales import USER_AGENT
+from leasehold.egress.identity import USER_AGENT
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Page, Reason
 from leasehold.gateway.http.problems import UNKNOWN_IDENTITY
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.records.identities import IdentityRecord
+from leasehold.records.workers import IdentityRecord
 
 IdentityName = Annotated[
     str,

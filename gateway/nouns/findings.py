@@ -17,8 +17,8 @@ from leasehold.gateway.http.problems import NOT_READY, Refusal
 from leasehold.gateway.metrics import FRESH_SECONDS
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
 from leasehold.payloads.auditing import PAYLOAD_FINDINGS, fault_of_store
-from leasehold.records.findings import MEANINGS, UNKNOWN
 from leasehold.records.jobs import Fault
+from leasehold.records.measures import MEANINGS, UNKNOWN
 
 Grace = Annotated[float, Meta(ge=0, le=86_400, description="Seconds that something may be overdue.")]
 FindingName = Annotated[str, Meta(min_length=1, max_length=100, pattern="^[a-z_]+$")]

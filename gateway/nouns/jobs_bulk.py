@@ -14,9 +14,7 @@ from leasehold.gateway.http.problems import (
     refuse_field,
 )
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.records.jobs import (
-    ChangedJob,
-)
+from leasehold.records.jobs import ChangedJob
 
 OpenState = Literal["pending", "scheduled", "waiting", "blocked", "claimed", "running"]
 FreeState = Literal["pending", "scheduled", "waiting", "blocked", "completed", "failed", "cancelled"]

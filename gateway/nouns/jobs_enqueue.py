@@ -26,11 +26,7 @@ from leasehold.gateway.http.reading import RequestLimits, exceeds_depth, find_of
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply, Routes, Success
 from leasehold.gateway.routing.services import GatewayServices, chain_within, preferred_wait
 from leasehold.jobs.new_job import Blocker, NewJob, Unique, ended
-from leasehold.records.jobs import (
-    EnqueuedJob,
-    KeyedJob,
-    Outcome,
-)
+from leasehold.records.jobs import EnqueuedJob, KeyedJob, Outcome
 
 NO_ARGS = msgspec.Raw(b"{}")
 

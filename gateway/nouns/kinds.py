@@ -9,7 +9,7 @@ from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Name, Page
 from leasehold.gateway.http.problems import UNKNOWN_KIND_HERE, WRONG_STATE, Refusal
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.records.kinds import DroppedKind, KindRecord
+from leasehold.records.queues import DroppedKind, KindRecord
 
 
 class KindParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -19,7 +19,7 @@ from leasehold.gateway.http.problems import (
     UNKNOWN_PAYLOAD,
 )
 from leasehold.gateway.routing.routes import Call, Routes
-from leasehold.payloads.comparing import MOST_LISTED
+from leasehold.payloads.diff import MOST_LISTED
 from leasehold.records.payloads import PayloadDiff, PayloadRecord
 
 Key = Annotated[str, Meta(min_length=1, max_length=1024, description="What the payloads are about: a shop.")]

@@ -11,7 +11,7 @@ from contextlib import aclosing
 import msgspec
 from aiohttp import web
 
-from leasehold.concurrency.threads import each_in_thread, in_thread
+from leasehold.concurrency.flavours import each_in_thread, in_thread
 from leasehold.errors import PayloadDamaged, PayloadError, PayloadMissing
 from leasehold.gateway.access.guard import lacks_scope
 from leasehold.gateway.access.identities import Scope
@@ -27,8 +27,8 @@ from leasehold.gateway.http.problems import (
 from leasehold.gateway.http.replies import is_known
 from leasehold.gateway.nouns.payloads import PayloadParameters
 from leasehold.gateway.routing.routes import Call, Routes, Success
-from leasehold.payloads.reading import read_content, read_stored
-from leasehold.payloads.stores.blob_store import BlobStore
+from leasehold.payloads.content import read_content, read_stored
+from leasehold.payloads.stores import BlobStore
 from leasehold.records.payloads import PayloadRecord
 
 RANGE = re.compile(r"bytes=(\d{1,18})?-(\d{1,18})?", re.ASCII)

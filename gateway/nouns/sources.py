@@ -12,7 +12,7 @@ from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Name
 from leasehold.gateway.http.problems import UNKNOWN_SOURCE, WRONG_STATE
 from leasehold.gateway.routing.routes import Call, Routes
-from leasehold.moving.records import MovedJobs, MovedSchedule, MoveReport, PlanLine, RefilledJobs, SourceRecord
+from leasehold.moving.sources import MovedJobs, MovedSchedule, MoveReport, PlanLine, RefilledJobs, SourceRecord
 
 Choice = Annotated[Name | None, Meta(description="Which source; may be left out where there is only one.")]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from leasehold.access.records import AuditEntry, TokenRecord
+from leasehold.access.tokens import AuditEntry, TokenRecord
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import Cursor, Id, Limit, Page, cursor_at, place_of
 from leasehold.gateway.http.problems import UNKNOWN_TOKEN, WRONG_STATE

@@ -21,7 +21,7 @@ from leasehold.gateway.routing.coalescer import Coalescer
 from leasehold.gateway.routing.hiding import Hiding
 from leasehold.gateway.routing.sharing import Shared, Turns
 from leasehold.gateway.stream.hub import Hub
-from leasehold.records.chains import ChainRecord
+from leasehold.records.jobs import ChainRecord
 
 T = TypeVar("T")
 Check = Callable[[], Awaitable[None]]

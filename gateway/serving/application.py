@@ -21,7 +21,7 @@ from leasehold.gateway.routing.routes import Route
 from leasehold.gateway.routing.services import GatewayServices
 from leasehold.gateway.serving.dashboard import dashboard_routes, is_for_a_page, page_answer
 from leasehold.gateway.serving.outage import GatewayOutage
-from leasehold.observability.request_context import answering
+from leasehold.observability.context import answering
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",

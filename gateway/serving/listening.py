@@ -37,7 +37,7 @@ from leasehold.gateway.routing.services import Check, GatewayServices
 from leasehold.gateway.serving.application import DRAIN, build_application, problem_response
 from leasehold.gateway.stream.hub import Hub
 from leasehold.settings import Settings
-from leasehold.settings.stopping import seconds_to_stop
+from leasehold.settings.settings import seconds_to_stop
 
 # They differ because the error names nothing but the limit.
 LONGEST_LINE = 8192

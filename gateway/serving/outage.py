@@ -14,7 +14,7 @@ from time import monotonic
 
 from leasehold.errors import LeaseholdError
 from leasehold.gateway.http.problems import DATABASE_UNAVAILABLE, ProblemType
-from leasehold.observability.outage import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
+from leasehold.observability.health import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
 
 log = logging.getLogger(__name__)
 

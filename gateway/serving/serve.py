@@ -13,10 +13,10 @@ from functools import partial
 
 from leasehold.app import App
 from leasehold.client import Client
-from leasehold.concurrency.stop_signals import stop_signals
+from leasehold.concurrency.ending import stop_signals
 from leasehold.database import open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
-from leasehold.database.migrations.version_check import check_version
+from leasehold.database.migrations.state import check_version
 from leasehold.errors import DatabaseUnavailable
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens
@@ -27,7 +27,7 @@ from leasehold.gateway.metrics import DatabaseMetrics, checkup_of
 from leasehold.gateway.serving.listening import check_address, open_gateway
 from leasehold.gateway.stream.hub import DatabaseSource, Hub
 from leasehold.notify.doorbell import open_doorbell
-from leasehold.observability.outage import OutageReminder
+from leasehold.observability.health import OutageReminder
 from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
 

@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from leasehold.access.records import AuditEntry, NewToken, TokenRecord
+    from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord
     from leasehold.actors.worker.in_process import worker
     from leasehold.app import App
-    from leasehold.asks.statement import Statement, enqueue_statement
+    from leasehold.asks import Statement, enqueue_statement
     from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
     from leasehold.client import Client, open_client
     from leasehold.database import OpenTransaction
-    from leasehold.database.hooks import Hooks
+    from leasehold.database.calls import Hooks
     from leasehold.errors import LeaseholdError
     from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry, RetryPolicy, WaitFor, checkpoint
     from leasehold.jobs.job import Job
@@ -41,9 +41,10 @@ if TYPE_CHECKING:
         SyncCompletion,
         SyncJobTransaction,
     )
-    from leasehold.records.chains import BlockerRecord, ChainRecord
     from leasehold.records.jobs import (
         AttemptError,
+        BlockerRecord,
+        ChainRecord,
         ChangedJob,
         EnqueuedJob,
         Explanation,
@@ -138,11 +139,11 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.access.records": ("AuditEntry", "NewToken", "TokenRecord"),
     "leasehold.actors.worker.in_process": ("worker",),
     "leasehold.app": ("App",),
-    "leasehold.asks.statement": ("Statement", "enqueue_statement"),
+    "leasehold.asks": ("Statement", "enqueue_statement"),
     "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
     "leasehold.client": ("Client", "open_client"),
     "leasehold.database": ("OpenTransaction",),
-    "leasehold.database.hooks": ("Hooks",),
+    "leasehold.database.calls": ("Hooks",),
     "leasehold.errors": ("LeaseholdError",),
     "leasehold.jobs.endings": (
         "ContinueWith",
@@ -176,9 +177,10 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
         "SyncCompletion",
         "SyncJobTransaction",
     ),
-    "leasehold.records.chains": ("BlockerRecord", "ChainRecord"),
     "leasehold.records.jobs": (
         "AttemptError",
+        "BlockerRecord",
+        "ChainRecord",
         "ChangedJob",
         "EnqueuedJob",
         "Explanation",

@@ -9,10 +9,11 @@ import trio
 from leasehold.actors import probes as probing
 from leasehold.actors.probes import Probes, Watched
 from leasehold.app import App
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.database import Database
-from leasehold.observability.probes import Health, open_probes
-from tests.leasehold.observability.probes.test_server import Probes as Asking
+from leasehold.observability.health import Health
+from leasehold.observability.probes import open_probes
+from tests.leasehold.observability.test_probes import Probes as Asking
 from tests.support.waiting import until
 from tests.support.working import Working, quick_settings, working
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from leasehold.cli.runtime.services import Services
+from leasehold.concurrency.asyncio_border import VARIABLE as BORDER_VARIABLE
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
-from leasehold.settings.sources import BORDER_VARIABLE, CONFIG_VARIABLE, environment_name
+from leasehold.settings.sources import CONFIG_VARIABLE, environment_name
 from tests.deploy import files
 from tests.deploy.files import DEPLOY, ROOT, Started
 from tests.leasehold.cli.conftest import Cli, run_cli

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.settings.stopping import FORCE_SECONDS
+from leasehold.settings.settings import FORCE_SECONDS
 from tests.deploy.files import COMPOSE, DEPLOY, ROOT, documents
 from tests.support.waiting import PATIENCE
 

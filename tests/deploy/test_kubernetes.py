@@ -16,7 +16,7 @@ from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.nouns.capacity import DesiredBody, DesiredParameters, show_desired_workers
 from leasehold.gateway.route_table import ROUTES
 from leasehold.settings import Settings, load_settings
-from leasehold.settings.stopping import FORCE_SECONDS
+from leasehold.settings.settings import FORCE_SECONDS
 from tests.deploy.files import KUBERNETES, Manifest, containers, documents, from_kubernetes, manifests, pod_of, rendered
 
 # The oldest that is still looked after, and the newest that the validator knows.

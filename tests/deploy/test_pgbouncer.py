@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.database.embedded.system_user import SystemUser
+from leasehold.database.programs import SystemUser
 from tests.deploy.files import DEPLOY
 from tests.support.folders import short_folder
 from tests.support.pgbouncer import find_pgbouncer

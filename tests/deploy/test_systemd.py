@@ -9,7 +9,7 @@ import pytest
 
 from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.settings import Settings
-from leasehold.settings.stopping import FORCE_SECONDS
+from leasehold.settings.settings import FORCE_SECONDS
 from tests.deploy.files import DEPLOY, UNITS
 from tests.support.programs import needed
 from tests.support.waiting import PATIENCE

@@ -11,7 +11,7 @@ import pytest
 
 from leasehold import Client
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 from tests.support.fleet import open_fleet
 from tests.support.processes import StartProcess
 

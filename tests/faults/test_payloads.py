@@ -14,9 +14,9 @@ import pytest
 
 from leasehold import Client
 from leasehold.database import Database
+from leasehold.payloads.archive import delete_old_payloads
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.retention import delete_old_payloads
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from leasehold.checks import claiming, connection
+from leasehold.checks import connection, work
 from leasehold.gateway.access import audit_log
 from leasehold.gateway.cluster import WorkerSet
 from leasehold.gateway.nouns import events, findings, probes
@@ -23,7 +23,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     for module, name in (
         (audit_log, "CLOSE_SECONDS"),
-        (claiming, "PATIENCE_SECONDS"),
+        (work, "PATIENCE_SECONDS"),
         (coalescer, "PATIENCE_SECONDS"),
         (connection, "PING_SECONDS"),
         (events, "BEGIN_SECONDS"),

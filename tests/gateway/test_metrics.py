@@ -12,9 +12,9 @@ from leasehold.gateway.metrics import (
     total_values,
 )
 from leasehold.observability.metrics import HistogramValue
-from leasehold.records.identities import IdentityCount
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
 from leasehold.records.queues import QueueCounts
+from leasehold.records.workers import IdentityCount
 from tests.gateway.fakes.running import run
 
 FLEET = FleetMeasures(

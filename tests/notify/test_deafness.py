@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from leasehold.database import Database, open_database
-from leasehold.database.poolers import hearing
+from leasehold.database import connector as hearing
 from leasehold.notify import asyncio_listener, listener
 from leasehold.notify.switchboard import Switchboard
 from tests.support.pgbouncer import pgbouncer

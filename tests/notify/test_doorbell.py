@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from leasehold.actors.upkeep import waiting
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable

@@ -15,11 +15,10 @@ import trio
 from leasehold import Client
 from leasehold.database import open_database
 from leasehold.errors import StoreUnavailable
-from leasehold.payloads.archive import Archive
+from leasehold.payloads.archive import Archive, delete_old_payloads
+from leasehold.payloads.content import Staging
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.retention import delete_old_payloads
-from leasehold.payloads.staging import Staging
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 
 MEGABYTE = 1 << 20
 LARGE = {"text": "x" * MEGABYTE}

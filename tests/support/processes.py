@@ -16,7 +16,7 @@ from typing import IO, Literal, Protocol, TypeVar
 import psutil
 import trio
 
-from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
+from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")

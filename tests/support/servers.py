@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from leasehold.database.cluster import Cluster, StopMode
 from leasehold.database.embedded import find_programs
-from leasehold.database.embedded.cluster import Cluster, StopMode
 from tests.support.waiting import PATIENCE
 
 UNSAFE: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}

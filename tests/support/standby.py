@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 import trio
 
 from faults.fleet.standby import NAME, copy_to
-from leasehold.database.embedded.cluster import Cluster
+from leasehold.database.cluster import Cluster
 from leasehold.database.migrations import migrate
 from tests.support.folders import short_folder
 from tests.support.proxy import Proxy

@@ -2,15 +2,17 @@
 
 The 43 characters are 256 random bits, so nobody guesses one and a plain SHA-256 of it may be stored: salt and a slow hash
 protect passwords, which people choose. The head lets secret scanners find one (`lh_[0-9A-Za-z]{49}`), the checksum lets
-them and the gateway tell it from noise without asking anybody.
-"""
+them and the gateway tell it from noise without asking anybody."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
 import zlib
-from typing import Final
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import msgspec
 
 HEAD: Final = "lh_"
 SESSION_HEAD: Final = "ls_"
@@ -21,6 +23,8 @@ LENGTH: Final = len(HEAD) + SECRET_LENGTH + CHECKSUM_LENGTH
 SHOWN: Final = 9
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SCOPES: Final = ("enqueue", "read", "operate", "admin")
+
+TokenState = Literal["active", "expired", "revoked"]
 
 
 def make_token() -> str:
@@ -71,3 +75,58 @@ def _base62(number: int, length: int) -> str:
 
 def _checksum(body: str) -> str:
     return _base62(zlib.crc32(body.encode()), CHECKSUM_LENGTH)
+
+
+class NewToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token just made. `secret` is the token itself, and this is the only place that has it."""
+
+    token_id: int
+    name: str
+    secret: str
+
+    def __repr__(self) -> str:
+        return f"NewToken(token_id={self.token_id}, name={self.name!r}, secret='***')"
+
+
+class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A token as others may see it.
+
+    Attributes:
+        prefix: how it begins.
+        rate: requests a second on the long run, in each gateway process, None for any number; `burst` at once.
+        last_used_at: written at most once a minute.
+    """
+
+    token_id: int
+    name: str
+    prefix: str
+    scopes: list[str]
+    state: TokenState
+    rate: float | None
+    burst: int | None
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    revoked_by: str | None
+
+
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was done.
+
+    Attributes:
+        actor: the name of the token, or of the database user where no gateway was between.
+        action: METHOD /path as the route table has it, or the name of a function.
+        status: the HTTP status of the answer; None where there was none, or not yet.
+    """
+
+    id: int
+    at: datetime
+    actor: str
+    token_id: int | None
+    action: str
+    detail: Any
+    address: str | None
+    request_id: str | None
+    status: int | None

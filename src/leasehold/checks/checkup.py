@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leasehold.checks import claiming, connection, epochs, grants, health, kinds, schema, upkeep, work
+from leasehold.checks import connection, health, schema, work
 from leasehold.checks.verdicts import Check, skipped
 from leasehold.errors import QueryRefused
 
@@ -29,14 +29,14 @@ async def check_all(
         await connection.check_pooler(database, settings),
         schema.check_schema(state),
         await _look("drift", lambda: schema.check_drift(database), is_ours),
-        await _look("grants", lambda: grants.check_grants(database), is_ours),
+        await _look("grants", lambda: schema.check_grants(database), is_ours),
         await _look("partitions", lambda: schema.check_partitions(database, settings.retention_days), fits),
         await _look("jobs", lambda: work.check_jobs(database), fits and not state.differing),
-        await _look("claims", lambda: claiming.check_claims(database), fits and not state.differing),
+        await _look("claims", lambda: work.check_claims(database), fits and not state.differing),
         await _look("workers", lambda: work.check_workers(database, settings), fits and not state.differing),
-        await _look("kinds", lambda: kinds.check_kinds(database), fits and not state.differing),
-        await _look("upkeep", lambda: upkeep.check_upkeep(database), fits and not state.differing),
-        await _look("epochs", lambda: epochs.check_epochs(database), fits and not state.differing),
+        await _look("kinds", lambda: work.check_kinds(database), fits and not state.differing),
+        await _look("upkeep", lambda: work.check_upkeep(database), fits and not state.differing),
+        await _look("epochs", lambda: health.check_epochs(database), fits and not state.differing),
         await connection.check_notify(database, settings),
         await connection.check_clock(database),
         await connection.check_connections(database),

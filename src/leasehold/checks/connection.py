@@ -130,7 +130,7 @@ async def check_notify(database: Examined, settings: Settings) -> Check:
 
 async def _ping(database: AsyncioDatabase) -> float | None:
     """Milliseconds of a notification from one connection to another; None if it does not come. Raises ListenerDeaf."""
-    from leasehold.database.poolers.pooler import close_connection  # noqa: PLC0415
+    from leasehold.database.connector import close_connection  # noqa: PLC0415
 
     channel, heard = f"leasehold_{secrets.token_hex(8)}", asyncio.Event()
     connection = await database.open_listening(channel, lambda _payload: heard.set(), lambda: None)

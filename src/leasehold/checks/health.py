@@ -1,4 +1,4 @@
-"""The health of Postgres: what it promises to the disk, what vacuum can do, and how much room is left."""
+"""The health of Postgres: what it promises to the disk, what vacuum can do, how much room is left, what it has lost."""
 
 from __future__ import annotations
 
@@ -76,6 +76,19 @@ select coalesce(sum(n_dead_tup) filter (where relname = 'jobs'), 0)::bigint as d
        coalesce(sum(n_live_tup) filter (where relname = 'lane_marks'), 0)::bigint as marks
   from pg_stat_user_tables where schemaname = 'leasehold' and relname in ('jobs', 'lane_marks')
 """
+
+RECENT_SECONDS = 86_400.0
+MOST_NAMED = 10
+
+EPOCHS = """
+select e.*, extract(epoch from leasehold.clock() - e.began_at)::float8 as seconds from leasehold.list_epochs(20) e
+"""
+CAUSES = {
+    "timeline": "a standby was promoted, or the database recovered to an earlier point",
+    "server": "the data is on another server",
+    "database": "a dump was restored",
+    "rewound": "the database stands before a place that a worker had seen",
+}
 
 
 async def check_durability(database: Caller) -> Check:
@@ -167,3 +180,36 @@ def check_disk(folder: Path, least_share: float = LEAST_FREE_SHARE, least_bytes:
     if usage.free < max(least_share * usage.total, least_bytes):
         return problem("disk", detail, "make room before Postgres stops: on a full disk it takes no more jobs")
     return ok("disk", detail)
+
+
+async def check_epochs(database: Caller) -> Check:
+    """No failover and no restore of the last day has lost anything that is known of."""
+    return judge_epochs(await database.fetch(EPOCHS))
+
+
+def judge_epochs(epochs: Sequence[Any]) -> Check:
+    """The worst of the last day. Jobs that a worker held and nobody knows are a problem; all else may have been lost unseen."""
+    recent = [each for each in epochs if each["cause"] != "first" and each["seconds"] < RECENT_SECONDS]
+    if not recent:
+        return ok("epochs", "no failover and no restore within a day")
+    worst = max(recent, key=lambda each: each["lost_jobs"])
+    detail = f"{show_span(worst['seconds'])} ago {CAUSES[worst['cause']]}{_timelines(worst)}"
+    if worst["lost_jobs"]:
+        named = ", ".join(map(str, worst["lost_job_ids"][:MOST_NAMED]))
+        more = ", …" if worst["lost_jobs"] > MOST_NAMED else ""
+        detail += f"; workers held {worst['lost_jobs']} jobs that it does not know: {named}{more}{_range(worst)}"
+        return problem("epochs", detail, "enqueue them again from their source; see docs/failover.md")
+    detail += "; no worker missed a job, but what was acknowledged last may be lost"
+    return advise("epochs", detail, "compare what was enqueued last with its source; see docs/failover.md")
+
+
+def _timelines(epoch: Any) -> str:
+    if epoch["cause"] != "timeline" or epoch["former_timeline"] is None:
+        return ""
+    return f" (timeline {epoch['former_timeline']}, now {epoch['timeline']})"
+
+
+def _range(epoch: Any) -> str:
+    """The ids that were given out and lost, as far as anybody knows."""
+    first, last = epoch["ids_after"], epoch["last_lost_id"]
+    return f"; ids from {first + 1} to {last} at the least were lost" if first is not None and last > first else ""

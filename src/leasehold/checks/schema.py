@@ -1,4 +1,4 @@
-"""The schema: its version, changes made by hand, its partitions."""
+"""The schema: its version, changes made by hand, its partitions, and whether each role may call what it should."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from leasehold.checks.verdicts import Check, advise, ok, problem
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
-    from leasehold.database.migrations import SchemaState
-    from leasehold.database.migrations.description import Description, Drift
+    from leasehold.database.migrations import GrantsState, SchemaState
+    from leasehold.database.migrations.state import Description, Drift
 
 WANTED_DAYS_AHEAD = 2
 MOST_DAYS_LATE = 2
@@ -61,10 +61,10 @@ def check_schema(state: SchemaState) -> Check:
 
 async def check_drift(database: Examined) -> Check:
     """Nobody has changed an object of the schema by hand."""
-    from leasehold.database.migrations.description import compare, describe, read_committed  # noqa: PLC0415
+    from leasehold.database.migrations.state import compare_descriptions, describe_schema, read_description  # noqa: PLC0415
 
-    committed = read_committed()
-    return judge_drift(compare(committed, await describe(database)), committed)
+    committed = read_description()
+    return judge_drift(compare_descriptions(committed, await describe_schema(database)), committed)
 
 
 def judge_drift(drift: Drift, committed: Description) -> Check:
@@ -143,3 +143,20 @@ def judge_partitions(days: int, stray: int, days_late: int = 0) -> Check:
         detail += f"; {some} rows are in a default partition, for a day that had none"
         return advise("partitions", detail, "the janitor removes them when they are old; let a reaper always run")
     return ok("partitions", detail)
+
+
+async def check_grants(database: Examined) -> Check:
+    """The roles of `leasehold grants` are as this code makes them, where anybody made them."""
+    from leasehold.database.migrations.granting import grants_state  # noqa: PLC0415
+
+    return judge_grants(await grants_state(database))
+
+
+def judge_grants(state: GrantsState) -> Check:
+    """What differs is named."""
+    if state.prefix is None:
+        return ok("grants", "no roles in force; every login does what its own rights allow (leasehold grants)")
+    if state.differing:
+        more = f" and {len(state.differing) - MOST_NAMED} more" if len(state.differing) > MOST_NAMED else ""
+        return problem("grants", "; ".join(state.differing[:MOST_NAMED]) + more, "run `leasehold grants --apply`")
+    return ok("grants", f"the roles {state.prefix}… may call what they should and nothing else")

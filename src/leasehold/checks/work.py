@@ -1,12 +1,24 @@
-"""The work itself: settings that fight each other, overdue jobs, workers that died, back off or cannot hear."""
+"""The work itself: settings that fight each other, overdue jobs, claims, workers, kinds, and upkeep.
+
+Overlooked are jobs that nothing stands in the way of and nobody takes. Schedulers and reapers leave no rows of their own, but
+their sessions have names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from leasehold.checks.verdicts import Check, advise, ok, problem
+import msgspec
+
+from leasehold.checks.verdicts import Check, advise, ok, problem, skipped
+from leasehold.database.calls import decoded
+from leasehold.database.connector import Pooler
+from leasehold.errors import DatabaseUnavailable
 from leasehold.observability.wording import show_instant, show_span
+from leasehold.records.queues import KindRecord
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
@@ -31,6 +43,38 @@ select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, w.
   from leasehold.list_workers() w join leasehold.workers v using (incarnation)
 """
 IS_WAITED_FOR = "select exists (select from leasehold.jobs where state = 'pending') as is_waited_for"
+
+SLOW_MILLISECONDS = 50.0
+PATIENCE_SECONDS = 5.0
+
+# The first job of each kind that has waited for long and of which nothing has finished lately, where a worker has a free slot.
+OVERLOOKED = """
+select r.queue, r.kind, j.id, e.explanation, extract(epoch from leasehold.clock() - r.oldest_run_at)::float8 as waits_for
+  from (select * from leasehold.list_ready_kinds() where oldest_run_at < leasehold.clock() - make_interval(secs => $1)
+         order by oldest_run_at limit 20) r
+ cross join lateral (select p.id from leasehold.jobs p where p.state = 'pending' and p.queue = r.queue and p.kind = r.kind
+                      order by p.priority desc, p.run_at, p.id limit 1) j
+ cross join lateral leasehold.explain_job(j.id) e
+ where e.reason = 'idle_worker' and leasehold.measure_rate(r.queue, r.kind) is null
+ order by r.oldest_run_at
+"""
+
+CURES = {
+    "53100": "make room on the disk of Postgres",
+    "53200": "raise max_locks_per_transaction, which says how much room there is for locks, and restart Postgres",
+    "53300": "raise max_connections, or put a pooler in front",
+}
+"""What to do where Postgres has run out of something, by SQLSTATE."""
+
+# A process names its sessions `leasehold ACTOR+ACTOR PID PURPOSE`.
+CONNECTED = """
+select count(distinct split_part(application_name, ' ', 3)) filter (where 'scheduler' = any (names)) as schedulers,
+       count(distinct split_part(application_name, ' ', 3)) filter (where 'reaper' = any (names)) as reapers,
+       exists (select from leasehold.jobs j where j.state = 'scheduled')
+           or exists (select from leasehold.schedules s where s.next_run_at is not null) as is_anything_scheduled
+  from (select a.application_name, string_to_array(split_part(a.application_name, ' ', 2), '+') as names
+          from pg_stat_activity a where a.datname = current_database() and a.application_name like 'leasehold %') s
+"""
 
 
 def check_settings(settings: Settings, given: int) -> Check:
@@ -160,3 +204,84 @@ def _relieve(workers: Sequence[Any]) -> str:
     if "cpu" in reasons:
         found.append("CPU: see what else runs there; a worker meant to use the whole machine takes --cpu-backoff 1")
     return ". ".join(found) or "see the log of that worker"
+
+
+async def check_claims(database: Examined, overlooked_after: float = 60.0) -> Check:
+    """Free workers take what they may take, and a claim is quick. The claim that is timed is undone."""
+    try:
+        overlooked = await database.fetch(OVERLOOKED, overlooked_after)
+        return judge_claims(overlooked, min([await _time_a_claim(database) for _ in range(2)]))
+    except DatabaseUnavailable as error:
+        return judge_failure(str(error))
+
+
+async def _time_a_claim(database: Examined) -> float:
+    """Milliseconds of a claim of one job of any kind and queue."""
+    transaction = await database.begin()
+    try:
+        begun = perf_counter()
+        await transaction.call("claim_jobs", uuid4(), "doctor", timeout=PATIENCE_SECONDS)
+        return (perf_counter() - begun) * 1000
+    finally:
+        await transaction.roll_back()
+
+
+def judge_claims(overlooked: Sequence[Any], milliseconds: float) -> Check:
+    """The worse of both."""
+    if overlooked:
+        first, *others = overlooked
+        detail = f"job {first['id']} of kind {first['kind']} in queue {first['queue']} waits for "
+        detail += f"{show_span(first['waits_for'])} and {first['explanation']}"
+        detail += f"; so does the first job of {len(others)} more kinds" if others else ""
+        return problem("claims", detail, "look into the logs of these workers: do they reach the database?")
+    if milliseconds > SLOW_MILLISECONDS:
+        advice = "cure what `horizon`, `bloat` and `autovacuum` say; then reindex table concurrently leasehold.jobs"
+        return problem("claims", f"a claim of one job takes {milliseconds:.0f} ms", advice)
+    return ok("claims", f"a claim of one job takes {milliseconds:.1f} ms")
+
+
+def judge_failure(error: str) -> Check:
+    """A claim that failed, or did not end."""
+    advice = next((cure for state, cure in CURES.items() if state in error), "look into the log of Postgres")
+    return problem("claims", f"a claim of one job failed: {error}", advice)
+
+
+async def check_kinds(database: Examined) -> Check:
+    """No live worker runs a version that says otherwise of a kind than the one that wins."""
+    kinds = [msgspec.convert(decoded(row), KindRecord) for row in await database.call("list_kinds")]
+    torn = [
+        f"{kind.kind} ({', '.join(other.fields)}: version {other.app_version or '-'} runs, {kind.app_version or '-'} wins)"
+        for kind in kinds
+        for other in kind.conflicts
+        if other.workers
+    ]
+    if not torn:
+        return ok("kinds", f"{len(kinds)} declared, and the live workers agree")
+    named = ", ".join(torn[:MOST_NAMED]) + (f" and {len(torn) - MOST_NAMED} more" if len(torn) > MOST_NAMED else "")
+    return advise(
+        "kinds",
+        f"versions disagree: {named}",
+        "that is so during a deploy; else end the workers of the other version, or choose one: leasehold kinds sync --app …",
+    )
+
+
+async def check_upkeep(database: Examined) -> Check:
+    """Somebody makes due what is scheduled, takes back what nobody renews, and makes partitions."""
+    [row] = await database.fetch(CONNECTED)
+    if database.pooler not in (None, Pooler.NONE):
+        return skipped("upkeep", "a pooler is in front, so sessions do not tell whose they are")
+    return judge_upkeep(row["schedulers"], row["reapers"], row["is_anything_scheduled"])
+
+
+def judge_upkeep(schedulers: int, reapers: int, is_anything_scheduled: bool) -> Check:
+    """A missing scheduler stops what is scheduled; a missing reaper is felt after days."""
+    detail = f"connected: {schedulers} schedulers, {reapers} reapers"
+    if not schedulers and is_anything_scheduled:
+        advice = "start one: leasehold run scheduler"
+        return problem("upkeep", f"{detail}; delayed jobs wait for a poll and no schedule fires", advice)
+    if not reapers:
+        advice = "start one: leasehold run reaper"
+        return advise("upkeep", f"{detail}; nobody makes partitions, drops old ones or enforces deadlines", advice)
+    if not schedulers:
+        return advise("upkeep", f"{detail}; nothing is scheduled", "start one: leasehold run scheduler")
+    return ok("upkeep", detail)

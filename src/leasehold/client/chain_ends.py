@@ -14,14 +14,13 @@ from datetime import timedelta
 from time import monotonic
 from typing import Any
 
-from leasehold.asks.chains import ended_chain, wait_seconds
-from leasehold.asks.ids import checked_id
-from leasehold.concurrency.one_shot import new_moment
+from leasehold.asks import checked_id, ended_chain, wait_seconds
+from leasehold.concurrency.flavours import new_moment
 from leasehold.database import AsyncioDatabase, Caller, Row
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
 from leasehold.notify.asyncio_listener import AsyncioListener
 from leasehold.notify.channel import Closed, parse_notice
-from leasehold.records.chains import ChainRecord
+from leasehold.records.jobs import ChainRecord
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar
 
+from leasehold import asks
 from leasehold.app import App
-from leasehold.asks import jobs
 from leasehold.client.convoy import Convoy
 from leasehold.client.core import Core
 from leasehold.client.enqueues import Enqueues
@@ -77,7 +77,7 @@ class Client(Enqueues, Waits, Transactions):
             UnknownJob: no job has this id.
             PayloadMissing, PayloadDamaged, StoreUnavailable: args or output cannot be loaded.
         """
-        return await self._core.locker.filled(await self._ask(jobs.get_job(job_id)))
+        return await self._core.locker.filled(await self._ask(asks.get_job(job_id)))
 
     async def cancel(self, job_id: int, reason: str | None = None) -> str:
         """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
@@ -90,7 +90,7 @@ class Client(Enqueues, Waits, Transactions):
             UnknownJob: no job has this id.
             WrongState: the job has finished.
         """
-        was = await self._ask(jobs.cancel_job(job_id, reason))
+        was = await self._ask(asks.cancel_job(job_id, reason))
         if JobCancelled in self._core.observers.heard:
             self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
@@ -103,7 +103,7 @@ class Client(Enqueues, Waits, Transactions):
             WrongState: the job is ready, a worker holds it, or it has completed.
             UniqueConflict: another job has its unique key by now.
         """
-        state = await self._ask(jobs.retry_job(job_id))
+        state = await self._ask(asks.retry_job(job_id))
         if JobRequeued in self._core.observers.heard:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state

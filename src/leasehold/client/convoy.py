@@ -16,7 +16,7 @@ from time import monotonic
 
 import msgspec
 
-from leasehold.asks.enqueueing import options_of
+from leasehold.asks import options_of
 from leasehold.database import Caller, Row
 from leasehold.errors import BadInput, Conflict, DatabaseUnavailable, QueryRefused
 

@@ -8,25 +8,23 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from leasehold.app import App
-from leasehold.app.builtin import find_kind, knows
-from leasehold.asks.ask import Ask
-from leasehold.asks.enqueueing import JobBatch, read_enqueued
+from leasehold.app.registry import find_kind
+from leasehold.asks import Ask, JobBatch, checked_by, is_known, read_enqueued
 from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction, Row
-from leasehold.database.hooks import Hooks
-from leasehold.drivers.adapter import Adapter
-from leasehold.drivers.finding import find_adapter, refused_connection
+from leasehold.database.calls import Hooks
+from leasehold.drivers import Adapter, find_adapter, refused_connection
 from leasehold.errors import NoTransaction
-from leasehold.jobs.encoding import check_job, encode_document
+from leasehold.jobs.encoding import encode_document
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import EnqueueMiddleware
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify.doorbell import Doorbell
+from leasehold.observability.context import current_actor
 from leasehold.observability.observers import Observers
-from leasehold.observability.request_context import current_actor
 from leasehold.payloads.archive import Archive
-from leasehold.payloads.claims.locker import Locker
+from leasehold.payloads.claims import Locker
 from leasehold.payloads.options import PayloadOptions
 from leasehold.records.jobs import EnqueuedJob
 
@@ -155,11 +153,11 @@ class Core:
 
     def knows(self, kind: str) -> bool:
         """Whether this client has an app that knows what a kind of this name wants."""
-        return self.app is not None and knows(self.app, kind)
+        return is_known(self.app, kind)
 
     def checked(self, job: NewJob[Any]) -> NewJob[Any]:
         """The job as it is sent. Raises InvalidArgs, UnknownKind, BadInput."""
-        return check_job(job, self.kind(job.kind))
+        return checked_by(self.app, job)
 
 
 def waits_for_nobody(job: NewJob[Any]) -> bool:

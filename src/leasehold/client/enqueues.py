@@ -8,18 +8,17 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks.enqueueing import JobBatch, many_jobs, one_job, read_enqueued
+from leasehold.asks import JobBatch, many_jobs, one_job, read_enqueued
 from leasehold.client.core import Part, answered
 from leasehold.database import Caller, Row
-from leasehold.database.hooks import Hooks
-from leasehold.database.rows import from_row
+from leasehold.database.calls import Hooks, from_row
 from leasehold.errors import BadInput
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.encoding import encode_document, refused_job, with_positions
 from leasehold.jobs.middleware import enqueue_within, events_of, tell_after_commit
 from leasehold.jobs.new_job import JobOptions, NewJob, begins_chain
 from leasehold.payloads.archive import CERTAIN
-from leasehold.payloads.claims.locker import Deposit, Locker
+from leasehold.payloads.claims import Deposit, Locker
 from leasehold.records.jobs import EnqueuedJob, KeyedJob
 
 KEPT = ("existing", "extended")

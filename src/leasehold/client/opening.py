@@ -16,12 +16,10 @@ from leasehold import database as databases
 from leasehold.app import App
 from leasehold.client.client import Client
 from leasehold.client.convoy import Convoy
-from leasehold.concurrency.flavour import running_flavour
-from leasehold.concurrency.threads import in_thread
+from leasehold.concurrency.flavours import in_thread, running_flavour
 from leasehold.errors import ClientNotOpen, SettingsError
 from leasehold.notify.doorbell import open_doorbell
-from leasehold.payloads.options import PayloadOptions, payload_options
-from leasehold.payloads.stores.opening import open_store
+from leasehold.payloads.options import PayloadOptions, open_store, payload_options
 
 
 class DatabasePlace(msgspec.Struct, frozen=True, kw_only=True):

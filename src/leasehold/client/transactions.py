@@ -8,7 +8,7 @@ from typing import Any
 
 from leasehold.client.core import Part
 from leasehold.database import OpenTransaction
-from leasehold.database.hooks import Hooks
+from leasehold.database.calls import Hooks
 from leasehold.errors import BadInput
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, TypeVar, overload
 
-from leasehold.asks.chains import output_of
+from leasehold.asks import output_of
 from leasehold.client.core import Part
 from leasehold.jobs.kind import Kind
 

@@ -1,7 +1,7 @@
 """Postgres, seen from trio and from asyncio.
 
 `open_database` is for trio and `open_asyncio_database` for asyncio; both give the same calls. The border between the
-two is crossed in `border`; `connections`, `transactions`, `pooler` and `translation` are the only ones that know asyncpg.
+two is crossed in `border`; `connections`, `transactions` and `connector` are the only ones that know asyncpg.
 
 What needs a library is loaded when it is asked for. Importing trio-asyncio, up to Python 3.13, changes the event loop policy of
 the whole process, which an asyncio program that only enqueues must not notice; a synchronous program needs no asyncpg.
@@ -10,7 +10,7 @@ the whole process, which an asyncio program that only enqueues must not notice; 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from leasehold.concurrency.flavour import running_flavour
+from leasehold.concurrency.flavours import running_flavour
 from leasehold.database.calls import Caller, OpenTransaction
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ __all__ = [
     "open_database",
     "running_flavour",
 ]
-
 
 _PLACES = {
     "AsyncioDatabase": "leasehold.database.connections",

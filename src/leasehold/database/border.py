@@ -17,14 +17,12 @@ from typing import Any, TypeVar
 
 import trio
 
-from leasehold.concurrency.asyncio_border.chosen import chosen_border
+from leasehold.concurrency.asyncio_border import chosen_border
 from leasehold.concurrency.shared_loop import EndRefused
 from leasehold.database.calls import Caller, OpenTransaction
 from leasehold.database.connections import AsyncioDatabase, AsyncioReservedConnection
-from leasehold.database.greeting import Greeter
-from leasehold.database.poolers.pooler import Pooler, close_connection
+from leasehold.database.connector import Greeter, Pooler, close_connection, translated
 from leasehold.database.transactions import PooledTransaction, Row
-from leasehold.database.translation import translated
 from leasehold.errors import DatabaseUnavailable
 
 T = TypeVar("T")

@@ -1,20 +1,38 @@
-"""How Python calls the SQL functions: by name, with bound values, never by building a query."""
+"""How Python calls the SQL functions, what waits for the commit meanwhile, and how rows become records.
+
+Functions are called by name, with bound values; no query is ever built.
+"""
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from leasehold.database.fit import Fit
-from leasehold.database.hooks import Hooks
-from leasehold.drivers.statements import Style, call_text
+import msgspec
+
+from leasehold.database.signatures import Fit
+from leasehold.drivers import AnsweredRow, Style, call_text
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 if TYPE_CHECKING:
     from asyncpg import Record as Row
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+Flush = Callable[[list[Any]], object]
+Mark = dict[Hashable, int]
+
+JSON_COLUMNS = frozenset(
+    {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"}
+    | {"retry", "unique", "args_schema", "output_schema", "conflicts"}
+)
 
 
 class Caller(ABC):
@@ -103,3 +121,96 @@ class OpenTransaction(Caller):
 
     async def _shielded(self, action: Callable[[], Awaitable[None]]) -> None:
         await action()
+
+
+class Hooks:
+    """Effects that wait for a commit, in one buffer for each key.
+
+    After the commit the function of each key is called once, with all items of the key in order; it may be async, in the
+    flavour of the owner. By then the commit cannot be undone, so what a function raises is logged and changes nothing.
+    A process that dies between the commit and the flush flushes nothing: keep here what something else makes good, as
+    polling does for wake-ups.
+    """
+
+    __slots__ = ("_buffers",)
+
+    def __init__(self) -> None:
+        self._buffers: dict[Hashable, tuple[Flush, list[Any]]] = {}
+
+    def __len__(self) -> int:
+        return sum(len(items) for _, items in self._buffers.values())
+
+    def add(self, key: Hashable, item: T, flush: Callable[[list[T]], object], *, once: bool = False) -> None:
+        """Have `flush` called with `item`, and whatever else is added under `key`, after the commit.
+
+        Args:
+            key: what belongs together; the function of its first item counts.
+            item: anything.
+            flush: takes the items.
+            once: an item equal to one that is there already adds nothing.
+        """
+        _, items = self._buffers.setdefault(key, (flush, []))
+        if not (once and item in items):
+            items.append(item)
+
+    def after_commit(self, function: Callable[[], object]) -> None:
+        """Have `function` called after the commit, after those given before."""
+        self.add("after commit", function, _call_each)
+
+    def mark(self) -> Mark:
+        """Where all buffers stand now, for `roll_back`."""
+        return {key: len(items) for key, (_, items) in self._buffers.items()}
+
+    def roll_back(self, mark: Mark) -> None:
+        """Forget what was added since `mark`: a savepoint was rolled back."""
+        for key, (_, items) in list(self._buffers.items()):
+            del items[mark.get(key, 0) :]
+            if not items:
+                del self._buffers[key]
+
+    def discard(self) -> None:
+        """Forget everything: the transaction was rolled back."""
+        self._buffers.clear()
+
+    async def flush(self) -> None:
+        """Let everything out, key by key: the transaction was committed. Raises nothing but cancellation."""
+        buffers, self._buffers = self._buffers, {}
+        for key, (function, items) in buffers.items():
+            try:
+                left = function(items)
+                if isawaitable(left):
+                    await left
+            except Exception:
+                log.exception("an effect that waited for a commit failed: %s", key)
+
+
+async def _call_each(functions: list[Callable[[], object]]) -> None:
+    for function in functions:
+        try:
+            left = function()
+            if isawaitable(left):
+                await left
+        except Exception:
+            log.exception("a function that waited for a commit failed: %r", function)
+
+
+def decode_json(text: str) -> Any:
+    """What a jsonb column holds. Postgres keeps numbers of any size, Python reads those with some thousand digits as text."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+
+
+def from_row(record: type[S], row: AnsweredRow) -> S:
+    """A record from a row that has a column for each of its fields."""
+    return record(**decoded(row, record.__struct_fields__))
+
+
+def decoded(row: AnsweredRow, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """The columns of a row, all or these, with what is JSON in them decoded, unless a driver of the caller's has done so."""
+    values: dict[str, Any] = {}
+    for name in row.keys() if names is None else names:
+        value = row[name]
+        values[name] = decode_json(value) if name in JSON_COLUMNS and isinstance(value, str) else value
+    return values

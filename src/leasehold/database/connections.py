@@ -16,13 +16,18 @@ import asyncpg
 from asyncpg import Record as Row
 
 from leasehold.database.calls import Caller
-from leasehold.database.greeting import Greeter
-from leasehold.database.poolers.hearing import prove_hearing
-from leasehold.database.poolers.pooler import CLOSE_SECONDS, Connector, Pooler, close_connection
+from leasehold.database.connector import (
+    CLOSE_SECONDS,
+    Connector,
+    Greeter,
+    Pooler,
+    close_connection,
+    prove_hearing,
+    translated,
+)
 from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
-from leasehold.database.translation import translated
 from leasehold.errors import ClientClosed, EpochOver
-from leasehold.observability.request_context import current_actor
+from leasehold.observability.context import current_actor
 
 T = TypeVar("T")
 

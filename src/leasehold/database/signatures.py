@@ -1,8 +1,8 @@
-"""What each SQL function takes and answers with, in this release and in the one before, and whether the old calls still work.
+"""What each SQL function takes and answers with, in this release and in the one before, and calls that fit both.
 
 `sql/signatures.txt` has the functions that roles may call, `sql/signatures_released.txt` those of the last release. A program
 of the last release goes on working on the schema of this one; a program of this one does without what is new on the schema of
-the last one (`fit.py`).
+the last one (`Fit`).
 """
 
 from __future__ import annotations
@@ -10,14 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from leasehold.sql import read_text
 
+if TYPE_CHECKING:
+    from asyncpg import Record as Row
+
 CURRENT = "signatures.txt"
 RELEASED = "signatures_released.txt"
 HEAD = re.compile(r"# last release: (?P<name>\S+), schema (?P<schema>\d+)\n")
+
+PARAMETERS = """
+select p.proname::text as function, array_agg(n) as names from pg_catalog.pg_proc p cross join unnest(p.proargnames) n
+ where p.pronamespace = to_regnamespace('leasehold') and p.proname = any ($1) group by 1
+"""
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -116,3 +125,45 @@ def news(former: Iterable[Signature], current: Iterable[Signature]) -> Mapping[s
 def _value(text: str) -> Value:
     name, _, kind = text.partition(" ")
     return Value(name, kind)
+
+
+class Asks(Protocol):
+    """Anything that can run a statement."""
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement and return its rows."""
+        ...
+
+
+class Fit:
+    """Leaves out the parameters that are new in this release where the database does not know them yet.
+
+    It asks the database once, when one of them is first given a value; on a schema of this release nothing is left out. A
+    process that started on the former schema does without them until it is started again.
+    """
+
+    def __init__(self, news: Mapping[str, frozenset[str]] | None = None) -> None:
+        self._news = new_parameters() if news is None else news
+        self._lacking: Mapping[str, frozenset[str]] | None = None
+
+    def concerns(self, function: str, named: Mapping[str, object]) -> bool:
+        """Whether the call has a parameter that is new."""
+        return function in self._news and not self._news[function].isdisjoint(named)
+
+    async def suit(self, caller: Asks, function: str, named: Mapping[str, object]) -> dict[str, object]:
+        """The named values that the function in the database takes."""
+        lacking = (await self.lacking(caller)).get(function, frozenset())
+        return {name: value for name, value in named.items() if name not in lacking}
+
+    async def lacking(self, caller: Asks) -> Mapping[str, frozenset[str]]:
+        """By function, the parameters of this release that the database does not know."""
+        if self._lacking is None:
+            self._lacking = await find_lacking(caller, self._news) if self._news else {}
+        return self._lacking
+
+
+async def find_lacking(caller: Asks, news: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+    """Those of the new parameters that the functions in the database do not have."""
+    rows = await caller.fetch(PARAMETERS, sorted(news))
+    known = {row["function"]: frozenset(row["names"]) for row in rows}
+    return {function: names - known[function] for function, names in news.items() if names - known.get(function, names)}

@@ -14,8 +14,7 @@ from typing import Any
 from asyncpg import Record as Row
 
 from leasehold.database.calls import OpenTransaction
-from leasehold.database.poolers.pooler import CLOSE_SECONDS, TROUBLE
-from leasehold.database.translation import translated
+from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, translated
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 log = logging.getLogger(__name__)

@@ -12,8 +12,13 @@ import msgspec
 import trio
 
 from leasehold.database.embedded import EmbeddedPostgres, embedded_postgres
-from leasehold.database.embedded.programs import never
+from leasehold.database.programs import never
+from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
+
+
+class DemoFailed(LeaseholdError):
+    """The demo could not go on."""
 
 
 class Place(msgspec.Struct, kw_only=True):

@@ -1,7 +1,9 @@
-"""The acts of a demo, in their order."""
+"""One demo from start to end, the acts in their order, and the end that a signal makes."""
 
 from __future__ import annotations
 
+import secrets
+import shutil
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -11,18 +13,29 @@ from typing import Any
 import msgspec
 import trio
 
-from leasehold.database import Database
-from leasehold.demo.failure import DemoFailed
+from leasehold.database import Database, open_database
+from leasehold.database.migrations import migrate
+from leasehold.database.programs import never
 from leasehold.demo.observer import Observer, RunProgress, WorkerProgress
-from leasehold.demo.place import Place
-from leasehold.demo.producers import HttpProducer, free_port
+from leasehold.demo.place import DemoFailed, Place, open_place
 from leasehold.demo.stage import Scene, Stage, WorkerProcess
 from leasehold.demo.stdlib_census.handlers import Interpreter, Troubles
 from leasehold.demo.stdlib_census.measures import FileMeasures, count_plainly
 from leasehold.demo.stdlib_census.report import MARKDOWN_NAME, read_report
 from leasehold.demo.stdlib_census.sources import standard_library
 from leasehold.demo.summary import DemoReport, Findings, judge, pickup_of, span_of
-from leasehold.demo.troupe import DRAIN_SECONDS, LEASE_SECONDS, Player, Troupe, plan_environment
+from leasehold.demo.troupe import (
+    DRAIN_SECONDS,
+    LEASE_SECONDS,
+    HttpProducer,
+    Player,
+    Troupe,
+    free_port,
+    open_troupe,
+    plan_environment,
+)
+from leasehold.errors import LeaseholdError
+from leasehold.settings import Settings
 
 WORKERS = ("worker.1", "worker.2", "worker.3")
 KNOCKS = 50
@@ -34,6 +47,76 @@ PATIENCE_SECONDS = 45.0
 ENQUEUE_BY_SQL = "select leasehold.enqueue_job('census.describe', queue => $1)"
 
 Condition = Callable[[RunProgress], Awaitable[bool]]
+
+CLEAN_UP_SECONDS = 10.0
+
+
+async def run_demo(
+    settings: Settings, stage: Stage, keep: Path | None = None, hurries: Callable[[], bool] = never
+) -> DemoReport:
+    """Run the demo on the configured database, or on embedded Postgres in a folder that is removed afterwards.
+
+    `keep` is a file for the report of the census, which else is removed with all the rest; the logs stay if something went
+    wrong. Cancelled, it ends early and leaves no process behind; `hurries` tells that it is about to be. After SIGKILL the
+    actors end by themselves, but embedded Postgres and the folder are left.
+
+    Raises:
+        DemoFailed: a process ended or nothing happened for too long. Others as `embedded_postgres` and `migrate`.
+    """
+    try:
+        return await _give(settings, stage, keep, hurries)
+    finally:
+        if trio.current_effective_deadline() == float("-inf"):
+            stage.say("interrupted; all processes have ended")
+        stage.close()
+
+
+async def _give(settings: Settings, stage: Stage, keep: Path | None, hurries: Callable[[], bool]) -> DemoReport:
+    run = secrets.token_hex(2)
+    stage.say(f"leasehold demo, run {run}: a census of the Python standard library")
+    async with open_place(settings, hurries) as place:
+        await migrate(place.dsn)
+        stage.say(f"Postgres is ready: {place.description}")
+        async with (
+            open_troupe(place.folder / "logs") as troupe,
+            open_database(place.dsn, pool_size=1, application_name="leasehold demo") as database,
+        ):
+            show = Show(run, place, troupe, database, stage)
+            try:
+                report = await show.perform(settings.gateway_token)
+            except BaseException as error:
+                if isinstance(error, Exception):
+                    _keep_logs(place, stage)
+                await _clean_up(show, place, stage)
+                raise
+            if not report.passed:
+                _keep_logs(place, stage)
+            return _take_report(report, keep)
+
+
+def _keep_logs(place: Place, stage: Stage) -> None:
+    place.keeps_logs = True
+    stage.say(f"the logs of all processes are in {place.folder}")
+
+
+def _take_report(report: DemoReport, keep: Path | None) -> DemoReport:
+    """The census's report out of the folder that goes, to where it was asked for."""
+    if keep is not None and report.report is not None:
+        shutil.copyfile(report.report, keep)
+    return msgspec.structs.replace(report, report=str(keep) if keep is not None else None)
+
+
+async def _clean_up(show: Show, place: Place, stage: Stage) -> None:
+    if place.is_own_database:
+        return
+    with trio.move_on_after(CLEAN_UP_SECONDS) as scope:
+        scope.shield = True
+        try:
+            await show.cancel_rest()
+        except LeaseholdError as error:
+            stage.say(f"the jobs that had not ended could not be cancelled: {error}")
+    if scope.cancelled_caught:
+        stage.say(f"the jobs that had not ended could not be cancelled within {CLEAN_UP_SECONDS:g} s")
 
 
 class Show:

@@ -1,7 +1,7 @@
 """Tasks of Django as jobs: `TASKS = {"default": {"BACKEND": "leasehold.django.Backend"}}`, and this package in INSTALLED_APPS.
 
-Django comes in here: `backend.py` enqueues and shows results on connections of Django's, `worker/` runs tasks, `management/` is
-`manage.py leasehold`. `terms/` says what a task is as a job, and a job as a result. Nobody else in leasehold imports this, and
+Django comes in here: `backend.py` enqueues and shows results on connections of Django's, `worker.py` runs tasks, `management/` is
+`manage.py leasehold`. `terms.py` says what a task is as a job, and a job as a result. Nobody else in leasehold imports this, and
 only this imports Django. Start with `backend.py`.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leasehold.django.backend import Backend as Backend
-    from leasehold.django.terms.task import LeaseholdContext as Context
+    from leasehold.django.backend import Backend
+    from leasehold.django.terms import LeaseholdContext as Context
 
 __all__ = ["Backend", "Context"]
 
@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
 
         return Backend
     if name == "Context":
-        from leasehold.django.terms.task import LeaseholdContext  # noqa: PLC0415
+        from leasehold.django.terms import LeaseholdContext  # noqa: PLC0415
 
         return LeaseholdContext
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,10 +15,9 @@ from django.core.exceptions import PermissionDenied
 from django.template.response import TemplateResponse
 from django.urls import path
 
-from leasehold.asks.ask import Ask
-from leasehold.django.backend import Backend
-from leasehold.django.calls import ask_on
-from leasehold.django.project.backends import our_backends
+from leasehold.asks import Ask
+from leasehold.django.backend import Backend, ask_on
+from leasehold.django.project import our_backends
 from leasehold.errors import LeaseholdError
 
 

@@ -17,6 +17,6 @@ class LeaseholdConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the check of the schema; those of the backends Django asks for itself."""
-        from leasehold.django.project.schema import check_schema  # noqa: PLC0415  needs the settings
+        from leasehold.django.project import check_schema  # noqa: PLC0415  needs the settings
 
         checks.register(check_schema, checks.Tags.database)

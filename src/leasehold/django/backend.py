@@ -1,7 +1,7 @@
-"""The backend of Django's tasks that keeps them as jobs, on a connection of Django's and in its transaction."""
+"""The backend of Django's tasks that keeps them as jobs, on a connection of Django's and in its transaction; and its checks."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUntypedBaseClass=false
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -9,27 +9,49 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
+
+from django.apps import apps
+from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
 
 from leasehold import validation
-from leasehold.asks.ask import Ask
-from leasehold.asks.enqueueing import JobBatch
-from leasehold.asks.jobs import get_job, get_timeline
-from leasehold.django.backend_check import check_backend
-from leasehold.django.calls import ask_on
-from leasehold.django.terms.interface import BaseBackend, InvalidTask, Status, base, exceptions, signals
-from leasehold.django.terms.jobs import as_django_tells, new_job
-from leasehold.django.terms.options import Options, read_options
-from leasehold.django.terms.results import find_task, has_history, result_of
-from leasehold.django.terms.task import LeaseholdTask
+from leasehold.asks import Ask, JobBatch, get_job, get_timeline
+from leasehold.django.terms import (
+    BaseBackend,
+    InvalidTask,
+    LeaseholdTask,
+    Options,
+    Status,
+    as_django_tells,
+    base,
+    exceptions,
+    find_task,
+    has_history,
+    new_job,
+    read_options,
+    result_of,
+    signals,
+)
+from leasehold.drivers import POSTGRES, call_text, fetch_django_alone
 from leasehold.errors import BadInput, UnknownJob
 from leasehold.jobs.encoding import check_job
-from leasehold.payloads.claims.check import find_check
-from leasehold.payloads.claims.unawaited import filled
-from leasehold.payloads.stores.opening import open_store
+from leasehold.payloads.claims import filled, find_check
+from leasehold.payloads.options import open_store
 from leasehold.records.jobs import JobRecord
 from leasehold.settings import load_settings
 from leasehold.settings.sources import environment_name
+
+T = TypeVar("T")
+
+
+def ask_on(alias: str, ask: Ask[T]) -> T:
+    """What comes of an ask, in the transaction of this thread's connection if one is open. Raises our errors."""
+    connection: Any = connections[alias]
+    return ask.read(
+        fetch_django_alone(connection, call_text(ask.function, len(ask.values), style="format"), ask.values)
+    )
 
 
 class Backend(BaseBackend):
@@ -38,7 +60,7 @@ class Backend(BaseBackend):
     A task exists if, and only if, the transaction commits in which it was enqueued, and workers are woken then. Outside of
     `atomic` it exists at once. An enqueue is one statement. `manage.py leasehold run worker` runs the tasks.
 
-    OPTIONS are those of `leasehold.django.terms.options.Options`.
+    OPTIONS are those of `leasehold.django.terms.Options`.
     """
 
     task_class = LeaseholdTask
@@ -131,3 +153,23 @@ class Backend(BaseBackend):
 
     def _ask(self, ask: Ask[Any]) -> Any:
         return ask_on(self.chosen.database, ask)
+
+
+def check_backend(backend: Any) -> Iterable[checks.CheckMessage]:
+    """What is wrong with the settings of a backend."""
+    where = f"TASKS[{backend.alias!r}]"
+    try:
+        alias = backend.chosen.database
+    except ImproperlyConfigured as error:
+        return [checks.Error(str(error), obj=where, id="leasehold.E001")]
+    if alias not in connections.settings:
+        return [checks.Error(f"DATABASES has no {alias!r}", obj=where, id="leasehold.E002")]
+    if connections[alias].vendor != POSTGRES:
+        vendor = connections[alias].vendor
+        return [
+            checks.Error(f"jobs live in Postgres; DATABASES[{alias!r}] is {vendor}", obj=where, id="leasehold.E003")
+        ]
+    if not apps.is_installed("leasehold.django"):
+        hint = "without it there is no manage.py leasehold, and nobody runs the tasks"
+        return [checks.Warning("INSTALLED_APPS lacks 'leasehold.django'", hint=hint, obj=where, id="leasehold.W001")]
+    return []

@@ -1,10 +1,10 @@
 """Requests to servers of others under leased identities: a proxy or none, headers that fit it, cooling, robots.txt.
 
-Handlers come in by `Web`; `client.egress` adds and lists identities. `judging.py`, `locales.py` and `robots.py` decide,
-`browser.py` sends. Needs httpx (extra `egress`). Start with `web.py`.
+Handlers come in by `Web`; `client.egress` adds and lists identities. `answers.py` and `identity.py` decide, `browser.py` sends.
+Needs httpx (extra `egress`). Start with `web.py`.
 """
 
-from leasehold.egress.failures import EgressError, EgressMissing, EgressRefused, HostUnreachable, RobotsForbid
+from leasehold.egress.answers import EgressError, EgressMissing, EgressRefused, HostUnreachable, RobotsForbid
 from leasehold.egress.web import Web, host_of
 
 __all__ = [

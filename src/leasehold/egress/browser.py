@@ -7,7 +7,7 @@ import ssl
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from leasehold.egress.failures import EgressMissing, HostUnreachable
+from leasehold.egress.answers import EgressMissing, HostUnreachable
 from leasehold.egress.identity import LeasedIdentity
 
 if TYPE_CHECKING:

@@ -11,12 +11,10 @@ from urllib.parse import urlsplit
 
 from sniffio import current_async_library
 
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
+from leasehold.egress.answers import EgressRefused, Fared, Robots, judge
 from leasehold.egress.browser import Browser, ProxyFailed, without_query
-from leasehold.egress.failures import EgressRefused
 from leasehold.egress.identity import LeasedIdentity
-from leasehold.egress.judging import Fared, judge
-from leasehold.egress.robots import Robots
 from leasehold.errors import BadInput, DatabaseUnavailable, LeaseLost, NoIdentities
 from leasehold.jobs.endings import Reschedule
 from leasehold.jobs.job import Job

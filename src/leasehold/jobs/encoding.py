@@ -14,7 +14,7 @@ from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import Blocker, Ended, NewJob, Unique, UniqueByDefault
-from leasehold.observability.job_context import inherited_traceparent
+from leasehold.observability.context import inherited_traceparent
 
 Check: TypeAlias = "Callable[[NewJob[Any]], NewJob[Any]]"
 """Fills in the defaults of the kind, and refuses args that its handler does not take."""

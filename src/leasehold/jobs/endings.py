@@ -10,7 +10,7 @@ from typing import Any, Generic
 import msgspec
 
 from leasehold import validation
-from leasehold.concurrency.from_thread import check_cancelled
+from leasehold.concurrency.flavours import check_cancelled
 from leasehold.errors import BadInput
 from leasehold.jobs.new_job import Blocker, NewJob, R_co
 

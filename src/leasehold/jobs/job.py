@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from leasehold.concurrency.from_thread import run_in_loop
+from leasehold.concurrency.flavours import run_in_loop
 from leasehold.errors import BadInput
 from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.job_host import NO_CONTEXT, AttemptSession, Block, CancelReason, Context, JobHost, Token

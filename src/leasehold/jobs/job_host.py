@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 from uuid import UUID
 
-from leasehold.concurrency.from_thread import run_in_loop
+from leasehold.concurrency.flavours import run_in_loop
 from leasehold.errors import BadInput
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, cast
 
-from leasehold.database.hooks import Hooks
+from leasehold.database.calls import Hooks
 from leasehold.errors import LeaseholdError
 from leasehold.events import ChainCreated, Event, JobBlocked, JobCreated
 from leasehold.jobs.job import Job

@@ -8,7 +8,7 @@ from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leasehold.concurrency.from_thread import check_cancelled, run_in_loop
+from leasehold.concurrency.flavours import check_cancelled, run_in_loop
 from leasehold.database import OpenTransaction
 from leasehold.errors import BadInput
 from leasehold.jobs.endings import ContinueWith

@@ -1,4 +1,4 @@
-"""Operations of the gateway, read from its OpenAPI document. Pure: no connection is made here."""
+"""Operations of the gateway, read from its OpenAPI document, and which of them agents may use. Pure: no connection is made here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,46 @@ from urllib.parse import quote
 import msgspec
 
 from leasehold.errors import BadInput
+
+LOOKS: tuple[str, ...] = (
+    "count_jobs",
+    "list_jobs",
+    "show_job",
+    "explain_job",
+    "show_timeline",
+    "show_errors",
+    "show_logs",
+    "list_blockers",
+    "list_key_jobs",
+    "list_chains",
+    "show_chain",
+    "list_queues",
+    "list_limits",
+    "list_capacity",
+    "show_capacity",
+    "list_schedules",
+    "show_schedule",
+    "show_all_history",
+    "list_workers",
+    "show_worker",
+    "list_audit",
+)
+"""What reads. None of them changes anything."""
+
+CHANGES: dict[str, str | None] = {
+    "retry_job": "show_job",
+    "cancel_job": "show_job",
+    "trigger_job": "show_job",
+    "pause_queue": None,
+    "resume_queue": None,
+    "enable_schedule": "show_schedule",
+    "disable_schedule": "show_schedule",
+    "trigger_schedule": "show_schedule",
+}
+"""What changes one thing and can be put right again, each with the look that shows the thing as it is now.
+
+Left out on purpose: whatever deletes, changes many things at once, writes args or code, or handles tokens.
+"""
 
 CONFIRM = "confirm"
 

@@ -17,8 +17,7 @@ from typing import Literal, TextIO, cast
 
 import msgspec
 
-from leasehold.observability.job_context import LOGGED_COLUMNS, log_fields
-from leasehold.observability.request_context import request_fields
+from leasehold.observability.context import LOGGED_COLUMNS, log_fields, request_fields
 
 MASK = "***"
 OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}

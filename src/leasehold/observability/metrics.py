@@ -23,6 +23,8 @@ SECONDS = (
 )  # fmt: skip
 """Upper bounds of the histograms that processes keep."""
 
+Values = Mapping[Labels, "float | HistogramValue"]
+
 
 class MetricsMissing(LeaseholdError):
     """Metrics need prometheus_client: pip install 'leasehold[metrics]'."""
@@ -50,8 +52,6 @@ class HistogramValue(msgspec.Struct, frozen=True):
     counts: Sequence[int]
     total: float
 
-
-Values = Mapping[Labels, "float | HistogramValue"]
 
 METRICS: tuple[Metric, ...] = (
     # What the database holds. Only the gateway exposes it: a sum over processes would count it twice.

@@ -1,4 +1,4 @@
-"""Spans and instants as people read them, in tables, findings and lines of the log."""
+"""Spans, instants and sizes as people read them, in tables, findings and lines of the log."""
 
 from __future__ import annotations
 
@@ -22,3 +22,12 @@ def show_span(seconds: float) -> str:
 def show_instant(instant: datetime) -> str:
     """`2030-01-31 09:30:00.250 UTC`."""
     return instant.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
+
+
+def show_bytes(count: float) -> str:
+    """A number of bytes as text: `512 B`, `300 MiB`, `2.0 GiB`."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"

@@ -1,42 +1,37 @@
-"""Saving payloads and reading them: the content in the store, the row in the database."""
+"""Saving payloads, reading and deleting them: the content in the store, the row in the database."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
 from contextlib import aclosing
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import msgspec
 
-from leasehold.concurrency.threads import each_in_thread, in_thread
+from leasehold.concurrency.flavours import each_in_thread, in_thread
 from leasehold.database import Caller
-from leasehold.database.rows import decode_json
-from leasehold.errors import (
-    BadInput,
-    Conflict,
-    LeaseLost,
-    NoPayloadStore,
-    QueryRefused,
-    UnknownPayload,
-)
-from leasehold.payloads.contents import Content, content_of
-from leasehold.payloads.naming import location_of
-from leasehold.payloads.reading import read_content
-from leasehold.payloads.staging import StagedFile, Staging, refuse_too_large
-from leasehold.payloads.stores.blob_store import BlobStore
+from leasehold.database.calls import decode_json
+from leasehold.errors import BadInput, Conflict, LeaseLost, NoPayloadStore, QueryRefused, UnknownPayload
+from leasehold.payloads.content import Content, StagedFile, Staging, content_of, read_content, refuse_too_large
+from leasehold.payloads.stores import BlobStore
 from leasehold.records.payloads import PayloadRecord
 
 if TYPE_CHECKING:
     from leasehold.database import Row
 
-T = TypeVar("T")
+MOST_OF_KEY = 100
+EXTENSIONS = {"application/json": ".json", "application/x-ndjson": ".ndjson", "text/plain": ".txt", "text/csv": ".csv"}
 
+T = TypeVar("T")
 MOST_BYTES = 2 << 30
 CERTAIN = (BadInput, LeaseLost, Conflict, QueryRefused)
 """Errors after which the row is certainly not there. After others it may be."""
 Fence = tuple[int, int, str]
 """Job, attempt and incarnation of the attempt that saves."""
+
+OLD_AT_ONCE = 200
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -252,3 +247,34 @@ def _encoded(metadata: Mapping[str, Any] | None) -> str | None:
         return None if metadata is None else msgspec.json.encode(metadata).decode()
     except (TypeError, ValueError, RecursionError) as error:
         raise BadInput(f"the metadata of a payload must be JSON: {error}") from error
+
+
+async def delete_old_payloads(archive: Archive, keep_days: int, keep_jobs_days: int | None = None) -> int:
+    """Delete one batch of payloads that are older, and those whose deletion somebody did not finish; returns how many.
+
+    Args and outputs of jobs go with their jobs, which are kept for `keep_jobs_days`.
+    Whoever dies in between leaves hidden rows, which the next call takes up again. Call it until it returns 0.
+
+    Raises:
+        StoreUnavailable: the content cannot be deleted; its rows stay hidden until it can.
+    """
+    rows = await archive.caller.call("expire_old_payloads", keep_days, OLD_AT_ONCE, keep_jobs_days)
+    return await archive.sweep([(row["payload_id"], row["location"]) for row in rows])
+
+
+def location_of(payload_id: int, created_at: datetime, key: str | None, media_type: str, codec: str) -> str:
+    """The path of a payload. No two payloads have the same one: the number of the payload belongs to its time.
+
+    Args:
+        payload_id, created_at: as the database gave them.
+        key: what it is about; without one the file is called `payload_…`. What a file name cannot have becomes `-`.
+        media_type, codec: they decide the extension.
+    """
+    at = created_at.astimezone(UTC)
+    about = "payload" if key is None else f"store_{_harmless(key)}"
+    ending = EXTENSIONS.get(media_type, ".bin") + (".gz" if codec == "gzip" else "")
+    return f"{at:%Y/%m/%d}/{about}_{at:%Y%m%dT%H%M%SZ}-{payload_id}{ending}"
+
+
+def _harmless(key: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._=+@-]", "-", key)[:MOST_OF_KEY]

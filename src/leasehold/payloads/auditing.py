@@ -9,10 +9,10 @@ from typing import cast
 
 import msgspec
 
-from leasehold.concurrency.threads import each_in_thread, in_thread
+from leasehold.concurrency.flavours import each_in_thread, in_thread
 from leasehold.errors import StoreUnavailable
 from leasehold.payloads.archive import Archive, record_of
-from leasehold.payloads.stores.blob_store import BlobStore
+from leasehold.payloads.stores import BlobStore
 from leasehold.records.jobs import Fault
 from leasehold.records.payloads import PayloadRecord
 

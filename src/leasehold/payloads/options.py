@@ -1,17 +1,38 @@
-"""What the settings say of payloads."""
+"""What the settings say of payloads: in which store they lie, and what goes there by itself."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
+from leasehold.errors import SettingsError
 from leasehold.payloads.archive import MOST_BYTES, Archive
-from leasehold.payloads.claims.locker import Locker
-from leasehold.payloads.stores.blob_store import BlobStore
-from leasehold.payloads.stores.opening import open_store
+from leasehold.payloads.claims import Locker
+from leasehold.payloads.stores import BlobStore, FolderStore
 
 CLAIM_ABOVE = 262_144
+
+
+def open_store(where: str) -> BlobStore:
+    """The store that `where` names: a folder, or the address of an object store as `s3://bucket/prefix`.
+
+    Nothing is asked of it yet.
+
+    Raises:
+        SettingsError: it is no address, or the extra `blobs` is not installed.
+    """
+    if not re.match(r"^[a-z0-9+]{2,}:", where, re.IGNORECASE):
+        return FolderStore(Path(where).expanduser())
+    try:
+        from leasehold.payloads.bucket import open_bucket  # noqa: PLC0415  an extra
+    except ModuleNotFoundError as error:
+        if error.name != "obstore":
+            raise
+        raise SettingsError(f"the payload store {where} needs the extra: pip install 'leasehold[blobs]'") from error
+    return open_bucket(where)
 
 
 class PayloadSettings(Protocol):

@@ -1,7 +1,7 @@
-"""When a schedule fires: pure arithmetic over moments that are passed in.
+"""When a schedule fires, and what its next ticks are: pure arithmetic over moments that are passed in.
 
-Ticks of an interval are at `anchor + n × every`, so they never drift; those of cron are where `leasehold.schedules.cron` says; a
-one-shot has one. There are no ticks before `starts_at`, from `ends_at` on, or in a blackout.
+Ticks of an interval are at `anchor + n × every`, so they never drift; those of cron are where `leasehold.schedules.wall_clock`
+says; a one-shot has one. There are no ticks before `starts_at`, from `ends_at` on, or in a blackout.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
+from cronsim import CronSim
 
 from leasehold.errors import BadInput
-from leasehold.schedules.blackouts import Blackout, parse_blackouts, read_time
-from leasehold.schedules.cron import cron_ticks, find_zone, parse_cron
+from leasehold.schedules.records import NextTick, TickNote
+from leasehold.schedules.wall_clock import Blackout, cron_ticks, find_zone, parse_blackouts, parse_cron, read_time
 
 LAST_MOMENT = datetime(9000, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 MOST_BLACKED_OUT = 400
 MOST_COUNTED = 10_000
+
+MOST_TICKS = 1000
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,3 +157,58 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
                 tick += self.every
         elif self.at is not None and self.at > after:
             yield self.at
+
+
+def beginning(schedule: Mapping[str, Any], now: datetime) -> datetime:
+    """Where the ticks to come begin: now, or before a one-shot of the past that has not fired and is due at once.
+
+    Args:
+        schedule: a definition as `complete_schedule` has it, or a row of `schedules`.
+        now: by the database's clock.
+    """
+    if schedule.get("at") is None or schedule.get("last_tick_at") is not None:
+        return now
+    at = read_time(schedule["at"])
+    is_missed = at < now - timedelta(seconds=float(schedule["grace"]))
+    return now if is_missed and schedule["missed"] == "skip" else min(now, at - MICROSECOND)
+
+
+def next_ticks(schedule: Mapping[str, Any], after: datetime, count: int, now: datetime) -> list[NextTick]:
+    """The first `count` ticks after a moment, those that fall into a blackout among them.
+
+    Args:
+        schedule: a definition, or a row of `schedules`.
+        after: where to begin.
+        count: 1 to 1000.
+        now: from which the ticks of an interval count that is not saved yet.
+
+    Raises:
+        BadInput: it cannot be planned, or `count` is out of range.
+    """
+    if not 1 <= count <= MOST_TICKS:
+        raise BadInput(f"a preview has 1 to {MOST_TICKS} ticks, not {count}")
+    cron = schedule.get("cron")
+    expression = parse_cron(str(cron)) if cron else None
+    return [
+        NextTick(
+            at=each.at,
+            local=each.local,
+            skipped="blackout" if each.is_blacked_out else None,
+            note=clock_note(each.local, expression),
+            clock_change=each.clock_change,
+        )
+        for each in Timetable.of(schedule, now=now).preview(after, count)
+    ]
+
+
+def clock_note(local: datetime, expression: str | None) -> TickNote | None:
+    """What the clocks do at a tick: see `NextTick.note`."""
+    if expression is not None and not _matches(expression, local.replace(tzinfo=None)):
+        return "moved"
+    if local.replace(fold=0).utcoffset() == local.replace(fold=1).utcoffset():
+        return None
+    return "repeated_again" if local.fold else "repeated"
+
+
+def _matches(expression: str, naive: datetime) -> bool:
+    return next(CronSim(expression, naive - timedelta(seconds=1)), None) == naive

@@ -16,9 +16,28 @@ from msgspec import Meta
 
 from leasehold.errors import SettingsError
 from leasehold.observability.logs import redact_dsn
-from leasehold.settings.hidden import HIDDEN_KEYS, HiddenKeys, HiddenKeysByKind
 from leasehold.settings.sources import Given, collect, environment_name
 from leasehold.settings.values import NAME_IN_KUBERNETES, convert, dsn_problem
+
+HIDDEN_KEYS = (
+    "*password*", "*passwd*", "*passphrase*", "*secret*", "*token", "*api_key*", "*apikey*", "*private_key*",
+    "*credential*", "authorization", "cookie", "set-cookie",
+)  # fmt: skip
+"""Patterns: `*` is anything. `*token` finds `access_token` and `accessToken`, and leaves `token_count` alone."""
+
+HiddenKeys = Annotated[
+    tuple[Annotated[str, Meta(min_length=1)], ...],
+    Meta(
+        description="Keys of args, outputs and metadata whose values tokens without operate do not see; * is anything."
+    ),
+]
+
+HiddenKeysByKind = Annotated[
+    tuple[Annotated[str, Meta(pattern=r"^[^:]+:[^:]+$")], ...],
+    Meta(
+        description="Keys that are hidden besides in jobs of one kind, as charge:iban, comma separated; * is anything."
+    ),
+]
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "text", "json"]
@@ -26,6 +45,9 @@ LogFormat = Literal["auto", "text", "json"]
 MASK = "***"
 DSNS = ("database_url", "direct_database_url")
 KIBIBYTE = 1024
+
+FORCE_SECONDS = 5.0
+LEEWAY_SECONDS = 0.5
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,3 +310,16 @@ def _build(given: Mapping[str, Given]) -> Settings:
         told = [name for name in Settings.__struct_fields__ if name in given and f"{name} = " in str(error)]
         origins = [f"{name} from {given[name].origin}" for name in told]
         raise SettingsError(f"{error} ({', '.join(origins)})") from error
+
+
+def seconds_to_stop(settings: Settings) -> tuple[float, float]:
+    """For draining, and for handing back what did not end meanwhile.
+
+    Both fit into `stop_seconds`, after which somebody kills the process: a job that is not handed back by then is charged
+    with the death of its process.
+    """
+    if settings.stop_seconds is None:
+        return settings.drain_seconds, FORCE_SECONDS
+    total = settings.stop_seconds - LEEWAY_SECONDS
+    force = min(FORCE_SECONDS, total / 2)
+    return min(settings.drain_seconds, total - force), force

@@ -5,7 +5,7 @@ Django. What it asks is what the awaited client asks (`leasehold.asks`). Start w
 """
 
 from leasehold.sync.client import SyncClient as Client
-from leasehold.sync.middlewares import SyncEnqueueMiddleware as EnqueueMiddleware
-from leasehold.sync.middlewares import SyncEnqueueNext as EnqueueNext
+from leasehold.sync.core import SyncEnqueueMiddleware as EnqueueMiddleware
+from leasehold.sync.core import SyncEnqueueNext as EnqueueNext
 
 __all__ = ["Client", "EnqueueMiddleware", "EnqueueNext"]

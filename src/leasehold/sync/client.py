@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from leasehold.asks import jobs
-from leasehold.asks.chains import output_of
+from leasehold import asks
+from leasehold.asks import JobBatch, many_jobs, one_job, output_of
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.kind import Kind
-from leasehold.records.jobs import JobRecord
-from leasehold.sync.chains import SyncChains
-from leasehold.sync.core import SyncCore
-from leasehold.sync.enqueues import SyncEnqueues
-from leasehold.sync.middlewares import SyncEnqueueMiddleware, refused_if_async
-from leasehold.sync.waits import wait_for_end
+from leasehold.jobs.middleware import events_of, tell_after_commit
+from leasehold.jobs.new_job import JobOptions, NewJob
+from leasehold.records.jobs import EnqueuedJob, JobRecord
+from leasehold.sync.chains import SyncChains, wait_for_end
+from leasehold.sync.core import SyncCore, SyncEnqueueMiddleware, SyncPart, enqueue_in_turn, refused_if_async
 
 if TYPE_CHECKING:
     from leasehold.app import App
@@ -27,7 +26,7 @@ E = TypeVar("E", bound=Event)
 R = TypeVar("R")
 
 
-class SyncClient(SyncEnqueues):
+class SyncClient(SyncPart):
     """The client for code that does not await. One for a whole program: threads may share it, and so may processes that fork.
 
     Args:
@@ -83,6 +82,49 @@ class SyncClient(SyncEnqueues):
         """Close our connections. A later call opens new ones."""
         self._core.close()
 
+    def enqueue(
+        self,
+        job: NewJob[Any] | str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        connection: Any = None,
+        **options: Unpack[JobOptions],
+    ) -> int:
+        """Enqueue one job and return its id, which is that of the chain it begins.
+
+        Args:
+            job: from `kind.new(...)`, or the name of a kind together with `args`.
+            args: named arguments, where `job` is a name.
+            connection: your own connection of psycopg, SQLAlchemy (Connection, Session) or Django: the job exists when, and
+                only if, your transaction commits, and workers are woken then. It takes one statement of your transaction.
+            options: as in `JobOptions`; they take the place of the job's own, as with `job.but(...)`.
+
+        Raises:
+            InvalidArgs: args do not fit the kind or are no JSON that Postgres keeps.
+            UnknownKind: the client has an app that does not know the kind.
+            BadInput: another field is refused, or an enqueue middleware is async.
+            NoTransaction: each statement on `connection` commits by itself. psycopg and SQLAlchemy begin at the first one.
+            UniqueConflict: another job has the unique key, and `unique` says to reject this one.
+        """
+        return self.enqueue_many([one_job(job, args, options)], connection=connection)[0].job_id
+
+    def enqueue_many(self, jobs: Sequence[NewJob[Any]], *, connection: Any = None) -> list[EnqueuedJob]:
+        """Enqueue jobs in one statement, all or none; answers in their order. Errors and `connection` as `enqueue`."""
+        jobs = many_jobs(jobs)
+        if not jobs:
+            return []
+        core = self._core
+        layers = core.middlewares if core.app is None else [*core.app.enqueue_middlewares, *core.middlewares]
+        return enqueue_in_turn(layers, partial(self._enqueue, connection=connection), jobs)
+
+    def _enqueue(self, jobs: Sequence[NewJob[Any]], /, *, connection: Any) -> list[EnqueuedJob]:
+        batch = JobBatch(jobs, self._core.checked, self._core.knows)
+        made = self._core.ask(batch.ask(notify=True), connection)
+        observers = self._core.observers
+        if observers.heard:
+            tell_after_commit(observers, connection, None, events_of(observers, batch.flat, made))
+        return batch.given(made)
+
     def get(self, job_id: int) -> JobRecord:
         """Return one job.
 
@@ -90,7 +132,7 @@ class SyncClient(SyncEnqueues):
             UnknownJob: no job has this id.
             UnknownPayload, PayloadMissing, PayloadDamaged, StoreUnavailable: its large args or output cannot be read.
         """
-        return self._core.filled(self._core.ask(jobs.get_job(job_id)))
+        return self._core.filled(self._core.ask(asks.get_job(job_id)))
 
     def cancel(self, job_id: int, reason: str | None = None) -> str:
         """Cancel a job that has not finished; returns the state it was in. A handler that runs is told to stop.
@@ -103,7 +145,7 @@ class SyncClient(SyncEnqueues):
             UnknownJob: no job has this id.
             WrongState: the job has finished.
         """
-        was = self._core.ask(jobs.cancel_job(job_id, reason))
+        was = self._core.ask(asks.cancel_job(job_id, reason))
         if JobCancelled in self._core.observers.heard:
             self._core.observers.emit(JobCancelled(job_id=job_id, was=was, reason=reason))
         return was
@@ -116,7 +158,7 @@ class SyncClient(SyncEnqueues):
             WrongState: the job is ready, a worker holds it, or it has completed.
             UniqueConflict: another job has its unique key by now.
         """
-        state = self._core.ask(jobs.retry_job(job_id))
+        state = self._core.ask(asks.retry_job(job_id))
         if JobRequeued in self._core.observers.heard:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state

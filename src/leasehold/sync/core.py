@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Sequence
+from functools import partial
+from inspect import isawaitable, iscoroutine, iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import msgspec
 
-from leasehold.asks.ask import Ask, Rows
-from leasehold.drivers.adapter import Adapter
-from leasehold.drivers.finding import class_name, find_adapter, refused_connection
-from leasehold.drivers.statements import call_text
+from leasehold import validation
+from leasehold.asks import Ask, Rows, checked_by, is_known
+from leasehold.drivers import Adapter, call_text, class_name, find_adapter, refused_connection
 from leasehold.errors import BadInput
-from leasehold.jobs.encoding import check_job
+from leasehold.jobs.middleware import checked_answer
 from leasehold.jobs.new_job import NewJob
 from leasehold.observability.observers import Observers
+from leasehold.records.jobs import EnqueuedJob
 from leasehold.sync.database import SyncDatabase
-from leasehold.sync.middlewares import SyncEnqueueMiddleware
 
 if TYPE_CHECKING:
     from leasehold.app import App
-    from leasehold.payloads.stores.blob_store import BlobStore
+    from leasehold.payloads.stores import BlobStore
+
+M = TypeVar("M")
 
 T = TypeVar("T")
 R = TypeVar("R", bound=msgspec.Struct)
@@ -116,27 +120,19 @@ class SyncCore:
         """The record with its large args and output, where this client knows the payload store. Raises as `payloads.claims`."""
         if self._payloads is None or all(getattr(record, name, None) is None for name in ("args", "output")):
             return record
-        from leasehold.payloads.claims.unawaited import filled  # noqa: PLC0415  few clients have a store
-        from leasehold.payloads.stores.opening import open_store  # noqa: PLC0415  the same
+        from leasehold.payloads.claims import filled  # noqa: PLC0415  few clients have a store
+        from leasehold.payloads.options import open_store  # noqa: PLC0415  the same
 
         self._store = self._store or open_store(self._payloads)
         return filled(record, self._store, self.database.call)
 
     def knows(self, kind: str) -> bool:
         """Whether this client has an app that knows what a kind of this name wants."""
-        if self.app is None:
-            return False
-        from leasehold.app.builtin import knows  # noqa: PLC0415  as below
-
-        return knows(self.app, kind)
+        return is_known(self.app, kind)
 
     def checked(self, job: NewJob[Any]) -> NewJob[Any]:
         """The job as it is sent. Raises InvalidArgs, UnknownKind, BadInput."""
-        if self.app is None:
-            return check_job(job, None)
-        from leasehold.app.builtin import find_kind  # noqa: PLC0415  who has an app has loaded it; others need not
-
-        return check_job(job, find_kind(self.app, job.kind))
+        return checked_by(self.app, job)
 
 
 class SyncPart:
@@ -152,3 +148,52 @@ def _configured() -> tuple[str, str | None, str | None]:
 
     settings = load_settings({}, os.environ)
     return settings.database_url or "", settings.direct_database_url, settings.payloads_store
+
+
+class SyncEnqueueNext(Protocol):
+    """Runs the next middleware, or enqueues the jobs."""
+
+    def __call__(self, jobs: Sequence[NewJob], /) -> list[EnqueuedJob]:
+        """Enqueue these jobs; the answers are in their order."""
+        ...
+
+
+class SyncEnqueueMiddleware(Protocol):
+    """A function around every enqueue of a synchronous client. It may change the jobs, but not how many they are."""
+
+    def __call__(self, jobs: Sequence[NewJob], call_next: SyncEnqueueNext, /) -> list[EnqueuedJob]:
+        """Do something around `call_next(jobs)`."""
+        ...
+
+
+def enqueue_in_turn(layers: Sequence[Any], enqueue: SyncEnqueueNext, jobs: Sequence[NewJob]) -> list[EnqueuedJob]:
+    """Run `enqueue` inside the middlewares, the first outermost. Raises BadInput, before anything is written, for an async one."""
+    call = enqueue
+    for layer in reversed([refused_if_async(each) for each in layers]):
+        call = partial(_call, layer, call)
+    return call(jobs)
+
+
+def refused_if_async(layer: M) -> M:
+    """The middleware. Raises BadInput for one that has to be awaited, or that is no function."""
+    validation.check_middleware(cast("Any", layer))
+    if iscoroutinefunction(layer) or iscoroutinefunction(getattr(layer, "__call__", None)):  # noqa: B004  its own, if async
+        raise _refusal(layer)
+    return layer
+
+
+def _call(layer: Any, call_next: SyncEnqueueNext, jobs: Sequence[NewJob], /) -> list[EnqueuedJob]:
+    made = layer(jobs, call_next)
+    if isawaitable(made):
+        if iscoroutine(made):
+            made.close()
+        raise _refusal(layer)
+    return checked_answer(layer, made, "call_next(jobs)")
+
+
+def _refusal(layer: Any) -> BadInput:
+    name = getattr(layer, "__qualname__", repr(layer))
+    return BadInput(
+        f"enqueue middleware {name} is async, and a synchronous client awaits nothing; write it as a `def` that returns"
+        " `call_next(jobs)`, which serves both clients"
+    )

@@ -13,10 +13,8 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from leasehold.asks.ask import Rows
-from leasehold.drivers.failing import told
-from leasehold.drivers.psycopg_connection import fetch_alone
-from leasehold.drivers.statements import call_text
+from leasehold.asks import Rows
+from leasehold.drivers import call_text, fetch_psycopg_alone, told
 from leasehold.errors import BadInput, DatabaseUnavailable
 
 CONNECT_SECONDS = 10
@@ -52,7 +50,7 @@ class SyncDatabase:
     def call(self, function: str, *values: Any) -> Rows:
         """Call `leasehold.<function>`; it commits by itself."""
         with told(), self.connection() as connection:
-            return fetch_alone(connection, call_text(function, len(values), style="format"), values)
+            return fetch_psycopg_alone(connection, call_text(function, len(values), style="format"), values)
 
     @contextmanager
     def connection(self) -> Generator[Any]:

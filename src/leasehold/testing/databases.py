@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Generator
+import threading
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
+import outcome
 import psutil
 import trio
 
 from leasehold.database import Database, open_database
 from leasehold.database.migrations import migrate
-from leasehold.testing.calls import run_apart
+
+T = TypeVar("T")
 
 # Functions of ours ask `clock()` for the time, in each session; `travel` moves it for all of them.
 MOVABLE_CLOCK = """
@@ -32,6 +36,15 @@ select count(*) from pg_stat_activity
    and backend_start < (select backend_start from pg_stat_activity where pid = pg_backend_pid())
 """
 OURS = re.compile(r"leasehold_test_(\d+)_\w+")
+
+
+def run_apart(function: Callable[..., Awaitable[T]], *args: Any) -> T:
+    """Run it under trio in a thread of its own, which knows nothing of the caller's event loop; blocks until it has ended."""
+    results: list[outcome.Outcome[T]] = []
+    thread = threading.Thread(target=lambda: results.append(outcome.capture(trio.run, function, *args)), daemon=True)
+    thread.start()
+    thread.join()
+    return results[0].unwrap()
 
 
 class TestDatabases:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar, Unpack
+from time import monotonic
+from typing import Any, TypeVar, Unpack, cast
 
+import trio
+
+from leasehold.actors.attempts.announcer import SILENT
+from leasehold.actors.attempts.held_job import HeldJob, Holdings
+from leasehold.actors.attempts.outcome import Outcome
+from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.running.invocation import MiddlewareChains
+from leasehold.actors.running.job_host import WorkerJobHost
+from leasehold.actors.running.settlement import Settlement
+from leasehold.actors.running.slot import Slot, SlotContext
 from leasehold.app import App
+from leasehold.app.registry import with_builtins
 from leasehold.client import Client, open_client
 from leasehold.database import Database, Row, open_database
 from leasehold.errors import BadInput
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import JobOptions, NewJob
 from leasehold.records.jobs import JobRecord
-from leasehold.testing.calls import run_apart
 from leasehold.testing.crashes import Crashing, CrashPoint
-from leasehold.testing.databases import TestDatabases, until_alone
-from leasehold.testing.expectations import found_jobs
-from leasehold.testing.runner import HANDLER_CONNECTIONS, Runner
+from leasehold.testing.databases import TestDatabases, run_apart, until_alone
+
+MOST_SHOWN = 10
 
 T = TypeVar("T")
+
+LEASE = timedelta(seconds=60)
+HANDLER_CONNECTIONS = 5
+MOST_DUE = 10_000
 
 QUEUE = "leasehold.testing"
 MOST_JOBS = 10_000
@@ -204,3 +219,92 @@ class Kit:
                 return await call(database)
 
         return run_apart(opened)
+
+
+class Runner:
+    """A worker with one slot that only does what it is told. No lease is renewed: a handler has a minute."""
+
+    def __init__(self, database: Database, app: App) -> None:
+        self._database = database
+        self._app = with_builtins(app)
+        self._identity = WorkerIdentity("testing")
+        self._holdings = Holdings()
+        self._settled: list[Outcome] = []
+        self.host = WorkerJobHost(self._holdings, self._app)
+        self._settlement = Settlement(database, self._identity, SILENT, self.host.progress_sink)
+        context = SlotContext(
+            self._identity,
+            trio.CapacityLimiter(1),
+            self._settled.append,
+            MiddlewareChains(self._app),
+            host=self.host,
+        )
+        self._slot = Slot(context)
+
+    async def run_next(self, queues: list[str]) -> int | None:
+        """Run the best due job of these queues (all if empty) and write its outcome; returns its id, None without one."""
+        await self._database.call_value("make_jobs_due", MOST_DUE)
+        rows = await self._database.call(
+            "claim_jobs", self._identity.incarnation, "testing", queues, self._app.served_kinds, 1, LEASE
+        )
+        if not rows:
+            return None
+        kind = self._app.find(rows[0]["kind"])
+        if kind.runs == "process":
+            raise BadInput(f"kind {kind.name} runs in a process of its own, which the test kit does not start")
+        held = HeldJob(rows[0], kind, monotonic(), LEASE.total_seconds(), self._identity.incarnation)
+        self._holdings.add([held])
+        await self._slot.run_job(held)
+        await self._settle()
+        self._holdings.drop(held)
+        return held.id
+
+    async def _settle(self) -> None:
+        batch, self._settled[:] = list(self._settled), []
+        while batch:
+            batch = await self._settlement.write(batch)
+
+
+def found_jobs(
+    jobs: Sequence[JobRecord],
+    kind: str,
+    args: Mapping[str, Any] | None,
+    times: int | None,
+    values: Mapping[str, Any],
+) -> list[JobRecord]:
+    """The jobs that fit. Raises AssertionError where there is none, or not the number that is wanted."""
+    fit = [job for job in jobs if job.kind == kind and not _differences(job, args, values)]
+    if len(fit) == times or (times is None and fit):
+        return fit
+    raise AssertionError(_complaint(jobs, fit, kind, args, times, values))
+
+
+def _differences(job: JobRecord, args: Mapping[str, Any] | None, values: Mapping[str, Any]) -> list[str]:
+    """How a job differs from what is expected: `args.address: expected 'ada', found 'bob'`."""
+    found = cast("Mapping[str, Any]", job.args or {})
+    pairs = [(f"args.{name}", value, found.get(name, "nothing")) for name, value in (args or {}).items()]
+    pairs += [(name, value, getattr(job, name)) for name, value in values.items()]
+    return [f"{name}: expected {wanted!r}, found {is_!r}" for name, wanted, is_ in pairs if wanted != is_]
+
+
+def _complaint(
+    jobs: Sequence[JobRecord],
+    fit: Sequence[JobRecord],
+    kind: str,
+    args: Mapping[str, Any] | None,
+    times: int | None,
+    values: Mapping[str, Any],
+) -> str:
+    wanted = "a job" if times is None else f"{times} job(s)"
+    asked = "".join(
+        f" {name}={value!r}" for name, value in {**({"args": dict(args)} if args else {}), **values}.items()
+    )
+    lines = [f"expected {wanted} of kind {kind}{asked}; there are {len(fit)}"]
+    same = [job for job in jobs if job.kind == kind]
+    for job in same[:MOST_SHOWN]:
+        lines.append(f"  job {job.id} {job.state} {job.args}")
+        lines += [f"    {each}" for each in _differences(job, args, values)]
+    if not same:
+        kinds = sorted({job.kind for job in jobs})
+        lines.append(f"  kinds that were enqueued: {', '.join(kinds) or 'none'}")
+    return "\n".join(lines)

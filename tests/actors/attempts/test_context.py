@@ -3,7 +3,7 @@ from __future__ import annotations
 from leasehold.actors.attempts.context import slots_of
 from leasehold.actors.worker.kinds import told_slots
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.settings import Settings
 
 

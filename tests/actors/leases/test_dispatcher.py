@@ -23,7 +23,7 @@ from leasehold.actors.process import Process
 from leasehold.actors.supervise import supervise
 from leasehold.actors.upkeep import waiting
 from leasehold.app import App
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.jobs.new_job import NewJob

@@ -15,7 +15,7 @@ from leasehold.actors.leases import keeper as keeper_module
 from leasehold.actors.leases.keeper import Keeper
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.supervise import supervise
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database, open_database
 from leasehold.errors import ActorFailed

@@ -255,7 +255,7 @@ async def test_processes_are_the_first_to_go_when_the_kernel_runs_out_of_memory(
 def test_a_worker_without_such_handlers_does_not_import_what_they_need() -> None:
     code = (
         "import sys; from leasehold.actors.worker.worker import Worker; from leasehold.actors.processes.pool import pool_for;"
-        "from leasehold.app.builtin import builtin_app; assert pool_for(builtin_app(), 3) is None;"
+        "from leasehold.app.registry import builtin_app; assert pool_for(builtin_app(), 3) is None;"
         "print([name for name in ('trio_parallel', 'multiprocessing.process') if name in sys.modules])"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=PATIENCE).strip() == "[]"

@@ -11,9 +11,9 @@ import pytest
 
 from leasehold import App, Client, Job
 from leasehold.errors import PayloadMissing, UnknownPayload
-from leasehold.payloads.claims.check import ClaimCheck, find_check
+from leasehold.payloads.claims import ClaimCheck, find_check
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 from leasehold.records.jobs import JobRecord
 from tests.support.large_app import app as app_in_processes
 from tests.support.waiting import PATIENCE, until

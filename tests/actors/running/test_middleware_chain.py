@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from leasehold import App, Attempt, CallNext, Job
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.jobs.endings import Reschedule
 from leasehold.jobs.job_host import NO_CONTEXT
 from leasehold.jobs.middleware import Middleware

@@ -10,7 +10,7 @@ import trio
 
 from leasehold import App, Job
 from leasehold.errors import LeaseLost
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 from tests.support.waiting import until
 from tests.support.working import without_renewals, working
 

@@ -26,7 +26,7 @@ from leasehold.actors.running import settler as settler_module
 from leasehold.actors.running.settler import Settler
 from leasehold.actors.supervise import supervise
 from leasehold.app import App
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Caller, Database, Row, open_database
 from leasehold.errors import ActorFailed, DatabaseUnavailable

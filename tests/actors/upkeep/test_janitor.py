@@ -11,7 +11,7 @@ from leasehold.actors.upkeep.janitor import Janitor
 from leasehold.client import Client
 from leasehold.database import Database
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 from tests.support.callers import FragileCaller
 from tests.support.sql_schedules import create
 from tests.support.sql_waits import freeze, open_transaction

@@ -14,7 +14,7 @@ from leasehold.actors.attempts.held_job import HeldJob, Holdings
 from leasehold.actors.attempts.outcome import Completed, Failed
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.running.settler import Settler
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.database import Database
 from leasehold.errors import DatabaseUnavailable
 from leasehold.events import (
@@ -337,7 +337,7 @@ async def test_a_job_created_in_a_transaction_is_told_when_that_commits(database
 
 
 async def test_with_builtins_the_subscribers_of_an_app_hear_its_worker(database_url: str) -> None:
-    from leasehold.app.builtin import with_builtins
+    from leasehold.app.registry import with_builtins
 
     app = App()
     heard = Heard(app, JobCompleted)

@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.actors.worker.kinds import check_identities, declare_kinds, kinds_with_egress
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.database import Database
 from leasehold.errors import NoIdentities
 from tests.support.sql_identities import add, take

@@ -12,7 +12,7 @@ import trio
 
 from leasehold import checkpoint
 from leasehold.app import App
-from leasehold.app.builtin import builtin_app
+from leasehold.app.registry import builtin_app
 from leasehold.client import open_client
 from leasehold.database import Database
 from leasehold.jobs.endings import Discard, Reschedule, Retry, RetryPolicy

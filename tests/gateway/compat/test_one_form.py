@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from leasehold.moving.mapping import load_mapping
+from leasehold.moving.sources import load_mapping
 from tests.conftest import Psql
 from tests.gateway.compat.test_aliases import call
 from tests.gateway.fakes.running import running_service

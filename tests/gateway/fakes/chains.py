@@ -6,8 +6,7 @@ import builtins
 from typing import Any, NoReturn
 
 from leasehold.errors import UnknownJob
-from leasehold.records.chains import ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import ChainRecord, JobRecord
 
 
 class FakeChains:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 from leasehold.errors import UnknownJob
 from leasehold.jobs.new_job import NewJob
-from leasehold.records.chains import BlockerRecord
-from leasehold.records.jobs import EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine
+from leasehold.records.jobs import BlockerRecord, EnqueuedJob, Explanation, JobProgress, JobRecord, LogLine
 from leasehold.records.queues import QueueCounts
 from tests.gateway.fakes.chains import FakeChains
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from leasehold.payloads.auditing import PAYLOAD_FINDINGS
-from leasehold.records.findings import MEANINGS
+from leasehold.records.measures import MEANINGS
 from tests.conftest import Psql
 from tests.gateway.fakes.faulty import make_faults
 from tests.gateway.fakes.running import RunningGateway, running_service

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from leasehold.moving.mapping import load_mapping
+from leasehold.moving.sources import load_mapping
 from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.sources.seeds import CRAWL_JOBS, WORKER_TASKS

@@ -10,7 +10,7 @@ from leasehold.gateway.http.fields import Page
 from leasehold.gateway.http.problems import Refusal
 from leasehold.gateway.routing.hiding import Hiding
 from leasehold.records.jobs import TimelineEntry
-from leasehold.settings.hidden import HIDDEN_KEYS
+from leasehold.settings.settings import HIDDEN_KEYS
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 READER = Identity(name="ada", scopes=scopes_of(["read"]))

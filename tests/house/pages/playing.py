@@ -18,7 +18,7 @@ import psycopg
 
 import leasehold
 from leasehold import Kind, open_client
-from leasehold.concurrency.threads import in_thread
+from leasehold.concurrency.flavours import in_thread
 from tests.house.pages.reading import Block, awaits, blocks_of, statements_of, waits
 from tests.support.flavours import in_flavour
 

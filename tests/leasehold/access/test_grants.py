@@ -22,7 +22,7 @@ from leasehold.access.roles import (
 )
 from leasehold.database import Database, Transaction, open_database
 from leasehold.database.migrations import apply_grants, grants_state, migrate
-from leasehold.database.migrations.description import Drift, compare, describe
+from leasehold.database.migrations.state import Drift, compare_descriptions, describe_schema
 from leasehold.errors import BadInput, LeaseholdError, QueryRefused
 from tests.conftest import Psql
 from tests.support.processes import StartProcess
@@ -410,7 +410,7 @@ async def test_migrating_again_keeps_the_roles_in_force(roles: Roles, psql: Psql
 
 async def test_the_roles_are_no_drift_of_the_schema(roles: Roles, database_url: str) -> None:
     async with open_database(roles.owner_dsn) as with_roles, open_database(database_url) as without:
-        assert compare(await describe(without), await describe(with_roles)) == Drift()
+        assert compare_descriptions(await describe_schema(without), await describe_schema(with_roles)) == Drift()
 
 
 async def test_what_was_changed_by_hand_is_told_and_put_right(roles: Roles, psql: Psql) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold.app import App
-from leasehold.app.builtin import with_builtins
+from leasehold.app.registry import with_builtins
 from leasehold.errors import BadInput, DuplicateSchedule, InvalidArgs
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob, Unique

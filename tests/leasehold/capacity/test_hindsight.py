@@ -12,7 +12,7 @@ from leasehold.capacity.forecast import QueueLoad, forecast
 from leasehold.capacity.hindsight import STEP, look_back, percentile
 from leasehold.capacity.records import Rollup
 from leasehold.records.workers import WorkerRecord
-from tests.leasehold.capacity.test_what_if import QUEUE
+from tests.leasehold.capacity.test_records import QUEUE
 
 NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
 BOUNDS = [1.0, 2.0, 4.0]

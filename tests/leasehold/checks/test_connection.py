@@ -18,7 +18,7 @@ from leasehold.checks.connection import (
     judge_skew,
 )
 from leasehold.database import Database, open_database
-from leasehold.database.poolers import hearing
+from leasehold.database import connector as hearing
 from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.support.pgbouncer import pgbouncer

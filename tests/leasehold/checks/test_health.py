@@ -12,13 +12,15 @@ from leasehold.checks.health import (
     check_bloat,
     check_disk,
     check_durability,
+    check_epochs,
     check_horizon,
     judge_pins,
 )
 from leasehold.checks.verdicts import Check
 from leasehold.database import Database, open_database
-from leasehold.database.embedded.cluster import Cluster
+from leasehold.database.cluster import Cluster
 from leasehold.database.migrations import migrate
+from tests.support.epochs import begin_epoch, fail_over
 from tests.support.folders import short_folder
 from tests.support.servers import programs_of
 
@@ -185,3 +187,32 @@ async def test_dead_rows_that_outnumber_the_living_are_told(database: Database) 
 def test_a_disk_that_fills_up_is_a_problem(tmp_path: Path) -> None:
     assert check_disk(tmp_path, least_share=0, least_bytes=0).verdict == "ok"
     assert check_disk(tmp_path, least_share=1.0).verdict == "problem"
+
+
+async def test_without_a_failover_all_is_well(database: Database) -> None:
+    assert (await check_epochs(database)).verdict == "ok"
+    await begin_epoch(database)
+    assert (await check_epochs(database)).detail == "no failover and no restore within a day"
+
+
+async def test_jobs_that_workers_held_and_the_database_does_not_know_are_a_problem_and_named(
+    database: Database,
+) -> None:
+    await begin_epoch(database)
+    await database.call("enqueue_job", "echo")
+    await fail_over(database)
+    epoch = await begin_epoch(database)
+    check = await check_epochs(database)
+    assert (check.verdict, "what was acknowledged last may be lost" in check.detail) == ("advice", True)
+    await database.call("report_losses", epoch, [7, 9])
+    check = await check_epochs(database)
+    assert check.verdict == "problem"
+    assert "workers held 2 jobs that it does not know: 7, 9; ids from 2 to 9 at the least were lost" in check.detail
+
+
+async def test_a_day_later_it_is_no_news(database: Database) -> None:
+    await begin_epoch(database)
+    await fail_over(database)
+    await begin_epoch(database)
+    await database.execute("update leasehold.epochs set began_at = began_at - interval '2 days'")
+    assert (await check_epochs(database)).verdict == "ok"

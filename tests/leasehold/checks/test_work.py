@@ -1,15 +1,32 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from leasehold.checks import work
 from leasehold.checks.verdicts import Check
-from leasehold.checks.work import check_jobs, check_settings, check_workers, judge_jobs
-from leasehold.database import Database
+from leasehold.checks.work import (
+    check_claims,
+    check_jobs,
+    check_kinds,
+    check_settings,
+    check_upkeep,
+    check_workers,
+    judge_claims,
+    judge_failure,
+    judge_jobs,
+    judge_upkeep,
+)
+from leasehold.database import Database, open_database
 from leasehold.settings import Settings
+from tests.support.sql_jobs import enqueue, state
+from tests.support.sql_kinds import declare
 from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 SILENT = "update leasehold.workers set heartbeat_at = heartbeat_at - interval '1 hour'"
 
@@ -141,3 +158,95 @@ def test_everything_that_is_wrong_with_jobs_is_told_and_long_lists_are_cut() -> 
         "7 overdue, and no worker or reaper sees to it; nobody serves kind k0 in queue q (1,000 or more ready"
     )
     assert detail.endswith("; and 2 more")
+
+
+@pytest.fixture(autouse=True)
+def a_machine_that_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a claim lasts longer than on others, which proves nothing here."""
+    monkeypatch.setattr(work, "SLOW_MILLISECONDS", PATIENCE * 1000)
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", PATIENCE)
+
+
+async def test_a_claim_is_timed_and_undone(database: Database) -> None:
+    await enqueue(database)
+    check = await check_claims(database)
+    assert (check.verdict, check.detail.startswith("a claim of one job takes ")) == ("ok", True)
+    assert await state(database, 1) == "pending"
+    assert await database.fetch("select from leasehold.workers") == []
+
+
+async def test_a_job_that_nobody_takes_though_nothing_is_in_its_way_is_named(database: Database) -> None:
+    await enqueue(database, kind="a")
+    assert (
+        await check_claims(database, overlooked_after=0.0)
+    ).verdict == "ok"  # nobody serves it: the check of jobs says so
+    await SqlWorker(database).register(queues=["default"], kinds=["a"])
+    check = await check_claims(database, overlooked_after=0.0)
+    assert check.verdict == "problem"
+    assert "job 1 of kind a in queue default waits for" in check.detail
+    assert "1 worker(s) with a free slot serve it" in check.detail
+    assert (await check_claims(database)).verdict == "ok"
+
+
+def test_a_slow_claim_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "SLOW_MILLISECONDS", 50.0)
+    assert judge_claims([], 3.25).detail == "a claim of one job takes 3.2 ms"
+    check = judge_claims([], 233.0)
+    assert (check.verdict, check.detail) == ("problem", "a claim of one job takes 233 ms")
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        ("out of shared memory [SQLSTATE 53200]", "max_locks_per_transaction"),
+        ("could not extend file [SQLSTATE 53100]", "room on the disk"),
+        ("the database did not answer in time", "log of Postgres"),
+    ],
+)
+def test_a_claim_that_fails_says_what_to_do(error: str, advice: str) -> None:
+    check = judge_failure(error)
+    assert (check.verdict, error in check.detail, advice in (check.advice or "")) == ("problem", True, True)
+
+
+async def test_versions_that_disagree_are_named_as_long_as_workers_run_both(database: Database) -> None:
+    await declare(database, {"kind": "charge", "queue": "a"}, version="1")
+    await declare(database, {"kind": "charge", "queue": "b"}, version="2")
+    found = await check_kinds(database)
+    assert (found.verdict, found.detail) == ("ok", "1 declared, and the live workers agree")
+    await SqlWorker(database).register(kinds=["charge"], app_version="1")
+    found = await check_kinds(database)
+    assert found.verdict == "advice"
+    assert found.detail == "versions disagree: charge (queue: version 1 runs, 2 wins)"
+
+
+@asynccontextmanager
+async def connected_as(database_url: str, name: str) -> AsyncGenerator[None]:
+    async with open_database(database_url, application_name=name) as session:
+        await session.fetch("select 1")
+        yield
+
+
+async def test_processes_are_known_by_the_names_of_their_sessions(database: Database, database_url: str) -> None:
+    async with (
+        connected_as(database_url, "leasehold scheduler+reaper 7"),
+        connected_as(database_url, "leasehold reaper 8 janitor"),
+        connected_as(database_url, "leasehold reaper 8 reaper"),
+        connected_as(database_url, "leasehold worker 9"),
+    ):
+        check = await check_upkeep(database)
+    assert (check.verdict, check.detail) == ("ok", "connected: 1 schedulers, 2 reapers")
+
+
+async def test_without_a_scheduler_what_is_scheduled_is_a_problem(database: Database, database_url: str) -> None:
+    async with connected_as(database_url, "leasehold reaper 8"):
+        assert (await check_upkeep(database)).verdict == "advice"
+        await enqueue(database, delay=timedelta(minutes=1))
+        check = await check_upkeep(database)
+    assert (check.verdict, check.advice) == ("problem", "start one: leasehold run scheduler")
+
+
+@pytest.mark.parametrize(
+    ("schedulers", "reapers", "verdict"), [(1, 0, "advice"), (0, 1, "advice"), (0, 0, "advice"), (2, 3, "ok")]
+)
+def test_a_missing_reaper_is_felt_after_days(schedulers: int, reapers: int, verdict: str) -> None:
+    assert judge_upkeep(schedulers, reapers, is_anything_scheduled=False).verdict == verdict

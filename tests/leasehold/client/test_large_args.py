@@ -11,10 +11,10 @@ import pytest
 from leasehold import Client, NewJob, Unique, open_client
 from leasehold.database import Database
 from leasehold.errors import BadInput, PayloadTooLarge, StoreUnavailable
-from leasehold.payloads.claims.check import ClaimCheck, find_check
+from leasehold.payloads.archive import delete_old_payloads
+from leasehold.payloads.claims import ClaimCheck, find_check
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.retention import delete_old_payloads
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 from tests.support.sql_waits import rolled_back
 from tests.support.sql_worker import SqlWorker
 

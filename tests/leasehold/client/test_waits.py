@@ -10,7 +10,7 @@ import pytest
 
 from leasehold import App, Client
 from leasehold.client import chain_ends as chain_watch
-from leasehold.concurrency.one_shot import pause
+from leasehold.concurrency.flavours import pause
 from leasehold.database import AsyncioDatabase, Database
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, DatabaseUnavailable, UnknownJob, WaitTimeout
 from leasehold.jobs.endings import ContinueWith

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import asyncpg
 import pytest
 import trio
 
 from leasehold.database import AsyncioDatabase, Database, open_asyncio_database, open_database
+from leasehold.database.transactions import release
 from leasehold.errors import BadInput, QueryRefused, TransactionEnded
 from tests.support.flavours import in_flavour
+from tests.support.waiting import eventually
 
 TABLE = "create table public.rows (n int)"
 INSERT = "insert into public.rows values (1)"
@@ -175,3 +179,58 @@ def test_two_statements_at_once_are_a_mistake_and_no_outage(database_url: str, f
 
 async def fetch_within(database: Any, sql: str, *args: object) -> None:
     await transact(database, lambda tx: tx.fetch(sql, *args))
+
+
+@pytest.fixture
+def complaints(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.WARNING)
+    return caplog
+
+
+async def is_nothing_open(database: Database) -> bool:
+    rows = await database.fetch(
+        "select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null "
+        "and backend_type = 'client backend'"
+    )
+    return not rows
+
+
+@pytest.mark.parametrize("statement", ["select 1", "select pg_sleep(600)"])
+async def test_a_transaction_that_is_cancelled_anywhere_is_undone_in_silence(
+    database: Database, complaints: pytest.LogCaptureFixture, statement: str
+) -> None:
+    for n in range(60):
+        await database.fetch("select 1")  # there is a connection to take
+        with trio.move_on_after(n * 0.0002):
+            async with database.transaction() as transaction:
+                await transaction.fetch(statement)
+    assert complaints.text == ""
+    await eventually(lambda: is_nothing_open(database))
+
+
+def test_trouble_of_a_release_that_is_cancelled_reaches_nobody(database_url: str) -> None:
+    assert asyncio.run(complaints_of_a_cancelled_release(database_url)) == []
+
+
+DRIVER: Any = asyncpg
+
+
+async def complaints_of_a_cancelled_release(database_url: str) -> list[dict[str, Any]]:
+    """What the loop has to say after a release was cancelled, and the reset behind it then ran out of time."""
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
+    is_resetting, may_end = asyncio.Event(), asyncio.Event()
+
+    async def reset(_connection: object) -> None:
+        is_resetting.set()
+        await may_end.wait()
+        raise TimeoutError
+
+    async with DRIVER.create_pool(database_url, min_size=0, max_size=1, reset=reset) as pool:
+        releasing = asyncio.ensure_future(release(pool, await pool.acquire()))
+        await is_resetting.wait()
+        releasing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await releasing
+        may_end.set()
+    return complaints

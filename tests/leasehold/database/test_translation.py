@@ -4,7 +4,7 @@ import asyncpg
 import pytest
 
 from leasehold import errors
-from leasehold.database.translation import from_postgres, translated
+from leasehold.database.connector import from_postgres, translated
 
 
 class Said:

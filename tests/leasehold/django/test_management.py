@@ -117,7 +117,7 @@ def test_settings_of_the_project_are_those_of_the_command_line_unless_the_enviro
         return {each["name"]: each["value"] for each in json.loads(said.stdout)}
 
     found = effective()
-    assert found["app"] == "leasehold.django.worker.app:app"
+    assert found["app"] == "leasehold.django.worker:app"
     assert (found["slots"], found["queues"]) == ("2", "(all)")  # the backend `other` takes any queue
     assert effective(LEASEHOLD_SLOTS="9")["slots"] == "9"
     assert effective("--backend", "other")["slots"] == "-"

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from benchmarks.owned import CONNECTIONS, Owned
 from leasehold import NewJob, Unique
-from leasehold.drivers.failing import error_of_driver, told
+from leasehold.drivers import error_of_driver, told
 from leasehold.errors import BadInput, DatabaseUnavailable, IdempotencyMismatch, QueryRefused, UniqueConflict
 from tests.support.flavours import in_flavour
 

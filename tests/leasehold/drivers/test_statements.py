@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from leasehold.database.signatures import CURRENT, parse
-from leasehold.drivers.statements import JSON_PLACES, STYLES, Style, call_text, parameters
+from leasehold.drivers import JSON_PLACES, STYLES, Style, call_text, parameters
 from leasehold.sql import read_text
 
 PLACES: dict[Style, str] = {

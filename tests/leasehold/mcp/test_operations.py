@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from leasehold.errors import BadInput
-from leasehold.mcp.catalogue import CHANGES, LOOKS
-from leasehold.mcp.operations import CONFIRM, Operation, read_operations
+from leasehold.mcp.operations import CHANGES, CONFIRM, LOOKS, Operation, read_operations
 
 DOCUMENT = json.loads((Path(__file__).parents[3] / "docs" / "openapi.json").read_text())
 OPERATIONS = read_operations(DOCUMENT, [*LOOKS, *CHANGES])

@@ -9,7 +9,7 @@ from leasehold import Client
 from leasehold.database import Database
 from leasehold.errors import StoreUnavailable
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 
 
 async def test_a_payload_whose_content_is_lost_or_cut_short_is_found_and_deleted(

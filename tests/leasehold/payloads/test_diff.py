@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leasehold.errors import BadInput
-from leasehold.payloads.diff import FieldChange, diff_records
-from leasehold.payloads.records_in import ComparedRecord, Comparison, check_comparison, records_in
+from leasehold.payloads.diff import ComparedRecord, Comparison, FieldChange, check_comparison, diff_records, records_in
 from tests.support.saved import AFTER, BEFORE
 
 FIELDS = ("price", "stock")
@@ -125,7 +124,7 @@ def test_a_comparison_of_nothing_is_refused(comparison: Comparison) -> None:
 
 
 def test_too_many_records_are_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leasehold.payloads.records_in.MOST_RECORDS", 3)
+    monkeypatch.setattr("leasehold.payloads.diff.MOST_RECORDS", 3)
     nested = [{"id": number, "sizes": [{"id": 1}, {"id": 2}]} for number in range(3)]
     assert len(read(nested)) == 3
     with pytest.raises(BadInput, match="payload 1 has 4 records, and 3 are the most"):

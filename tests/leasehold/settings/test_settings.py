@@ -7,6 +7,7 @@ import pytest
 
 from leasehold.errors import SettingsError
 from leasehold.settings import Settings, describe_setting, explain, load_settings
+from leasehold.settings.settings import FORCE_SECONDS, seconds_to_stop
 from leasehold.settings.sources import ALIASES, environment_name, flag_name
 
 WITHOUT_FLAG = {"host", "k8s_namespace", "k8s_worker_statefulset"}
@@ -305,3 +306,16 @@ def test_a_number_that_may_be_missing_is_read_from_text(text: str, port: int) ->
 def test_a_number_that_may_be_missing_is_refused_when_it_is_none(text: str) -> None:
     with pytest.raises(SettingsError, match="allowed is a whole number from 0 to 65535"):
         load_settings({}, {"LEASEHOLD_PROBE_PORT": text})
+
+
+def test_without_a_limit_it_drains_for_as_long_as_it_was_told() -> None:
+    assert seconds_to_stop(Settings(drain_seconds=7)) == (7, FORCE_SECONDS)
+
+
+@pytest.mark.parametrize("stop", [2.0, 5.0, 10.0, 30.0, 60.0])
+@pytest.mark.parametrize("drain", [0.0, 1.0, 30.0])
+def test_draining_and_handing_back_end_before_the_kill(stop: float, drain: float) -> None:
+    draining, forcing = seconds_to_stop(Settings(stop_seconds=stop, drain_seconds=drain))
+    assert draining + forcing < stop
+    assert 0 <= draining <= drain
+    assert 0 < forcing <= FORCE_SECONDS

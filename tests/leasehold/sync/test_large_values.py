@@ -11,9 +11,9 @@ import pytest
 from leasehold import Client, sync
 from leasehold.database import Database
 from leasehold.errors import PayloadMissing
-from leasehold.payloads.claims.check import find_check
+from leasehold.payloads.claims import find_check
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 
 PAGES: dict[str, Any] = {"shop": 7, "pages": ["x" * 100] * 100}
 

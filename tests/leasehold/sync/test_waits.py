@@ -12,7 +12,7 @@ import pytest
 
 from leasehold import App
 from leasehold.errors import BadInput, ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
-from leasehold.sync import waits
+from leasehold.sync import chains as waits
 from leasehold.sync.client import SyncClient
 from tests.support.waiting import PATIENCE, eventually
 

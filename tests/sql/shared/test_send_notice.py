@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from leasehold.database import Database, open_database
-from leasehold.database.embedded.cluster import Cluster
+from leasehold.database.cluster import Cluster
 from leasehold.database.migrations import migrate
 from leasehold.errors import LeaseholdError
 from tests.support.folders import short_folder

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from leasehold.database import Database
-from leasehold.moving.mapping import READY, load_mapping
+from leasehold.moving.sources import READY, load_mapping
 
 JOBS = {"table": "t", "id": "id", "state": "s", "states": {}, "columns": {"kind": "'a'"}}
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from leasehold.database import Database
-from leasehold.moving.mapping import load_mapping, with_names
+from leasehold.moving.sources import load_mapping, with_names
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[3]

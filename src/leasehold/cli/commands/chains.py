@@ -19,8 +19,7 @@ from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import ago, json_text, parse_duration, plain, state_text, table
 from leasehold.errors import BadInput
-from leasehold.records.chains import BlockerRecord, ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import BlockerRecord, ChainRecord, JobRecord
 
 MOST_BLOCKERS = 8
 MARKS = {"completed": "●", "failed": "✗", "cancelled": "✗"}

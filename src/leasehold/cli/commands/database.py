@@ -22,7 +22,7 @@ from leasehold.cli.runtime.outcome import Finally, shown_as
 from leasehold.cli.views import plain, table
 from leasehold.errors import BadInput, SettingsError
 from leasehold.settings import ExplainedSetting
-from leasehold.settings.surroundings import ends_others
+from leasehold.settings.sources import ends_others
 
 
 class Address(msgspec.Struct, frozen=True):

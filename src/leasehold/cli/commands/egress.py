@@ -18,14 +18,12 @@ from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import ago, parse_duration, plain, table
 from leasehold.egress import host_of
+from leasehold.egress.answers import Fared, HostUnreachable, judge
 from leasehold.egress.browser import Browser, ProxyFailed
-from leasehold.egress.failures import HostUnreachable
-from leasehold.egress.identity import LeasedIdentity
-from leasehold.egress.judging import Fared, judge
-from leasehold.egress.locales import USER_AGENT
+from leasehold.egress.identity import USER_AGENT, LeasedIdentity
 from leasehold.errors import BadInput
 from leasehold.observability.wording import show_span
-from leasehold.records.identities import IdentityRecord
+from leasehold.records.workers import IdentityRecord
 
 STATE_STYLES = {"ready": "green", "leased": "cyan", "cooling": "yellow", "retired": "dim"}
 

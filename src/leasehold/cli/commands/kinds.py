@@ -17,7 +17,7 @@ from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import ago, fields_table, plain, table
 from leasehold.errors import NotFound, SettingsError
 from leasehold.observability.wording import show_span
-from leasehold.records.kinds import DeclaredKind, DroppedKind, KindConflict, KindRecord
+from leasehold.records.queues import DeclaredKind, DroppedKind, KindConflict, KindRecord
 from leasehold.settings.sources import suggest
 
 

@@ -21,8 +21,7 @@ from leasehold.cli.views import ago, fields_table, plain, table
 from leasehold.client import Client
 from leasehold.errors import BadInput
 from leasehold.observability.wording import show_instant
-from leasehold.payloads.comparing import MOST_LISTED
-from leasehold.payloads.diff import FieldChange
+from leasehold.payloads.diff import MOST_LISTED, FieldChange
 from leasehold.records.payloads import PayloadDiff, PayloadRecord
 
 STYLES = {"added": "green", "removed": "red"}

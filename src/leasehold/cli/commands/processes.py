@@ -195,7 +195,7 @@ async def reap(
 
 def view_report(report: DemoReport, _now: datetime) -> Sequence[RenderableType]:
     """What the demo measured, and whether it kept its promises."""
-    from leasehold.demo.view import view_demo  # noqa: PLC0415
+    from leasehold.demo.summary import view_demo  # noqa: PLC0415
 
     return view_demo(report)
 

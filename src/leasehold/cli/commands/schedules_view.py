@@ -15,8 +15,8 @@ from leasehold.cli.commands.schedules_month import Day, view_months
 from leasehold.cli.views import ago, ahead, fields_table, plain, table
 from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.jobs import KeyedJob
-from leasehold.schedules.cron import parse_cron
 from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
+from leasehold.schedules.wall_clock import parse_cron
 
 Standing = Literal["enabled", "disabled", "over", "broken", "unplanned"]
 

@@ -17,8 +17,15 @@ from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import plain, table
 from leasehold.client import sources_of
 from leasehold.errors import BadInput
-from leasehold.moving.mapping import load_mapping, with_names
-from leasehold.moving.records import MovedSchedule, MoveReport, PlanLine, RefilledJobs, SourceRecord
+from leasehold.moving.sources import (
+    MovedSchedule,
+    MoveReport,
+    PlanLine,
+    RefilledJobs,
+    SourceRecord,
+    load_mapping,
+    with_names,
+)
 from leasehold.observability.wording import show_instant
 
 

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.access.records import AuditEntry, NewToken, TokenRecord
+from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord
 from leasehold.cli.commands.limits import parse_rate
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED

@@ -18,8 +18,7 @@ from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import ago, fields_table, json_text, parse_duration, plain, state_text, table
 from leasehold.errors import WaitTimeout, WrongState
-from leasehold.observability.sizes import show_bytes
-from leasehold.observability.wording import show_instant, show_span
+from leasehold.observability.wording import show_bytes, show_instant, show_span
 from leasehold.records.workers import CommandRecord, WorkerRecord
 
 MOST_NAMED = 3
@@ -327,7 +326,7 @@ async def workers_cancel_job(
 
 
 async def _has_ended(context: CommandContext, answer: CommandRecord, patience: float) -> bool:
-    from leasehold.concurrency.one_shot import pause  # noqa: PLC0415
+    from leasehold.concurrency.flavours import pause  # noqa: PLC0415
 
     until = monotonic() + patience
     async with context.client() as client:

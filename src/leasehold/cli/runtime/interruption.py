@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
-from leasehold.concurrency.bare_threads import start_bare
+from leasehold.concurrency.ending import start_bare
 
 log = logging.getLogger(__name__)
 

@@ -150,7 +150,7 @@ class Services:
         self, settings: Settings, console: Console, keep: Path | None, hurries: Callable[[], bool]
     ) -> DemoReport:
         """Run the demo, with its progress on `console`. The report of the census goes to `keep`."""
-        from leasehold.demo.run import run_demo
+        from leasehold.demo.show import run_demo
         from leasehold.demo.stage import open_stage
 
         return await run_demo(settings, open_stage(console), keep, hurries)

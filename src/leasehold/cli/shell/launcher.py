@@ -23,8 +23,7 @@ from leasehold.cli.shell.application import build_application
 from leasehold.cli.shell.command_table import TALKATIVE, choose_commands
 from leasehold.cli.shell.complaints import complain, complain_about_usage, tell_interruption
 from leasehold.observability.logs import install_logging
-from leasehold.settings.sources import PREFIX
-from leasehold.settings.surroundings import variables_of_services
+from leasehold.settings.sources import PREFIX, variables_of_services
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ import msgspec
 import trio
 
 from leasehold.cli.runtime.exit_codes import ExitCode
-from leasehold.concurrency.stop_signals import stop_signals
+from leasehold.concurrency.ending import stop_signals
 
 if TYPE_CHECKING:
     from leasehold.cli.runtime.terminal import Terminal

@@ -15,12 +15,13 @@ from leasehold.capacity.records import (
     QueueMinute,
     QueueRates,
     Rollup,
+    WhatIf,
     WorkersNeeded,
     scenarios,
+    suppose,
 )
-from leasehold.capacity.what_if import WhatIf, suppose
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.records.workers import WorkerRecord
 from leasehold.validation import LONGEST_TIME, refusal
 

@@ -6,16 +6,15 @@ import builtins
 from datetime import timedelta
 from typing import Any
 
-from leasehold.asks import chains
-from leasehold.asks.ids import checked_id
+from leasehold import asks
+from leasehold.asks import checked_id
 from leasehold.client.core import Part, answered
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import UnknownJob
 from leasehold.events import ChainCompleted
 from leasehold.jobs.endings import ContinueWith
 from leasehold.jobs.new_job import NewJob
-from leasehold.records.chains import ChainGraph, ChainNode, ChainRecord
-from leasehold.records.jobs import JobRecord
+from leasehold.records.jobs import ChainGraph, ChainNode, ChainRecord, JobRecord
 
 
 class Chains(Part):
@@ -27,7 +26,7 @@ class Chains(Part):
         Raises:
             UnknownJob: there is no chain of this id.
         """
-        return await self._core.locker.filled(await self._ask(chains.get_chain(chain_id)))
+        return await self._core.locker.filled(await self._ask(asks.get_chain(chain_id)))
 
     async def list(
         self,
@@ -49,7 +48,7 @@ class Chains(Part):
         Raises:
             BadInput: the state is unknown, or the page size out of range.
         """
-        return await self._ask(chains.list_chains(state, kind, queue, before_id, page_size))
+        return await self._ask(asks.list_chains(state, kind, queue, before_id, page_size))
 
     async def jobs(self, chain_id: int, *, after_position: int = -1, page_size: int = 50) -> builtins.list[JobRecord]:
         """List a page of the jobs of a chain, in their order; pass the last `chain_position` as `after_position` for the next.
@@ -58,7 +57,7 @@ class Chains(Part):
             UnknownJob: there is no chain of this id.
             BadInput: the page size is out of range.
         """
-        found = await self._ask(chains.list_chain_jobs(chain_id, after_position, page_size))
+        found = await self._ask(asks.list_chain_jobs(chain_id, after_position, page_size))
         if not found:
             await self.get(chain_id)
         return found
@@ -86,7 +85,7 @@ class Chains(Part):
         Raises:
             BadInput: the page size is out of range.
         """
-        return await self._ask(chains.list_blocked_jobs(chain_id, after_id, page_size))
+        return await self._ask(asks.list_blocked_jobs(chain_id, after_id, page_size))
 
     async def wait(self, chain_id: int, *, timeout: float | timedelta | None = None) -> ChainRecord:
         """Wait until a chain ends, however it ends, and return it. `client.wait` returns its output instead.
@@ -130,14 +129,14 @@ class Chains(Part):
             WrongState: the chain has ended.
             InvalidArgs, UnknownKind, BadInput: the output or a new job is refused.
         """
-        ask = chains.complete_chain(chain_id, output, continue_with, self._core.checked)
+        ask = asks.complete_chain(chain_id, output, continue_with, self._core.checked)
         made = await answered(ask, self._core.caller(connection))
         if continue_with is None and connection is None and ChainCompleted in self._core.observers.heard:
             await self._tell_completion(chain_id)
         return made
 
     async def _tell_completion(self, chain_id: int) -> None:
-        for job in await self._ask(chains.list_chain_jobs(chain_id, (await self.get(chain_id)).jobs - 2, 1)):
+        for job in await self._ask(asks.list_chain_jobs(chain_id, (await self.get(chain_id)).jobs - 2, 1)):
             self._core.observers.emit(ChainCompleted(chain_id=chain_id, kind=job.kind, queue=job.queue, job_id=job.id))
 
     async def cancel(self, chain_id: int, reason: str | None = None) -> str:
@@ -149,7 +148,7 @@ class Chains(Part):
             UnknownJob: there is no chain of this id.
             WrongState: the chain has ended.
         """
-        return await self._ask(chains.cancel_chain(chain_id, reason))
+        return await self._ask(asks.cancel_chain(chain_id, reason))
 
     async def delete(self, chain_id: int, *, cascade: bool = False) -> builtins.list[int]:
         """Delete a chain with all its jobs, finished or not; one event `deleted` remains in its timeline.
@@ -166,4 +165,4 @@ class Chains(Part):
             UnknownJob: there is no chain of this id.
             WrongState: a job outside waits for it.
         """
-        return await self._ask(chains.delete_chain(chain_id, cascade))
+        return await self._ask(asks.delete_chain(chain_id, cascade))

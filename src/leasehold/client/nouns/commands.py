@@ -8,11 +8,11 @@ from uuid import UUID
 
 import msgspec
 
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
-from leasehold.concurrency.one_shot import pause
+from leasehold.concurrency.flavours import pause
 from leasehold.database import Row
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import UnknownCommand, WaitTimeout
 from leasehold.records.workers import CommandRecord
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
-from leasehold.egress.identity import LeasedIdentity
-from leasehold.egress.judging import Outcome
-from leasehold.egress.locales import USER_AGENT, accept_language, fitting_zone
+from leasehold.database.calls import from_row
+from leasehold.egress.answers import Outcome
+from leasehold.egress.identity import USER_AGENT, LeasedIdentity, accept_language, fitting_zone
 from leasehold.errors import WrongState
-from leasehold.records.identities import IdentityRecord
+from leasehold.records.workers import IdentityRecord
 
 
 class Identities(Part):

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from leasehold.asks.ids import checked_id, checked_ids
+from leasehold.asks import checked_id, checked_ids
 from leasehold.client.core import Part
 from leasehold.client.nouns.jobs_bulk import JobBulk
 from leasehold.client.nouns.jobs_read import JobLists, JobReading
 from leasehold.database import Caller
-from leasehold.database.rows import decoded, from_row
+from leasehold.database.calls import decoded, from_row
 from leasehold.errors import BadInput, UnknownJob
 from leasehold.events import JobRequeued
 from leasehold.jobs.arguments import encode_args

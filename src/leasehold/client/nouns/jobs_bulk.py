@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from leasehold.asks.ids import checked_ids
+from leasehold.asks import checked_ids
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import BadInput
 from leasehold.events import JobCancelled, JobRequeued
 from leasehold.jobs.arguments import encode_args

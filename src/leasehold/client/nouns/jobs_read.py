@@ -9,14 +9,22 @@ from typing import Any
 
 import msgspec
 
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import UnknownJob
 from leasehold.jobs.arguments import encode_args
-from leasehold.records.chains import BlockerRecord
-from leasehold.records.jobs import AttemptError, Explanation, JobPage, JobProgress, JobRecord, LogLine, TimelineEntry
+from leasehold.records.jobs import (
+    AttemptError,
+    BlockerRecord,
+    Explanation,
+    JobPage,
+    JobProgress,
+    JobRecord,
+    LogLine,
+    TimelineEntry,
+)
 
 LOOK = 20_000
 MOST_BYTES = 4_194_304  # of a page of `search`, and a job

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from leasehold.app import App
-from leasehold.app.builtin import own_kinds
+from leasehold.app.registry import own_kinds
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.rows import decoded, from_row
+from leasehold.database.calls import decoded, from_row
 from leasehold.errors import NotFound
 from leasehold.jobs.catalogue import describe_kinds
-from leasehold.records.kinds import DeclaredKind, KindRecord
+from leasehold.records.queues import DeclaredKind, KindRecord
 
 
 class Kinds(Part):

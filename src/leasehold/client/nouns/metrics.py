@@ -6,11 +6,10 @@ from datetime import datetime
 
 import msgspec
 
-from leasehold.asks.ids import checked_before
+from leasehold.asks import checked_before
 from leasehold.client.core import Part
 from leasehold.database import Row
-from leasehold.database.rows import from_row
-from leasehold.records.identities import IdentityCount
+from leasehold.database.calls import from_row
 from leasehold.records.measures import (
     Failure,
     FailureGroup,
@@ -25,6 +24,7 @@ from leasehold.records.measures import (
     UnclaimedKind,
 )
 from leasehold.records.queues import QueueCounts
+from leasehold.records.workers import IdentityCount
 
 
 class Metrics(Part):

@@ -7,15 +7,13 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar, overload
 
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
 from leasehold.errors import UnknownPayload
 from leasehold.payloads.archive import Archive, record_of
 from leasehold.payloads.auditing import audit_payloads, repair_payload_fault
-from leasehold.payloads.comparing import compare_payloads
-from leasehold.payloads.records_in import DEFAULT_FIELDS, DEFAULT_KEY, Comparison
-from leasehold.records.chains import ChainRecord
-from leasehold.records.jobs import Fault, JobRecord
+from leasehold.payloads.diff import DEFAULT_FIELDS, DEFAULT_KEY, Comparison, compare_payloads
+from leasehold.records.jobs import ChainRecord, Fault, JobRecord
 from leasehold.records.payloads import PayloadDiff, PayloadRecord
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from leasehold import validation
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.records.queues import KeyGroupRecord, LimitRecord, QueueReason, QueueRecord
 
 WHOLE_QUEUE = ""

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, Unpack
 
 from leasehold.client.nouns.schedules_read import SchedulePreviews, ScheduleReading, as_json
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.errors import UnknownSchedule
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.encoding import check_fields, encode_document

@@ -9,14 +9,14 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks.ids import checked_before
+from leasehold.asks import checked_before
 from leasehold.client.core import Part
-from leasehold.database.rows import decode_json, decoded, from_row
+from leasehold.database.calls import decode_json, decoded, from_row
 from leasehold.errors import BadInput
 from leasehold.schedules.definition import ScheduleOptions
 from leasehold.schedules.encoding import Definition, checked_definition, checked_moment, fitted
 from leasehold.schedules.records import NextTick, ScheduleRecord, TickOutcome, TickRecord
-from leasehold.schedules.upcoming import beginning, next_ticks
+from leasehold.schedules.timetable import beginning, next_ticks
 
 
 class ScheduleReading(Part):

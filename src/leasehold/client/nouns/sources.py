@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import msgspec
 
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
-from leasehold.moving.records import MovedJobs, MovedSchedule, MoveReport, PlanLine, RefilledJobs, SourceRecord
+from leasehold.database.calls import from_row
+from leasehold.moving.sources import MovedJobs, MovedSchedule, MoveReport, PlanLine, RefilledJobs, SourceRecord
 
 BATCH = 5000
 PATIENCE = 600.0  # a batch, or a look at all rows, of a big table without a fitting index

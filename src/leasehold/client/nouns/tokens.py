@@ -6,11 +6,10 @@ import builtins
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from leasehold.access.records import AuditEntry, NewToken, TokenRecord
-from leasehold.access.tokens import hash_token, make_token, prefix_of
-from leasehold.asks.ids import checked_before, checked_id
+from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord, hash_token, make_token, prefix_of
+from leasehold.asks import checked_before, checked_id
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 
 
 class Tokens(Part):

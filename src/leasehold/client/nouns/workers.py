@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from leasehold.client.core import Part
-from leasehold.database.rows import from_row
+from leasehold.database.calls import from_row
 from leasehold.records.workers import LeaseRecord, WorkerRecord
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from leasehold import database as databases
-from leasehold.database.migrations.applied import Applied, SchemaState, read_other_tables
 from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeatable
 from leasehold.database.migrations.granting import GrantsState
 from leasehold.database.migrations.granting import apply_grants as apply_grants_in
 from leasehold.database.migrations.granting import grants_state as grants_state_in
 from leasehold.database.migrations.run import MigrationReport, Run
+from leasehold.database.migrations.state import Applied, SchemaState, read_other_tables
 from leasehold.database.migrations.steps import PATIENCE, Steps
 from leasehold.database.signatures import released_schema
 from leasehold.errors import BadInput, LeaseholdError

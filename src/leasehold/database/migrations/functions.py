@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from leasehold.database.migrations.applied import Applied, read_existing
 from leasehold.database.migrations.catalogue import Catalogue, Key, Repeatable
-from leasehold.database.migrations.statements import attempt, named, run_named, sqlstate_of
+from leasehold.database.migrations.state import Applied, read_existing
+from leasehold.database.migrations.steps import attempt, named, run_named, sqlstate_of
 
 if TYPE_CHECKING:
     from leasehold.database import Transaction

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import trio
 
-from leasehold.database.migrations.applied import Applied
 from leasehold.database.migrations.catalogue import PREAMBLE, Catalogue, Key, Migration, Repeatable
-from leasehold.database.migrations.concurrent import record, run_concurrently
 from leasehold.database.migrations.functions import Functions, drop_what_was_set_aside, find_surplus
 from leasehold.database.migrations.granting import keep_rights
-from leasehold.database.migrations.statements import LONGEST_STATEMENT, run_named
-from leasehold.database.migrations.steps import Steps
+from leasehold.database.migrations.state import Applied
+from leasehold.database.migrations.steps import LONGEST_STATEMENT, Steps, record, run_concurrently, run_named
 from leasehold.errors import BadInput, SchemaMismatch
 
 if TYPE_CHECKING:
@@ -84,7 +82,8 @@ class Run:
 
     async def apply_at_once(self, session: Transaction) -> MigrationReport:
         """All of it in one transaction, in a database that nobody uses yet: all of it or nothing."""
-        await prepare(session)
+        # It waits for other runners, and makes sure that there is a place to write down what was applied.
+        await session.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
         run = Run(self._wanted, await Applied.read(session), self._target)
         run.check()
         pending = run._pending()
@@ -167,11 +166,6 @@ class Run:
             removed=tuple(f"{kind} {name}" for kind, name in removed),
             dry_run=dry_run,
         )
-
-
-async def prepare(session: Transaction) -> None:
-    """Wait for other runners, and make sure that there is a place to write down what was applied."""
-    await session.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
 
 
 async def _let_go(database: Database) -> None:

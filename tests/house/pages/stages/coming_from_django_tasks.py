@@ -6,7 +6,7 @@ from types import ModuleType
 
 from benchmarks.owned import close_in_django, tell_django
 from leasehold import Client
-from leasehold.concurrency.threads import in_thread
+from leasehold.concurrency.flavours import in_thread
 
 TABLES = "create table orders (id int)"
 WORKER = True

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from leasehold.concurrency.asyncio_border.chosen import VARIABLE as BORDER
+from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 from leasehold.database.embedded import find_data_folder
 from tests.support.folders import short_folder
 from tests.support.processes import FOREIGN

@@ -14,7 +14,7 @@ from leasehold import Client
 from leasehold.database import Database
 from leasehold.errors import BadInput, NoPayloadStore, PayloadDamaged, PayloadMissing, PayloadTooLarge, UnknownPayload
 from leasehold.payloads.options import PayloadOptions
-from leasehold.payloads.stores.folder import FolderStore
+from leasehold.payloads.stores import FolderStore
 from tests.leasehold.client.conftest import Under
 
 

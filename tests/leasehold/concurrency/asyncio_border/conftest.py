@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from leasehold.concurrency.asyncio_border.border import Border
-from leasehold.concurrency.asyncio_border.chosen import WITHOUT_TRIO_ASYNCIO
-from leasehold.concurrency.asyncio_border.stepped import SteppedBorder
+from leasehold.concurrency.asyncio_border import WITHOUT_TRIO_ASYNCIO, Border
+from leasehold.concurrency.stepped import SteppedBorder
 
 NAMES = ["stepped"] if sys.version_info >= WITHOUT_TRIO_ASYNCIO else ["stepped", "trio-asyncio"]
 
@@ -18,6 +17,6 @@ def border(request: pytest.FixtureRequest) -> Border:
     """One after the other."""
     if request.param == "stepped":
         return SteppedBorder()
-    from leasehold.concurrency.asyncio_border.over_trio_asyncio import TrioAsyncioBorder
+    from leasehold.concurrency.over_trio_asyncio import TrioAsyncioBorder
 
     return TrioAsyncioBorder()

@@ -12,7 +12,7 @@ import pytest
 import sniffio
 import trio
 
-from leasehold.concurrency.asyncio_border.border import Border
+from leasehold.concurrency.asyncio_border import Border
 from tests.leasehold.concurrency.asyncio_border.helping import answer, in_time
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.concurrency.asyncio_border.chosen import VARIABLE
+from leasehold.concurrency.asyncio_border import VARIABLE
 from tests.leasehold.concurrency.asyncio_border.conftest import NAMES
 from tests.support.waiting import PATIENCE
 
 RUNS_A_PROGRAM = """
 import asyncio, trio
-from leasehold.concurrency.asyncio_border.chosen import chosen_border
+from leasehold.concurrency.asyncio_border import chosen_border
 
 border = chosen_border()
 
@@ -27,14 +27,14 @@ async def run() -> bytes:
 async def main() -> None:
     async with border.open_loop():
         with trio.fail_after(60):
-            print(await border.cross(run), border.name)
+            print(await border.cross(run), type(border).__name__)
 
 trio.run(main)
 """
 
 IS_INTERRUPTED = """
 import asyncio, signal, sys, trio
-from leasehold.concurrency.asyncio_border.chosen import chosen_border
+from leasehold.concurrency.asyncio_border import chosen_border
 
 border = chosen_border()
 
@@ -63,7 +63,7 @@ WORKS = 'print("begun", flush=True)\n        while True: await asyncio.sleep(0)'
 
 HEARS_SIGNALS = """
 import asyncio, os, signal, trio
-from leasehold.concurrency.asyncio_border.chosen import chosen_border
+from leasehold.concurrency.asyncio_border import chosen_border
 
 border = chosen_border()
 
@@ -104,7 +104,8 @@ def output(program: str, name: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_are_started_and_waited_for(name: str) -> None:
-    assert output(RUNS_A_PROGRAM, name) == f"b'hello\\n' {name}\n"
+    border = {"stepped": "SteppedBorder", "trio-asyncio": "TrioAsyncioBorder"}[name]
+    assert output(RUNS_A_PROGRAM, name) == f"b'hello\\n' {border}\n"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,8 +11,8 @@ import pytest
 import trio
 import trio.testing
 
-from leasehold.concurrency.asyncio_border import stepped
-from leasehold.concurrency.asyncio_border.stepped import SteppedBorder
+from leasehold.concurrency import stepped
+from leasehold.concurrency.stepped import SteppedBorder
 from leasehold.errors import ClientClosed
 from tests.support.waiting import PATIENCE
 

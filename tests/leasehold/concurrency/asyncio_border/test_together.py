@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from leasehold.concurrency.asyncio_border.border import Border
+from leasehold.concurrency.asyncio_border import Border
 from tests.leasehold.concurrency.asyncio_border.helping import in_time, word
 from tests.support.waiting import PATIENCE
 

@@ -16,8 +16,7 @@ django.setup()
 from django.test import SimpleTestCase as DjangosSimpleTestCase  # noqa: E402
 
 from leasehold.django.backend import Backend  # noqa: E402
-from leasehold.django.terms.interface import exceptions  # noqa: E402
-from leasehold.django.terms.options import Options  # noqa: E402
+from leasehold.django.terms import Options, exceptions  # noqa: E402
 from tests.leasehold.django.project.working import run_due  # noqa: E402
 
 # The tests await, and here a worker runs in the same process: what is no worker's gets asyncio's own loops.

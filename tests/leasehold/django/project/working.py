@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import trio
 
 from leasehold.database import open_database
-from leasehold.django.project.backends import backend_to_serve
-from leasehold.django.worker.app import make_app
-from leasehold.testing.runner import Runner
+from leasehold.django.project import backend_to_serve
+from leasehold.django.worker import make_app
+from leasehold.testing.kit import Runner
 from tests.leasehold.django.project.place import dsn
 
 MOST = 100

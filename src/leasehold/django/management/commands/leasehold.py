@@ -12,12 +12,11 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from leasehold.cli import main
 from leasehold.django.backend import Backend
-from leasehold.django.project.backends import backend_to_serve, our_backends
-from leasehold.django.worker.address import address
-from leasehold.django.worker.app import BACKEND_VARIABLE
+from leasehold.django.project import backend_to_serve, our_backends
+from leasehold.django.worker import BACKEND_VARIABLE, address
 from leasehold.settings.sources import environment_name
 
-APP = "leasehold.django.worker.app:app"
+APP = "leasehold.django.worker:app"
 
 
 class Command(BaseCommand):

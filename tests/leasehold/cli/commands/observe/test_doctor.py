@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from leasehold.checks import claiming, connection, schema
+from leasehold.checks import connection, schema, work
 from leasehold.observability.logs import redact_dsn
 from tests.leasehold.cli.conftest import Cli, Psql
 from tests.support.waiting import PATIENCE
@@ -20,8 +20,8 @@ def database_url(fresh_database_url: str) -> str:
 @pytest.fixture(autouse=True)
 def a_machine_that_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a claim lasts longer than on others and no notification is late yet."""
-    monkeypatch.setattr(claiming, "SLOW_MILLISECONDS", PATIENCE * 1000)
-    monkeypatch.setattr(claiming, "PATIENCE_SECONDS", PATIENCE)
+    monkeypatch.setattr(work, "SLOW_MILLISECONDS", PATIENCE * 1000)
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", PATIENCE)
     monkeypatch.setattr(connection, "PING_SECONDS", PATIENCE)
 
 

@@ -33,7 +33,7 @@ def test_flags_become_settings(cli: Cli, database_url: str) -> None:
 
 def test_only_with_the_flag_jobs_are_checked_against_an_app(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     services = Recording()
-    monkeypatch.setenv("LEASEHOLD_APP", "leasehold.app.builtin:builtin_app")  # for the workers
+    monkeypatch.setenv("LEASEHOLD_APP", "leasehold.app.registry:builtin_app")  # for the workers
     assert cli("gateway", services=services).code == 0
     assert services.app is None
     assert cli("gateway", "--app", "tests.support.working:no_app", services=services).code == 2

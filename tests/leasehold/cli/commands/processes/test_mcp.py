@@ -15,7 +15,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from leasehold.mcp.catalogue import CHANGES, LOOKS
+from leasehold.mcp.operations import CHANGES, LOOKS
 from tests.gateway.fakes.running import RunningGateway, running_service
 from tests.support.waiting import PATIENCE
 

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from leasehold.cli.commands.schedules_month import Day, days_of, view_months
-from leasehold.schedules.upcoming import next_ticks
+from leasehold.schedules.timetable import next_ticks
 
 NOW = datetime(2030, 3, 20, tzinfo=UTC)
 

@@ -17,8 +17,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leasehold.django.backend import Backend
-from leasehold.django.terms.interface import InvalidTask, Status, exceptions, signals
-from leasehold.django.terms.interface import tasks as interface
+from leasehold.django.terms import InvalidTask, Status, exceptions, signals
+from leasehold.django.terms import tasks as interface
 from leasehold.errors import InvalidArgs, UniqueConflict
 from leasehold.jobs.new_job import Unique
 from tests.leasehold.django.project.place import dsn

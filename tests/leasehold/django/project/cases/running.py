@@ -18,10 +18,10 @@ from django.utils import timezone
 
 from leasehold import open_client
 from leasehold.django.backend import Backend
-from leasehold.django.terms.interface import Status, signals
-from leasehold.django.terms.interface import tasks as interface
+from leasehold.django.terms import Status, signals
+from leasehold.django.terms import tasks as interface
 from leasehold.jobs.new_job import NewJob
-from leasehold.payloads.claims.check import ClaimCheck, write_check
+from leasehold.payloads.claims import ClaimCheck, write_check
 from leasehold.sync import Client
 from tests.leasehold.django.project.place import dsn
 from tests.leasehold.django.project.shop import tasks

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection, transaction
 
-from leasehold.django.terms.interface import tasks
+from leasehold.django.terms import tasks
 from leasehold.jobs.endings import Discard
 from leasehold.jobs.new_job import Unique
 

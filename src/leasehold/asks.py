@@ -1,0 +1,341 @@
+"""What clients ask of the database: which SQL function, with which values, and what its answer means. Pure.
+
+Both clients come in here, the awaited one and `leasehold.sync`; neither decides any of this itself. `Ask` is one call of a SQL
+function, and how to read what it answers; `JobBatch` is the one that everybody uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from leasehold import validation
+from leasehold.database.calls import from_row
+from leasehold.drivers import STYLES, AnsweredRow, Parameters, Style, call_text, parameters
+from leasehold.errors import BadInput, ChainCancelled, ChainFailed, UnknownJob, WaitTimeout
+from leasehold.jobs.arguments import encode_args
+from leasehold.jobs.catalogue import typed_output
+from leasehold.jobs.encoding import Check, check_job, encode_continuation, encode_jobs, flatten, refused_job
+from leasehold.jobs.endings import ContinueWith, seconds_of
+from leasehold.jobs.kind import Kind
+from leasehold.jobs.new_job import JobOptions, NewJob
+from leasehold.records.jobs import ChainRecord, EnqueuedJob, JobRecord, TimelineEntry
+
+if TYPE_CHECKING:
+    from leasehold.app import App
+
+T = TypeVar("T")
+
+Rows: TypeAlias = "Sequence[AnsweredRow]"
+
+LARGEST_ID = 2**63 - 1
+
+
+class Ask(msgspec.Struct, Generic[T], frozen=True):
+    """What is asked.
+
+    Attributes:
+        function: of the schema leasehold.
+        values: of its parameters, in their order.
+        read: makes the result of its rows, or raises.
+    """
+
+    function: str
+    values: tuple[Any, ...]
+    read: Callable[[Rows], T]
+
+
+def first_value(rows: Rows) -> Any:
+    """The first column of the first row; None where there is no row."""
+    return next(iter(rows[0].values())) if rows else None
+
+
+def first_text(rows: Rows) -> str:
+    """As `first_value`, of a function that answers with a word."""
+    return str(first_value(rows))
+
+
+def first_ids(rows: Rows) -> list[int]:
+    """As `first_value`, of a function that answers with ids."""
+    return [*first_value(rows)]
+
+
+def checked_id(given: int) -> int:
+    """The id of a job or chain as it goes to the database. Raises BadInput for what no id can be."""
+    value = cast("object", given)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadInput(f"an id is a whole number, not {given!r:.100}")
+    if not -LARGEST_ID <= value <= LARGEST_ID:
+        raise BadInput(
+            f"an id is at most {LARGEST_ID}, not {'one of many more digits' if value.bit_length() > 200 else value}"
+        )
+    return value
+
+
+def checked_ids(given: Sequence[int]) -> list[int]:
+    """As `checked_id`, for each of them."""
+    return [checked_id(each) for each in given]
+
+
+def checked_before(given: int | None) -> int | None:
+    """As `checked_id`, for a page that may be the first."""
+    return None if given is None else checked_id(given)
+
+
+def get_job(job_id: int) -> Ask[JobRecord]:
+    """The job. Raises BadInput, UnknownJob."""
+
+    def read(rows: Rows) -> JobRecord:
+        if not rows:
+            raise UnknownJob(f"there is no job {job_id}")
+        return from_row(JobRecord, rows[0])
+
+    return Ask("get_job", (checked_id(job_id),), read)
+
+
+def get_timeline(job_id: int) -> Ask[list[TimelineEntry]]:
+    """What happened to the job, oldest first; nothing where there is no such job. Raises BadInput."""
+    return Ask("get_job_timeline", (checked_id(job_id),), lambda rows: [from_row(TimelineEntry, row) for row in rows])
+
+
+def cancel_job(job_id: int, reason: str | None) -> Ask[str]:
+    """The state that the job was in. Raises BadInput, UnknownJob, WrongState."""
+    return Ask("cancel_job", (checked_id(job_id), reason), first_text)
+
+
+def retry_job(job_id: int) -> Ask[str]:
+    """The new state of the job. Raises BadInput, UnknownJob, WrongState, UniqueConflict."""
+    return Ask("retry_job", (checked_id(job_id),), first_text)
+
+
+def get_chain(chain_id: int) -> Ask[ChainRecord]:
+    """The chain. Raises BadInput, UnknownJob."""
+
+    def read(rows: Rows) -> ChainRecord:
+        if not rows:
+            raise UnknownJob(f"there is no chain {chain_id}")
+        return from_row(ChainRecord, rows[0])
+
+    return Ask("get_chain", (checked_id(chain_id),), read)
+
+
+def list_chains(
+    state: str | None, kind: str | None, queue: str | None, before_id: int | None, page_size: int
+) -> Ask[list[ChainRecord]]:
+    """A page of chains."""
+    return Ask("list_chains", (state, kind, queue, checked_before(before_id), page_size), _chains)
+
+
+def list_chain_jobs(chain_id: int, after_position: int, page_size: int) -> Ask[list[JobRecord]]:
+    """A page of the jobs of a chain; empty also where there is no such chain."""
+    return Ask("list_chain_jobs", (checked_id(chain_id), after_position, page_size), _jobs)
+
+
+def list_blocked_jobs(chain_id: int, after_id: int, page_size: int) -> Ask[list[JobRecord]]:
+    """A page of the jobs that wait for a chain."""
+    return Ask("list_blocked_jobs", (checked_id(chain_id), checked_id(after_id), page_size), _jobs)
+
+
+def complete_chain(
+    chain_id: int, output: Any, continue_with: NewJob[Any] | ContinueWith[Any] | None, check: Check
+) -> Ask[list[int]]:
+    """The ids of the new jobs. Raises BadInput, InvalidArgs, UnknownKind; UnknownJob, WrongState."""
+    end = ContinueWith(continue_with) if isinstance(continue_with, NewJob) else continue_with
+    continuation = None if end is None else encode_continuation(end, (), check)
+    encoded = None if output is None else encode_args(output, "output").decode()
+    return Ask("complete_chain", (checked_id(chain_id), encoded, continuation), first_ids)
+
+
+def cancel_chain(chain_id: int, reason: str | None) -> Ask[str]:
+    """The state that the open job was in."""
+    return Ask("cancel_chain", (checked_id(chain_id), reason), first_text)
+
+
+def delete_chain(chain_id: int, cascade: bool) -> Ask[list[int]]:
+    """The ids of the chains that were deleted."""
+    return Ask("delete_chain", (checked_id(chain_id), cascade), first_ids)
+
+
+def watch_chain(chain_id: int, seconds: float | None) -> Ask[AnsweredRow | None]:
+    """The row of the chain where it has ended, or is none. Else its end is notified for this time."""
+    return Ask("watch_chains", ([checked_id(chain_id)], seconds), _only)
+
+
+def wait_seconds(timeout: float | timedelta | None) -> float | None:
+    """How long to wait; None: without end. Raises BadInput."""
+    return None if timeout is None else seconds_of(timeout)
+
+
+def ended_chain(chain_id: int, row: Any, seconds: float | None) -> ChainRecord:
+    """The chain of a row of watch_chains; None is one that is open still. Raises WaitTimeout, UnknownJob."""
+    if row is None:
+        raise WaitTimeout(f"chain {chain_id} is still open after {seconds} s")
+    if row["state"] is None:
+        raise UnknownJob(f"there is no chain {chain_id}")
+    return from_row(ChainRecord, row)
+
+
+def output_of(chain: ChainRecord, kind: Kind[..., Any] | None) -> Any:
+    """What a chain that has ended has brought. Raises ChainFailed, ChainCancelled; BadInput where it does not fit `kind`."""
+    if chain.state != "completed":
+        raise _ended_without_output(chain)
+    return chain.output if kind is None else typed_output(kind, chain.output)
+
+
+def _ended_without_output(chain: ChainRecord) -> ChainFailed | ChainCancelled:
+    stored: object = chain.error
+    error = cast("dict[str, Any]", stored) if isinstance(stored, dict) else {}
+    said = f"{error.get('type', 'error')}: {error.get('message', '')}"
+    where = f"job {chain.job_id} ({chain.job_kind})"
+    if chain.state == "cancelled":
+        return ChainCancelled(
+            f"chain {chain.chain_id} was cancelled: {error.get('message', '')} at {where}", chain=chain
+        )
+    return ChainFailed(f"chain {chain.chain_id} failed at {where}: {said}", chain=chain)
+
+
+def _only(rows: Rows) -> AnsweredRow | None:
+    return rows[0] if rows else None
+
+
+def _chains(rows: Rows) -> list[ChainRecord]:
+    return [from_row(ChainRecord, row) for row in rows]
+
+
+def _jobs(rows: Rows) -> list[JobRecord]:
+    return [from_row(JobRecord, row) for row in rows]
+
+
+def one_job(job: NewJob[Any] | str, args: Mapping[str, Any] | None, options: JobOptions) -> NewJob[Any]:
+    """The job that `enqueue` was given. Raises BadInput for what is none."""
+    if isinstance(job, str):
+        job = NewJob(kind=job, args={} if args is None else args)
+    elif not isinstance(cast("object", job), NewJob):
+        raise refused_job("enqueue takes a job made by kind.new(...), or the name of a kind", job)
+    elif args is not None:
+        raise BadInput("give args with the name of a kind; a job made by kind.new(...) has its own")
+    return job.but(**options)
+
+
+def many_jobs(jobs: Iterable[NewJob[Any]]) -> list[NewJob[Any]]:
+    """The jobs that `enqueue_many` was given. Raises BadInput for what are none."""
+    if isinstance(cast("object", jobs), (NewJob, str)) or not isinstance(cast("object", jobs), Iterable):
+        raise refused_job("enqueue_many takes jobs made by kind.new(...); give a list of jobs", jobs)
+    listed = list(jobs)
+    for job in listed:
+        if not isinstance(cast("object", job), NewJob):
+            raise refused_job("enqueue_many takes jobs made by kind.new(...)", job)
+    return listed
+
+
+def checked_by(app: App | None, job: NewJob[Any]) -> NewJob[Any]:
+    """The job as it is sent, with the defaults of its kind. Raises InvalidArgs, UnknownKind, BadInput."""
+    if app is None:
+        return check_job(job, None)
+    from leasehold.app.registry import find_kind  # noqa: PLC0415  who has an app has loaded it; others need not
+
+    return check_job(job, find_kind(app, job.kind))
+
+
+def is_known(app: App | None, kind: str) -> bool:
+    """Whether there is an app that knows what a kind of this name wants."""
+    if app is None:
+        return False
+    from leasehold.app.registry import knows  # noqa: PLC0415  as above
+
+    return knows(app, kind)
+
+
+class JobBatch:
+    """Jobs that go in one statement.
+
+    Args:
+        jobs: as they were given.
+        check: fills in the defaults of their kinds, and refuses args that do not fit.
+        knows: whether `check` knows a kind of this name. What it does not know, the catalogue of the database may.
+
+    Attributes:
+        flat: the jobs with their new blockers, each after its blockers, as they are written.
+        is_checked: whether all their kinds are known here, so that the database need not look at its catalogue.
+    """
+
+    def __init__(
+        self, jobs: Sequence[NewJob[Any]], check: Check, knows: Callable[[str], bool] = lambda _kind: False
+    ) -> None:
+        self.flat, self._places = flatten(jobs, check)
+        self.is_checked = all(map(knows, {job.kind for job in self.flat}))
+
+    @property
+    def queues(self) -> set[str] | None:
+        """Where workers are to look; None where the database may choose, which wakes them itself then."""
+        if not self.is_checked and any(job.queue is None for job in self.flat):
+            return None
+        return {job.queue or "default" for job in self.flat}
+
+    def ask(self, *, notify: bool) -> Ask[list[EnqueuedJob]]:
+        """The statement, which answers for each of `flat`. `notify`: idle workers are woken at its commit."""
+        return Ask(
+            "enqueue_jobs",
+            (encode_jobs(self.flat), *options_of(notify=notify, is_checked=self.is_checked)),
+            read_enqueued,
+        )
+
+    def given(self, made: Sequence[EnqueuedJob]) -> list[EnqueuedJob]:
+        """Those of the answers that belong to the jobs that were given, in their order."""
+        return [made[place] for place in self._places]
+
+
+def options_of(*, notify: bool, is_checked: bool) -> tuple[bool, ...]:
+    """What enqueue_jobs takes after the jobs: a list that is checked here is not held against the catalogue again."""
+    return (notify, False) if is_checked else (notify,)
+
+
+def read_enqueued(rows: Rows) -> list[EnqueuedJob]:
+    """The answer of enqueue_jobs."""
+    return [EnqueuedJob(row["job_id"], row["is_new"], row["outcome"]) for row in rows]
+
+
+class Statement(NamedTuple):
+    """SQL and its values, as a driver takes them."""
+
+    text: str
+    parameters: Parameters
+
+
+def enqueue_statement(
+    job: NewJob[Any] | Sequence[NewJob[Any]],
+    *,
+    style: Style = "numeric_dollar",
+    notify: bool = True,
+    app: App | None = None,
+) -> Statement:
+    """The statement that enqueues a job, or several, for any driver: run it in your transaction.
+
+    It answers with a row (job_id, is_new, outcome) for each job in its order, after one for each of its new blockers. The
+    values are text and a boolean. Errors of Postgres come as your driver raises them: LH001 for a job that is refused, LH006
+    for a unique job that is there already.
+
+    Args:
+        job: made by kind.new(...), so with the defaults of its kind.
+        style: how your driver writes places for values, by the names of DB-API: `numeric_dollar` for `$1`, `format` for
+            `%s`, `pyformat` for `%(p1)s`, `named` for `:p1`, `numeric` for `:1`, `qmark` for `?`. With `pyformat` and
+            `named` the values are a dict, else a tuple.
+        notify: wake an idle worker at the commit.
+        app: checks a job that was made by name, as `NewJob(kind="send")`.
+
+    Raises:
+        BadInput, InvalidArgs, UnknownKind: the job is refused; there is no such style.
+
+    Example:
+        text, values = enqueue_statement(send.new(order=42), style="format")
+        cursor.execute(text, values)
+        job_id = cursor.fetchone()[0]
+    """
+    validation.check_choice("style", style, STYLES)
+    jobs = many_jobs([job] if isinstance(job, NewJob) else job)
+    ask = JobBatch(jobs, partial(checked_by, app), partial(is_known, app)).ask(notify=notify)
+    return Statement(call_text(ask.function, len(ask.values), style=style), parameters(ask.values, style))

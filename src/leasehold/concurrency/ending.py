@@ -1,0 +1,26 @@
+"""For the end of a process: which signals ask for it, and threads that start even where no memory is left."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+from collections.abc import Callable
+
+
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """SIGTERM, SIGINT, and SIGHUP, which a terminal sends when it is closed; not SIGHUP under `nohup`, which ignores it."""
+    hang_up = signal.SIGHUP
+    ignored = signal.getsignal(hang_up) == signal.SIG_IGN
+    return (signal.SIGTERM, signal.SIGINT) if ignored else (signal.SIGTERM, signal.SIGINT, hang_up)
+
+
+def start_bare(function: Callable[..., object], *args: object) -> None:
+    """Run a function in a new daemon thread, and wait for nothing.
+
+    `threading.Thread.start` waits until the new thread says that it runs. One that dies before, because there is no memory for its
+    first object, never says so, and whoever started it waits for ever.
+
+    Raises:
+        RuntimeError: no thread can be started.
+    """
+    _thread.start_new_thread(function, args)

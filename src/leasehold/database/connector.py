@@ -1,0 +1,251 @@
+"""Connecting to Postgres, directly or through a pooler such as PgBouncer, and what goes wrong there in our words.
+
+A pooler that lends a server connection per transaction takes three things away: what LISTEN asked for, everything that
+belongs to a session, and, where it does not keep track of them, prepared statements. So the first connection to a place
+finds out what stands there, and all further ones are opened to suit:
+
+    none       Postgres itself answers. Statements are prepared once per connection.
+    tracking   a pooler that knows prepared statements by names of its own. They are used as without it.
+    blind      any other pooler. Nothing outlives its statement, which costs a second round trip each.
+"""
+
+# asyncpg carries no types; what it returns is typed where it leaves this module.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from enum import Enum
+from typing import Any, Protocol
+
+import asyncpg
+from asyncpg import Record as Row
+
+from leasehold import errors
+from leasehold.database.calls import Caller
+from leasehold.errors import ListenerDeaf, error_of_state
+
+MISUSE = (
+    "a connection runs one statement at a time, with as many values as it has parameters; await one after the other, or take"
+    " a connection for each"
+)
+
+CLOSE_SECONDS = 2.0
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
+"""What asyncpg raises on a connection that is of no more use; the third where Postgres ended it between two statements."""
+
+KEEPALIVE = """
+set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; set tcp_user_timeout = 25000
+"""
+"""Has Postgres notice within 25 s that the machine at the other end is gone, instead of after two hours."""
+
+LOOK = """
+select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
+"""
+
+HEARING_SECONDS = 2.0
+
+
+def from_postgres(error: Any) -> errors.LeaseholdError:
+    """The error of ours that says the same."""
+    return error_of_state(
+        error.sqlstate,
+        str(error.args[0] if error.args else error),
+        hint=getattr(error, "hint", None),
+        detail=getattr(error, "detail", None),
+        table=getattr(error, "table_name", None),
+    )
+
+
+@contextmanager
+def translated(connection: Any = None) -> Generator[None]:
+    """Raise our errors for those of asyncpg, of the socket and of the clock.
+
+    Args:
+        connection: which one is used, where only one is: what it refuses while it is open was asked wrongly.
+    """
+    try:
+        yield
+    except asyncpg.InvalidCachedStatementError as error:
+        # Only inside a transaction, where asyncpg cannot prepare it again: a migration has just changed the answer.
+        raise errors.DatabaseUnavailable(f"the schema changed under the transaction: {error}") from error
+    except asyncpg.PostgresError as error:
+        raise from_postgres(error) from error
+    except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        if isinstance(error, asyncpg.InterfaceError) and _is_open(connection):
+            raise errors.BadInput(f"{MISUSE}: {error}") from error
+        raise errors.DatabaseUnavailable(f"the connection cannot be used: {error}") from error
+    except OSError as error:
+        if isinstance(error, TimeoutError):
+            raise errors.DatabaseUnavailable("the database did not answer in time") from error
+        raise errors.DatabaseUnavailable(f"the database cannot be reached: {error}") from error
+
+
+def _is_open(connection: Any) -> bool:
+    with suppress(asyncpg.InterfaceError):  # of one that is back in its pool
+        return connection is not None and not connection.is_closed()
+    return False
+
+
+class Greeter(Protocol):
+    """Looks at each new connection of a database."""
+
+    @property
+    def generation(self) -> int:
+        """Changes when connections that were greeted before must not be used any more. Read in any thread."""
+        ...
+
+    async def greet(self, connection: Caller) -> None:
+        """Look at a new connection, under asyncio. What it raises keeps the connection from being used."""
+        ...
+
+
+class NewConnection(Caller):
+    """A connection that nobody uses yet."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
+        """Run one statement."""
+        with translated():
+            return await self._connection.fetch(sql, *args, timeout=timeout)
+
+
+class Pooler(Enum):
+    """What stands between us and Postgres."""
+
+    NONE = "none"
+    TRACKING = "tracking"
+    BLIND = "blind"
+
+
+class Connector:
+    """Opens connections to one place. An empty dsn leaves host, user and the rest to the PG… variables.
+
+    Attributes:
+        pooler: what was found there; None before the first connection.
+        greeter: looks at each new connection; None: nobody does.
+
+    Args:
+        dsn: of the place.
+        timeout: of every await, in seconds.
+        greeter: see above.
+        keepalive: have Postgres look whether we are still there; a pooler has to do so by itself.
+    """
+
+    def __init__(self, dsn: str, timeout: float, *, greeter: Greeter | None = None, keepalive: bool = False) -> None:
+        self.dsn = dsn
+        self.greeter = greeter
+        self.pooler: Pooler | None = None
+        self._timeout = timeout
+        self._session = KEEPALIVE if keepalive else ""
+        self._untouched: set[int] = set()
+
+    @property
+    def generation(self) -> int:
+        """Changes when connections made before must not be used any more."""
+        return 0 if self.greeter is None else self.greeter.generation
+
+    async def connect(self, application_name: str) -> Any:
+        """One new connection that suits the place, and that the greeter has nothing against."""
+        connection = await self._connect(application_name)
+        if self.greeter is not None:
+            try:
+                await self.greeter.greet(NewConnection(connection))
+            except BaseException:
+                await close_connection(connection)
+                raise
+        return connection
+
+    async def _connect(self, application_name: str) -> Any:
+        connection = await self._open(application_name)
+        if self.pooler is None:
+            try:
+                self.pooler = await find_pooler(connection)
+            except BaseException:
+                await close_connection(connection)
+                raise
+            if self.pooler is Pooler.BLIND:
+                await close_connection(connection)
+                return await self._open(application_name)
+        if self._session and self.pooler is Pooler.NONE:
+            try:
+                await connection.execute(self._session)
+            except BaseException:
+                await close_connection(connection)
+                raise
+        return connection
+
+    async def _open(self, application_name: str) -> Any:
+        # Without a cache asyncpg sends each statement whole, and keeps nothing at the server between two of them.
+        suited: dict[str, Any] = {"statement_cache_size": 0} if self.pooler is Pooler.BLIND else {}
+        return await asyncpg.connect(
+            self.dsn or None,
+            timeout=self._timeout,  # pyright: ignore[reportArgumentType]  it takes floats
+            command_timeout=self._timeout,
+            server_settings={"application_name": application_name},
+            **suited,
+        )
+
+    def spare_reset(self, connection: Any) -> None:
+        """Say that the session is as it was, so that giving the connection back takes no statement this time."""
+        self._untouched.add(connection.get_server_pid())
+
+    async def reset(self, connection: Any) -> None:
+        """Undo what a user of a pooled connection has done to its session; behind a pooler there is nothing to undo."""
+        is_untouched = connection.get_server_pid() in self._untouched
+        self._untouched.discard(connection.get_server_pid())
+        if self.pooler is Pooler.NONE and not is_untouched:
+            await connection.execute(f"{connection.get_reset_query()}\ndiscard temp; {self._session}")
+
+
+async def find_pooler(connection: Any) -> Pooler:
+    """What a new connection leads through.
+
+    A pooler answers a connection with a process id of its own making, and one that keeps track of prepared statements
+    renames them. All of it happens in one transaction, so that it is one server connection that is looked at.
+    """
+    name = f"leasehold_{secrets.token_hex(8)}"
+    async with connection.transaction():
+        statement = await connection.prepare(LOOK, name=name)
+        found = await statement.fetchrow(name)
+        if found["pid"] == connection.get_server_pid():
+            return Pooler.NONE
+        if not found["is_kept_as_named"]:
+            return Pooler.TRACKING
+        await connection.execute(f"deallocate {name}")
+        return Pooler.BLIND
+
+
+async def close_connection(connection: Any) -> None:
+    """Close politely, and by force when that takes too long or fails."""
+    with suppress(*TROUBLE):
+        await connection.close(timeout=CLOSE_SECONDS)
+    if not connection.is_closed():
+        connection.terminate()
+
+
+async def prove_hearing(connection: Any, other: Caller) -> None:
+    """Have `other` say something that `connection` listens for. Raises ListenerDeaf when it does not come.
+
+    What the connection says itself proves nothing: the pooler may just then have lent it the very server connection that listens.
+    """
+    channel = f"leasehold_{secrets.token_hex(8)}"
+    heard = asyncio.Event()
+
+    def hear(*_notification: object) -> None:
+        heard.set()
+
+    await connection.add_listener(channel, hear)
+    try:
+        await other.fetch("select pg_notify($1, '')", channel)
+        await asyncio.wait_for(heard.wait(), HEARING_SECONDS)
+    except TimeoutError:
+        raise ListenerDeaf from None
+    finally:
+        await connection.remove_listener(channel, hear)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from leasehold.concurrency.ending import start_bare
+from tests.support.waiting import PATIENCE
+
+SHOW = "from leasehold.concurrency.ending import stop_signals; print(*(each.name for each in stop_signals()))"
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize(
+    ("hang_up", "names"), [(signal.SIG_DFL, "SIGTERM SIGINT SIGHUP"), (signal.SIG_IGN, "SIGTERM SIGINT")]
+)
+def test_a_closed_terminal_ends_a_process_unless_nohup_started_it(hang_up: signal.Handlers, names: str) -> None:
+    script = f"import signal; signal.signal(signal.SIGHUP, signal.Handlers({hang_up.value})); {SHOW}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert done.stdout.split() == names.split()
+
+
+def test_who_starts_a_bare_thread_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that dies before it says that it runs: `Thread.start` would wait for that word for ever."""
+    died, starter, really = threading.Event(), threading.current_thread(), threading.Event.wait
+
+    def wait(event: threading.Event, timeout: float | None = None) -> bool:
+        assert threading.current_thread() is not starter, "it waited"
+        return really(event, timeout)
+
+    monkeypatch.setattr(threading.Event, "wait", wait)
+    start_bare(died.set)
+    monkeypatch.undo()
+    assert died.wait(PATIENCE)
+
+
+def test_a_bare_thread_keeps_no_process_alive() -> None:
+    seen: list[bool] = []
+    told = threading.Event()
+
+    def look() -> None:
+        seen.append(threading.current_thread().daemon)
+        told.set()
+
+    start_bare(look)
+    assert told.wait(PATIENCE)
+    assert seen == [True]
