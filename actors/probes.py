@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from leasehold.observability.health import Health
-
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
@@ -17,6 +15,7 @@ from leasehold.actors.worker.worker import Worker
 from leasehold.database import Caller
 from leasehold.errors import DatabaseError
 from leasehold.events import AttemptEvent, JobCompleted, JobFailed, JobReleased, JobRescheduled, JobRetried, JobStarted
+from leasehold.observability.health import Health
 from leasehold.observability.metrics import Histogram, Labels, Values, expose, single
 from leasehold.observability.observers import Observers
 from leasehold.observability.probes import open_probes

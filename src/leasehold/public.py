@@ -136,7 +136,7 @@ __all__ = [
 ]
 
 HOMES: Final[dict[str, tuple[str, ...]]] = {
-    "leasehold.access.records": ("AuditEntry", "NewToken", "TokenRecord"),
+    "leasehold.access.tokens": ("AuditEntry", "NewToken", "TokenRecord"),
     "leasehold.actors.worker.in_process": ("worker",),
     "leasehold.app": ("App",),
     "leasehold.asks": ("Statement", "enqueue_statement"),
