@@ -15,7 +15,7 @@ from benchmarks.processes import running_worker
 from benchmarks.readings import read_counters
 from benchmarks.server import Server, connected
 
-SIZES = {"full": (100_000, 3), "quick": (20_000, 1), "tiny": (2_000, 1)}
+SIZES = {"full": (100_000, 3), "quick": (20_000, 1), "tiny": (500, 1)}
 SLOTS = 10
 GROUPS = 50
 # Limits that never bind: what they cost is the counting and the taking of turns.

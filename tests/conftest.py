@@ -7,9 +7,12 @@ LEASEHOLD_TEST_PATIENCE stretches every wait and every limit of a test, for slow
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import subprocess
 from collections.abc import AsyncGenerator, Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -95,6 +98,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(seconds * STRETCH))
     items.sort(key=lambda item: not any(each in item.nodeid for each in LONG))
+
+
+def pytest_collection_finish() -> None:
+    """Eight thousand tests and their modules stay to the end: no search for garbage goes through them again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -217,18 +225,30 @@ def psql(postgres_server: Server) -> Psql:
     return lambda dsn, sql: psql_on(postgres_server.psql, dsn, sql)
 
 
+@pytest.fixture(scope="session")
+def durable_data(postgres_choice: str) -> Generator[Path]:
+    """The data of a server with a migrated database, which is stopped; tests get copies."""
+    choice = "embedded18" if "://" in postgres_choice else postgres_choice
+    with short_folder() as folder:
+        with own_server(choice, folder, durable=True) as server:
+            trio.run(migrate, server.dsn())
+        yield server.data_folder
+
+
 @pytest.fixture
-def durable_server(postgres_choice: str) -> Generator[OwnServer]:
+def durable_server(postgres_choice: str, durable_data: Path) -> Generator[OwnServer]:
     """A server for this test alone that keeps its promises to the disk; the test may stop, crash and start it."""
     choice = "embedded18" if "://" in postgres_choice else postgres_choice
-    with short_folder() as folder, own_server(choice, folder, durable=True) as server:
-        yield server
+    with short_folder() as folder:
+        # With its owner, who is another one where we are root.
+        subprocess.run(["cp", "-a", durable_data, folder / "data"], check=True, timeout=PATIENCE)
+        with own_server(choice, folder, durable=True) as server:
+            yield server
 
 
 @pytest.fixture
 def durable_database_url(durable_server: OwnServer) -> str:
     """The connection string of a migrated database on `durable_server`."""
-    trio.run(migrate, durable_server.dsn())
     return durable_server.dsn()
 
 

@@ -14,7 +14,7 @@ from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.acceptance
 
-KILLS = 6
+KILLS = 3
 JOBS_A_ROUND = 120
 
 

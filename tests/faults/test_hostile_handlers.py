@@ -49,18 +49,17 @@ async def test_a_handler_that_ends_the_asyncio_loop_ends_its_process_and_the_job
     assert (await fleet.job(job, "completed")).output == 2
 
 
-@pytest.mark.parametrize("signals", [1, 2])
-async def test_a_worker_ends_although_its_database_is_away(
-    durable_fleet: Fleet, durable_server: OwnServer, signals: int
+async def test_a_worker_ends_although_its_database_is_away_at_one_signal_or_two(
+    durable_fleet: Fleet, durable_server: OwnServer
 ) -> None:
-    worker = await durable_fleet.worker("alone")
+    workers = [await durable_fleet.worker(name) for name in ("told once", "told twice")]
     durable_server.stop("immediate")
     try:
-        await worker.until_line("lost the database")
-        worker.signal(signal.SIGTERM)
-        await worker.until_line("draining")
-        if signals == 2:
+        for worker in workers:
+            await worker.until_line("lost the database")
             worker.signal(signal.SIGTERM)
-        assert await worker.until_exit() == 0
+            await worker.until_line("draining")
+        workers[1].signal(signal.SIGTERM)
+        assert [await worker.until_exit() for worker in workers] == [0, 0]
     finally:
         durable_server.start()

@@ -39,7 +39,7 @@ class Stream:
             self.jobs.append(await self._fleet.client.enqueue("quick"))
             if len(self.jobs) % 10 == 1:
                 self.jobs.append(await self._fleet.client.enqueue("hold", {"seconds": 1.5}))
-            await trio.sleep(0.01)
+            await trio.sleep(0.05)
 
     async def goes_on(self) -> None:
         """Until jobs that came after this moment have completed, a long one among them."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
 import trio
 
+from leasehold.database.embedded.cluster import StopMode
 from leasehold.errors import DatabaseUnavailable
 from tests.support.fleet import Fleet
 from tests.support.servers import OwnServer
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.acceptance
+
+
+MODES: tuple[StopMode, ...] = ("fast", "immediate")
 
 
 class Load:
@@ -51,9 +53,8 @@ async def everything_completed(fleet: Fleet, load: Load) -> None:
     assert doubled == []
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
-async def test_no_acknowledged_job_is_lost_when_postgres_restarts(
-    durable_fleet: Fleet, durable_server: OwnServer, mode: Literal["fast", "immediate"]
+async def test_no_acknowledged_job_is_lost_when_postgres_restarts_in_order_or_after_a_crash(
+    durable_fleet: Fleet, durable_server: OwnServer
 ) -> None:
     fleet = durable_fleet
     worker = await fleet.worker("w1")
@@ -63,7 +64,7 @@ async def test_no_acknowledged_job_is_lost_when_postgres_restarts(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(load.run)
         await load.grown(50)
-        for _ in range(2):
+        for mode in MODES:
             await trio.to_thread.run_sync(durable_server.restart, mode)
             await load.grown(50)
         nursery.cancel_scope.cancel()

@@ -157,7 +157,7 @@ async def receipt(payment: int) -> str:
 
 @app.kind()
 def kill_worker() -> None:
-    """Take the whole process down."""
+    """Take the whole process down, as C code does."""
     os.abort()
 
 
@@ -166,12 +166,6 @@ def poison(seconds: float) -> None:
     """Take the whole process down from a thread, without a word, when its neighbours are well under way."""
     time.sleep(seconds)
     os._exit(1)
-
-
-@app.kind()
-def segfault() -> None:
-    """Take the whole process down as C code does."""
-    ctypes.string_at(0)
 
 
 @app.kind()

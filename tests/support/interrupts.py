@@ -1,7 +1,8 @@
 """One signal at a random moment of a command, and what is left of it: how it ended, how fast, what it left behind.
 
-The moments are drawn from a seed, between the first line of ours (from when SIGTERM is caught; what comes before is the start
-of the interpreter) and a little after the end that the command has when nobody interrupts it.
+The signals are SIGINT and SIGTERM in turn. The moments are drawn from a seed, between the first line of ours (from when SIGTERM
+is caught; what comes before is the start of the interpreter) and a little after the end that the command has when nobody
+interrupts it.
 """
 
 from __future__ import annotations
@@ -26,41 +27,10 @@ from tests.support.waiting import PATIENCE
 MARK = "INTERRUPTED_ROUND"
 MOST_SECONDS = 3.0  # of the long form; a machine that runs tests may be too busy for it
 IS_LONG = "LEASEHOLD_INTERRUPTS" in os.environ
-LOOK_SECONDS = 0.001
+LOOK_SECONDS = 0.005
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EXPECTED = {signal.SIGINT: 130, signal.SIGTERM: 143}
 BAD_WORDS = ("Traceback", "EndRefused", "Fatal Python error", "never awaited", "Exception ignored")
-
-
-class Interrupted(NamedTuple):
-    """How one round ended.
-
-    Attributes:
-        moment: seconds after the first line at which the signal was sent.
-        code: as a shell has it, for which a process that this very signal has killed ended with 130 or 143, too.
-        seconds: from the signal to the end. None: it had ended before.
-        was_over: it had ended before the signal, or had done everything when that came and ended as if without it.
-        left: processes of it that outlived it.
-        said: on both streams.
-    """
-
-    moment: float
-    code: int
-    seconds: float | None
-    was_over: bool
-    left: list[str]
-    said: str
-
-    def fault(self, number: signal.Signals, also: Sequence[int] = ()) -> str | None:
-        """What is wrong with it, in words; None: nothing."""
-        if found := [word for word in BAD_WORDS if word in self.said]:
-            return f"said {found[0]}"
-        if self.left:
-            return f"left {', '.join(self.left)}"
-        if self.was_over:
-            return None if self.code == 0 else f"ended with {self.code} before it was interrupted"
-        if self.code not in {EXPECTED[number], *also}:
-            return f"ended with {self.code}"
-        return f"took more than {MOST_SECONDS:g} s" if IS_LONG and (self.seconds or 0) > MOST_SECONDS else None
 
 
 class Command(NamedTuple):
@@ -69,12 +39,55 @@ class Command(NamedTuple):
     Attributes:
         words: after `leasehold`.
         environ: over an environment without settings of ours.
-        until: a line after which it goes on for ever; None: it ends by itself.
+        until: a line after which it goes on for ever, or for long; None: it ends by itself.
+        after_term: codes with which it may end after SIGTERM, too.
     """
 
     words: Sequence[str]
     environ: Mapping[str, str]
     until: str | None = None
+    after_term: Sequence[int] = ()
+
+    def __str__(self) -> str:
+        return f"leasehold {' '.join(self.words)}"
+
+
+class Interrupted(NamedTuple):
+    """How one round ended.
+
+    Attributes:
+        command: that was interrupted.
+        number: of the signal.
+        moment: seconds after the first line at which the signal was sent.
+        code: as a shell has it, for which a process that this very signal has killed ended with 130 or 143, too.
+        seconds: from the signal to the end. None: it had ended before.
+        was_over: it had ended before the signal, or had done everything when that came and ended as if without it.
+        left: processes of it that outlived it.
+        said: on both streams.
+    """
+
+    command: Command
+    number: signal.Signals
+    moment: float
+    code: int
+    seconds: float | None
+    was_over: bool
+    left: list[str]
+    said: str
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with it, in words; None: nothing."""
+        if found := [word for word in BAD_WORDS if word in self.said]:
+            return f"said {found[0]}"
+        if self.left:
+            return f"left {', '.join(self.left)}"
+        if self.was_over:
+            return None if self.code == 0 else f"ended with {self.code} before it was interrupted"
+        also = self.command.after_term if self.number == signal.SIGTERM else ()
+        if self.code not in {EXPECTED[self.number], *also}:
+            return f"ended with {self.code}"
+        return f"took more than {MOST_SECONDS:g} s" if IS_LONG and (self.seconds or 0) > MOST_SECONDS else None
 
 
 def interrupt(command: Command, moment: float, number: signal.Signals, folder: Path) -> Interrupted:
@@ -98,7 +111,7 @@ def interrupt(command: Command, moment: float, number: signal.Signals, folder: P
         said.seek(0)
         code = 128 + number if process.returncode == -number else process.returncode
         was_over = seconds is None or (command.until is None and code == 0)
-        return Interrupted(moment, code, seconds, was_over, left, said.read().decode(errors="replace"))
+        return Interrupted(command, number, moment, code, seconds, was_over, left, said.read().decode(errors="replace"))
 
 
 def span_of(command: Command, folder: Path) -> float:
@@ -120,30 +133,35 @@ def span_of(command: Command, folder: Path) -> float:
         return span
 
 
-def interrupted_rounds(span: float, rounds: int, seed: int, play: Callable[[float], Interrupted]) -> list[Interrupted]:
+Play = Callable[[float, signal.Signals], Interrupted]
+
+
+def interrupted_rounds(span: float, rounds: int, seed: int, play: Play) -> list[Interrupted]:
     """Play at random moments of a command that takes so long, until so many rounds were not over before the signal.
 
     A machine that is faster than when the span was measured ends many rounds too early; four times as many is the most.
     """
     chance = random.Random(seed)
     done: list[Interrupted] = []
+    interrupted = 0
     for _ in range(4 * rounds):
-        done.append(play(chance.uniform(0, span * 1.05)))
-        if sum(not each.was_over for each in done) == rounds:
+        done.append(play(chance.uniform(0, span * 1.05), SIGNALS[interrupted % 2]))
+        interrupted += not done[-1].was_over
+        if interrupted == rounds:
             break
-    assert not all(each.was_over for each in done), f"each of {len(done)} rounds was over before it was interrupted"
+    assert interrupted, f"each of {len(done)} rounds was over before it was interrupted"
     return done
 
 
-def tell(rounds: Sequence[Interrupted], number: signal.Signals, also: Sequence[int] = ()) -> str:
+def tell(rounds: Sequence[Interrupted]) -> str:
     """Counts of what happened, and the slowest end."""
-    faults = Counter(each.fault(number, also) or _ordinary(each) for each in rounds)
+    faults = Counter(each.fault or _ordinary(each) for each in rounds)
     slowest = max((each.seconds or 0.0 for each in rounds), default=0.0)
     return "; ".join(f"{count} {what}" for what, count in faults.most_common()) + f"; slowest {slowest:.2f} s"
 
 
 def _ordinary(each: Interrupted) -> str:
-    return "was over" if each.was_over else f"ended with {each.code}"
+    return "was over" if each.was_over else f"ended with {each.code} after {each.number.name}"
 
 
 def _start(command: Command, mark: str, folder: Path, said: int) -> subprocess.Popen[bytes]:

@@ -7,6 +7,7 @@ none by import; the commands lie in `commands`, `checks`, `top` and `up` and use
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import NoReturn
 
@@ -19,6 +20,7 @@ def main() -> NoReturn:
     """Run the command in `sys.argv` and exit with its code (`leasehold.cli.runtime.exit_codes`)."""
     interruption = Interruption()
     interruption.install()
+    gc.disable()  # nothing that is imported is garbage, and looking through it takes a quarter of the start and the end
     try:
         from leasehold.cli.shell.launcher import run  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -26,7 +28,10 @@ def main() -> NoReturn:
             raise
         sys.stderr.write("error: the command line is not installed; run: pip install 'leasehold[cli]'\n")
         sys.exit(2)
+    gc.freeze()
+    gc.enable()
     code = interruption.exit_code(run(sys.argv[1:], interruption=interruption))
+    gc.freeze()
     wait_no_longer(code)
     interruption.uninstall()
     sys.exit(code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from playwright.sync_api import Page
 
@@ -18,12 +18,17 @@ def source() -> str:
 
 
 def faults_of(page: Page) -> list[str]:
-    """Each rule of WCAG A and AA that the page breaks, with the elements that break it."""
+    """Each rule of WCAG A and AA that the page breaks in one of its themes, with the elements that break it."""
     page.evaluate(source())
+    return _faults_in(page, "dark") + _faults_in(page, "light")
+
+
+def _faults_in(page: Page, scheme: Literal["dark", "light"]) -> list[str]:
+    page.emulate_media(color_scheme=scheme)
     found = cast(
         "list[dict[str, Any]]",
         page.evaluate(
             "async () => (await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] })).violations"
         ),
     )
-    return [f"{each['id']}: {[node['html'] for node in each['nodes']]}" for each in found]
+    return [f"{scheme}: {each['id']}: {[node['html'] for node in each['nodes']]}" for each in found]

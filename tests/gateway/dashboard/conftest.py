@@ -1,4 +1,4 @@
-"""The dashboard in the system's Chromium: one browser for each file, a fresh profile for each test.
+"""The dashboard in the system's Chromium: one browser for this folder, a fresh profile for each test.
 
 Every test also fails if the page wrote an error to the console or broke its content security policy.
 """
@@ -39,7 +39,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")  # not longer: its driver keeps a loop in this thread
 def browser() -> Generator[Browser]:
     found = find_chromium()
     if found is None:

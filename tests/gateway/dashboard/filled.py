@@ -29,6 +29,7 @@ SETTINGS = [
         "name": "nightly", "kind": "report", "queue": "reports", "cron": "30 2 * * *", "zone": "Europe/Berlin"
     }),
     ("POST", "/api/schedules/nightly/trigger", None),
+    ("POST", "/api/schedules/nightly/disable", None),
     ("POST", "/api/egress", {"name": "berlin-1", "locale": "de-DE", "proxy": "http://proxy.example:3128"}),
     ("POST", "/api/egress", {"name": "berlin-2"}),
 ]  # fmt: skip
@@ -38,7 +39,7 @@ def fill(gateway: RunningGateway, psql: Psql, database_url: str, store: Path) ->
     """Fill it, and return the path of each page with a text that stands on it when it has loaded."""
     psql(database_url, f"{SEED} select leasehold.close_minutes();")
     why = {"backoff": "memory 91 % of 2.0 GiB (limit 85 %)", "backoff_for": 600}
-    for number, state in enumerate(("ready", "draining", "ready")):
+    for number, state in enumerate(("paused", "draining", "ready")):
         register(
             gateway, f"w-{number}", host=f"pod-{number}", state=state, queues=["crawl"], kinds=["k", "crawl"], slots=4,
             memory=0.3 + number * 0.3, cpu=0.8, app_version="1.0" if number < 2 else "2.0", **(why if number else {}),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.gateway.dashboard.axe import faults_of
@@ -147,12 +146,9 @@ def test_hostile_kinds_are_only_text(gateway: RunningGateway, open_page: OpenPag
     assert [text for text in HOSTILE if text not in drawn] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_about_chains_can_be_used_by_everybody(
-    gateway: RunningGateway, open_page: OpenPage, at: At, scheme: str
-) -> None:
+def test_the_pages_about_chains_can_be_used_by_everybody(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     _, whole, _ = fan_in(gateway)
-    page = open_page(at("/chains"), color_scheme=scheme, viewport={"width": 390, "height": 800})
+    page = open_page(at("/chains"), viewport={"width": 390, "height": 800})
     expect(page.locator("tr[data-chain]")).to_have_count(8)
     assert faults_of(page) == []
     assert not is_too_wide(page)

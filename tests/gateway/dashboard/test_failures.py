@@ -96,12 +96,9 @@ def test_hostile_text_of_errors_is_only_text(fail: Fail, open_page: OpenPage, at
     expect(page.get_by_role("heading", level=1)).to_contain_text(HOSTILE[-1])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_about_failures_can_be_used_by_everybody(
-    fail: Fail, open_page: OpenPage, at: At, scheme: str
-) -> None:
+def test_the_pages_about_failures_can_be_used_by_everybody(fail: Fail, open_page: OpenPage, at: At) -> None:
     fail("charge", message="w" * 3000)
-    page = open_page(at("/failures"), color_scheme=scheme, viewport={"width": 390, "height": 800})
+    page = open_page(at("/failures"), viewport={"width": 390, "height": 800})
     expect(page.locator("tr[data-group]")).to_have_count(1)
     assert faults_of(page) == []
     assert not is_too_wide(page)

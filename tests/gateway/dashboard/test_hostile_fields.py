@@ -1,4 +1,4 @@
-"""Ten strings that would be more than text, words of 8 kB and half a character, in every field that takes text."""
+"""Strings that would be more than text, words of 8 kB and half a character, in every field that takes text."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Psql
@@ -187,13 +186,12 @@ def gateway_text(gateway: RunningGateway, job_id: int) -> bytes:
     return gateway.fetch(f"/api/jobs/{job_id}").body.encode()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_can_be_used_by_everybody(gateway: RunningGateway, open_page: OpenPage, at: At, scheme: str) -> None:
+def test_pages_can_be_used_by_everybody(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     job_id = enqueue(gateway, "charge", args={"n": [1, "x"]})
     gateway.call("POST", f"/api/jobs/{job_id}/cancel")
     enqueue(gateway, "mail")
     for path, shown in [("/", "Queues"), ("/jobs", "mail"), (f"/jobs/{job_id}", "Others of this kind")]:
-        page = open_page(at(path), color_scheme=scheme)
+        page = open_page(at(path))
         expect(page.get_by_text(shown).first).to_be_visible()
         assert faults_of(page) == []
 

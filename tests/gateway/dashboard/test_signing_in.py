@@ -42,10 +42,9 @@ def test_whoever_may_only_read_is_shown_no_buttons(serve: Serve, open_page: Open
 
 def test_the_page_for_signing_in_can_be_used_by_everybody(serve: Serve, open_page: OpenPage) -> None:
     gateway = serve(gateway_token=SECRET)
-    for scheme in ("light", "dark"):
-        page = open_page(address(gateway, "/"), color_scheme=scheme)
-        expect(page.get_by_label("Token")).to_be_visible()
-        assert faults_of(page) == []
+    page = open_page(address(gateway, "/"))
+    expect(page.get_by_label("Token")).to_be_visible()
+    assert faults_of(page) == []
 
 
 def test_below_a_path_everything_is_found(serve: Serve, open_page: OpenPage) -> None:

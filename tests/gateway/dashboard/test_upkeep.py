@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import Psql
@@ -67,12 +66,11 @@ def test_hostile_subjects_are_only_text(
     assert [text for text in HOSTILE if text not in shown] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_of_the_doctor_can_be_used_by_everybody(
-    gateway: RunningGateway, open_page: OpenPage, at: At, database_url: str, psql: Psql, scheme: str
+    gateway: RunningGateway, open_page: OpenPage, at: At, database_url: str, psql: Psql
 ) -> None:
     make_faults(psql, database_url, gateway)
-    page = open_page(at("/doctor"), color_scheme=scheme, viewport={"width": 390, "height": 800})
+    page = open_page(at("/doctor"), viewport={"width": 390, "height": 800})
     expect(page.locator("[data-finding]")).to_have_count(2)
     assert faults_of(page) == []
     assert not is_too_wide(page)
