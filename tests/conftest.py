@@ -101,7 +101,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Eight thousand tests and their modules stay to the end: no search for garbage goes through them again."""
+    """Thousands of tests stay for the whole run: the collector of garbage need not look at them again and again."""
+    gc.collect()
     gc.freeze()
 
 

@@ -54,19 +54,19 @@ def name_of(started: Started) -> str:
     return re.sub(r"[^\w.@-]+", "-", f"{started.source}-{'-'.join(started.words)}")[:90]
 
 
-@pytest.mark.parametrize("started", every_command(), ids=name_of)
 def test_its_words_and_its_environment_are_understood(
-    started: Started, run_cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run_cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    if "names.json" in started.words:
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "names.json").write_text("{}")
-    environ = {name: value for name, value in started.environ.items() if name != "LEASEHOLD_APP"}
-    words = re.sub(r"--app\0[^\0]+\0?", "", "\0".join(started.words)).rstrip("\0").split("\0")
-    # `up` refuses a port that is taken, and this machine may have a gateway of its own.
-    environ = {"LEASEHOLD_GATEWAY_PORT": "0", **environ} if started.words[0] == "up" else environ
-    done = run_cli(*words, environ=environ, services=Border())
-    assert done.code == 0 or REACHED in done.out + done.err, done.err
+    for started in every_command():
+        if "names.json" in started.words:
+            monkeypatch.chdir(tmp_path)
+            (tmp_path / "names.json").write_text("{}")
+        environ = {name: value for name, value in started.environ.items() if name != "LEASEHOLD_APP"}
+        words = re.sub(r"--app\0[^\0]+\0?", "", "\0".join(started.words)).rstrip("\0").split("\0")
+        # `up` refuses a port that is taken, and this machine may have a gateway of its own.
+        environ = {"LEASEHOLD_GATEWAY_PORT": "0", **environ} if started.words[0] == "up" else environ
+        done = run_cli(*words, environ=environ, services=Border())
+        assert done.code == 0 or REACHED in done.out + done.err, done.err
 
 
 @pytest.mark.parametrize("started", files.from_kubernetes(files.manifests()), ids=name_of)
@@ -81,11 +81,11 @@ def test_every_page_with_commands_is_read() -> None:
     assert len(every_command()) > 40
 
 
-@pytest.mark.parametrize("path", NAMED_FILES, ids=lambda path: str(path.relative_to(ROOT)).replace("/", "-"))
-def test_every_variable_that_is_named_is_a_setting(path: Path) -> None:
-    known = {environment_name(name) for name in Settings.__struct_fields__} | {CONFIG_VARIABLE, BORDER_VARIABLE}
-    named = set(re.findall(r"\bLEASEHOLD_[A-Z_]*[A-Z]\b", path.read_text()))
-    assert named - known == set()
+def test_every_variable_that_is_named_is_a_setting() -> None:
+    for path in NAMED_FILES:
+        known = {environment_name(name) for name in Settings.__struct_fields__} | {CONFIG_VARIABLE, BORDER_VARIABLE}
+        named = set(re.findall(r"\bLEASEHOLD_[A-Z_]*[A-Z]\b", path.read_text()))
+        assert named - known == set()
 
 
 def test_a_command_that_does_not_exist_would_be_found(run_cli: Cli) -> None:

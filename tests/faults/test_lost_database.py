@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from leasehold.database.embedded.cluster import StopMode
+from leasehold.database.cluster import StopMode
 from leasehold.errors import DatabaseUnavailable
 from tests.support.fleet import Fleet
 from tests.support.servers import OwnServer

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(page for folder in ("docs", "deploy", "examples") for page in (ROOT / folder).rglob("*.md"))]
@@ -17,9 +15,9 @@ LINK = re.compile(r"\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)).replace("/", "-"))
-def test_every_link_leads_somewhere(page: Path) -> None:
-    assert [link for link in links_of(page.read_text()) if not leads_somewhere(page, link)] == []
+def test_every_link_leads_somewhere() -> None:
+    for page in PAGES:
+        assert [link for link in links_of(page.read_text()) if not leads_somewhere(page, link)] == []
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:

@@ -4,41 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any, LiteralString
 
 import psycopg
-from psycopg import sql
 
-from tests.support.emptied import EMPTIED
+from tests.support.emptied import DELETES, RESTARTS
 
-# What earlier tests have left connected is sent away first. Schemas of users go with triggers that call functions in them.
-AS_IF_NEW = f"""
-select pg_terminate_backend(pid, 10000) from pg_stat_activity
- where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
-{EMPTIED}
-do $$
+# A function, whose plans the connection keeps. What earlier tests have left connected is sent away first. Schemas of users go
+# with triggers that call functions in them; tables newer than `newest` are partitions of days that a test has frozen the
+# clock at.
+RENEW = f"""
+create function pg_temp.renew(newest oid) returns bigint language plpgsql as $$
 declare
-    foreign_schema text;
+    each text;
 begin
-    for foreign_schema in
+    perform pg_terminate_backend(pid, 10000) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
+    {DELETES}
+    {RESTARTS};
+    for each in
         select n.nspname from pg_namespace n
          where n.nspname !~ '^pg_' and n.nspname not in ('information_schema', 'leasehold')
            and exists (select from pg_depend d where d.refclassid = 'pg_namespace'::regclass and d.refobjid = n.oid)
     loop
-        execute format('drop schema %I cascade', foreign_schema);
+        execute format('drop schema %I cascade', each);
     end loop;
-    create schema if not exists public;
+    if to_regnamespace('public') is null then
+        create schema public;
+    end if;
     if exists (select from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database()))
     then
         execute format('alter database %I reset all', current_database());
     end if;
+    for each in
+        select c.relname from pg_class c
+         where c.relnamespace = 'leasehold'::regnamespace and c.relkind = 'r' and c.oid > newest
+    loop
+        execute format('drop table leasehold.%I', each);
+    end loop;
+    return (select count(*) from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind = 'r');
 end
-$$;
+$$
 """
-
-NEWEST = "select max(oid) from pg_class where relnamespace = 'leasehold'::regnamespace"
-COUNT = "select count(*) from pg_class where relnamespace = 'leasehold'::regnamespace and relkind = 'r'"
-# Partitions of days that a test has frozen the clock at.
-ADDED = "select relname from pg_class where relnamespace = 'leasehold'::regnamespace and relkind = 'r' and oid > %s"
+NEWEST = "select max(oid), count(*) filter (where relkind = 'r') from pg_class where relnamespace = 'leasehold'::regnamespace"
 
 
 class ReusedDatabase:
@@ -47,8 +55,7 @@ class ReusedDatabase:
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self._connection = self._connect()
-        self._newest = self._connection.execute(NEWEST).fetchone()
-        self._tables = self._connection.execute(COUNT).fetchone()
+        self._newest, self._tables = self._ask(NEWEST)
 
     def renew(self) -> None:
         """Nobody else is connected, there are no rows and no settings, ids start at 1, and nobody has made a table."""
@@ -62,14 +69,18 @@ class ReusedDatabase:
         self._connection.close()
 
     def _renew(self) -> None:
-        self._connection.execute(AS_IF_NEW)
-        for (table,) in self._connection.execute(ADDED, self._newest).fetchall():
-            self._connection.execute(sql.SQL("drop table leasehold.{}").format(sql.Identifier(table)))
-        found = self._connection.execute(COUNT).fetchone()
-        assert found == self._tables, "a test before has dropped a table: let it take fresh_database_url"
+        (tables,) = self._ask("select pg_temp.renew(%s)", self._newest)
+        assert tables == self._tables, "a test before has dropped a table: let it take fresh_database_url"
+
+    def _ask(self, statement: LiteralString, *values: object) -> tuple[Any, ...]:
+        row = self._connection.execute(statement, values).fetchone()
+        assert row is not None
+        return row
 
     def _connect(self) -> psycopg.Connection:
-        return psycopg.connect(self.dsn, autocommit=True, application_name="tests")
+        connection = psycopg.connect(self.dsn, autocommit=True, application_name="tests")
+        connection.execute(RENEW)
+        return connection
 
 
 @contextmanager

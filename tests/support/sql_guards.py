@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from leasehold.database import Caller, Database, Row
-from tests.support.sql_jobs import enqueue
+from tests.support.sql_jobs import empty, enqueue
 from tests.support.sql_worker import SqlWorker
 
 Lose = Callable[[Database, SqlWorker, Row], Awaitable[None]]
@@ -107,7 +107,8 @@ LOSSES = [
 
 
 async def lost_job(database: Database, worker: SqlWorker, loss: Loss) -> Row:
-    """A job that this worker held and lost."""
+    """The only job, which this worker held and lost."""
+    await empty(database)
     await enqueue(database)
     job = await worker.claim_one()
     await loss.lose(database, worker, job)

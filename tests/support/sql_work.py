@@ -15,8 +15,10 @@ select c.relname::text as name, c.relkind::text as kind, pg_stat_get_xact_numsca
        pg_stat_get_xact_blocks_fetched(c.oid) as pages,
        pg_stat_get_xact_tuples_updated(c.oid) as updates, pg_stat_get_xact_tuples_hot_updated(c.oid) as hot_updates
   from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'i')
+   and (pg_stat_get_xact_numscans(c.oid) > 0 or pg_stat_get_xact_blocks_fetched(c.oid) > 0)
 """
 Counters = dict[str, tuple[str, int, int, int, int, int, int]]
+UNUSED = ("", 0, 0, 0, 0, 0, 0)
 
 
 class Work(msgspec.Struct):
@@ -50,7 +52,7 @@ async def measured(connection: Caller) -> AsyncGenerator[Work]:
     after = await _read(connection)
     for name, (kind, *now) in after.items():
         scans, returned, fetched, pages, updates, hot_updates = (
-            n - b for n, b in zip(now, before[name][1:], strict=True)
+            n - b for n, b in zip(now, before.get(name, UNUSED)[1:], strict=True)
         )
         work.pages += pages
         if name == "jobs":

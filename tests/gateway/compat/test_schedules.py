@@ -79,22 +79,18 @@ def test_a_body_with_name_and_kind_is_the_whole_definition(gateway: RunningGatew
     assert "one of every, cron, at" in call(gateway, "PUT", "/api/schedules/made", both, 422)["detail"]
 
 
-@pytest.mark.parametrize(
-    ("body", "where"),
-    [
+def test_a_part_that_means_two_things_or_nothing_is_refused_and_names_the_field(gateway: RunningGateway) -> None:
+    cases: list[tuple[bytes, str]] = [
         (b'{"role":"r","kind":"k"}', "$.kind"),
         (b'{"interval_hours":1,"every":60}', "$.every"),
         (b'{"interval_hours":0}', "$.interval_hours"),
         (b'{"name":"other","enabled":true}', "$.name"),
         (b'{"interval_minutes":5}', "$.interval_minutes"),
-    ],
-)
-def test_a_part_that_means_two_things_or_nothing_is_refused_and_names_the_field(
-    gateway: RunningGateway, body: bytes, where: str
-) -> None:
-    before = shown(gateway)
-    assert call(gateway, "PUT", FETCH_ALL, body, 422)["errors"][0]["path"] == where
-    assert shown(gateway) == before
+    ]
+    for body, where in cases:
+        before = shown(gateway)
+        assert call(gateway, "PUT", FETCH_ALL, body, 422)["errors"][0]["path"] == where
+        assert shown(gateway) == before
 
 
 def test_a_part_of_no_schedule_makes_none_and_an_empty_one_changes_nothing(gateway: RunningGateway) -> None:

@@ -103,43 +103,39 @@ def test_a_chain_is_cancelled_once(gateway: RunningGateway) -> None:
         assert (answer.status, answer.body["code"]) == (409, "wrong_state")
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/api/chains/99"),
-        ("GET", "/api/chains/99/jobs"),
-        ("GET", "/api/chains/99/wait"),
-        ("POST", "/api/chains/99/complete"),
-        ("POST", "/api/chains/99/cancel"),
-        ("DELETE", "/api/chains/99"),
-        ("GET", "/api/jobs/99/blockers"),
-        ("GET", "/api/chains/none"),
-        ("GET", "/api/chains/99999999999999999999"),
-    ],
-)
-def test_what_is_not_there_is_not_found(gateway: RunningGateway, method: str, path: str) -> None:
-    answer = gateway.call(method, path, b"{}" if path.endswith("complete") else None)
-    assert (answer.status, answer.body["code"]) == (404, "unknown_job")
+CASES: list[tuple[str, str]] = [
+    ("GET", "/api/chains/99"),
+    ("GET", "/api/chains/99/jobs"),
+    ("GET", "/api/chains/99/wait"),
+    ("POST", "/api/chains/99/complete"),
+    ("POST", "/api/chains/99/cancel"),
+    ("DELETE", "/api/chains/99"),
+    ("GET", "/api/jobs/99/blockers"),
+    ("GET", "/api/chains/none"),
+    ("GET", "/api/chains/99999999999999999999"),
+]
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
+def test_what_is_not_there_is_not_found(gateway: RunningGateway) -> None:
+    for method, path in CASES:
+        answer = gateway.call(method, path, b"{}" if path.endswith("complete") else None)
+        assert (answer.status, answer.body["code"]) == (404, "unknown_job")
+
+
+def test_a_completion_that_makes_no_sense_is_refused_with_the_field(gateway: RunningGateway) -> None:
+    cases: list[tuple[object, str]] = [
         ({"output": 1, "next": {"kind": "pack"}}, "$.output"),
         ({"jobs": [{"kind": "pack"}]}, "$.jobs"),
         ({"next": {"kind": ""}}, "$.next.kind"),
         ({"next": {"kind": "pack", "args": [1]}}, "$.next.args"),
         ({"next": {"kind": "a"}, "jobs": [{"kind": "pack", "delay": -1}]}, "$.jobs[0].delay"),
         ({"outptu": 1}, "$.outptu"),
-    ],
-)
-def test_a_completion_that_makes_no_sense_is_refused_with_the_field(
-    gateway: RunningGateway, body: object, path: str
-) -> None:
-    chain_id = start(gateway)
-    answer = gateway.call("POST", f"/api/chains/{chain_id}/complete", body)
-    assert (answer.status, answer.body["errors"][0]["path"]) == (422, path)
-    assert gateway.call("GET", f"/api/chains/{chain_id}").body["state"] == "open"
+    ]
+    for body, path in cases:
+        chain_id = start(gateway)
+        answer = gateway.call("POST", f"/api/chains/{chain_id}/complete", body)
+        assert (answer.status, answer.body["errors"][0]["path"]) == (422, path)
+        assert gateway.call("GET", f"/api/chains/{chain_id}").body["state"] == "open"
 
 
 def test_with_an_app_the_next_job_is_checked(database_url: str) -> None:

@@ -82,11 +82,18 @@ def test_what_happened_in_a_queue_is_listed_by_the_minute(
     assert gateway.call("GET", f"{path}?cursor=p7fffffffffffffff").body["items"] == []
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"burst": 3}, {"rate": 0}, {"rate": 1e7}, {"max_running": -1}, {"max_running": 2**31}, {"color": 1}]
-)
-def test_a_limit_that_makes_no_sense_is_refused(gateway: RunningGateway, body: object) -> None:
-    assert gateway.call("PUT", "/api/queues/q/limits", body).status == 422
+def test_a_limit_that_makes_no_sense_is_refused(gateway: RunningGateway) -> None:
+    cases: list[object] = [
+        {},
+        {"burst": 3},
+        {"rate": 0},
+        {"rate": 1e7},
+        {"max_running": -1},
+        {"max_running": 2**31},
+        {"color": 1},
+    ]
+    for body in cases:
+        assert gateway.call("PUT", "/api/queues/q/limits", body).status == 422
 
 
 def test_a_name_that_no_queue_can_have_is_not_found(gateway: RunningGateway) -> None:

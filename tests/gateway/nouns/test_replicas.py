@@ -57,14 +57,20 @@ def test_who_may_only_operate_does_not_scale(gateway: RunningGateway) -> None:
     assert gateway.call("GET", "/api/workers/k8s/replicas", headers=ADMIN).body["desired"] == 3
 
 
-@pytest.mark.parametrize(
-    "body",
-    [{}, {"replicas": -1}, {"replicas": "5"}, {"replicas": 5.5}, {"replicas": None}, {"replicas": 0}, {"replicas": 16}],
-)
-def test_a_number_that_makes_no_sense_or_is_out_of_bounds_is_refused(gateway: RunningGateway, body: object) -> None:
-    answer = gateway.call("POST", "/api/workers/k8s/scale", body, ADMIN)
-    assert (answer.status, answer.body["code"]) == (422, "invalid_input")
-    assert gateway.call("GET", "/api/workers/k8s/replicas", headers=ADMIN).body["desired"] == 3
+def test_a_number_that_makes_no_sense_or_is_out_of_bounds_is_refused(gateway: RunningGateway) -> None:
+    cases: list[object] = [
+        {},
+        {"replicas": -1},
+        {"replicas": "5"},
+        {"replicas": 5.5},
+        {"replicas": None},
+        {"replicas": 0},
+        {"replicas": 16},
+    ]
+    for body in cases:
+        answer = gateway.call("POST", "/api/workers/k8s/scale", body, ADMIN)
+        assert (answer.status, answer.body["code"]) == (422, "invalid_input")
+        assert gateway.call("GET", "/api/workers/k8s/replicas", headers=ADMIN).body["desired"] == 3
 
 
 def test_outside_kubernetes_the_answer_is_501(database_url: str) -> None:

@@ -12,7 +12,7 @@ from leasehold.errors import SettingsError
 from leasehold.gateway.serving.serve import run_gateway
 from leasehold.settings import Settings
 from tests.gateway.fakes.client import FakeClient
-from tests.gateway.fakes.running import read_until_closed, running_gateway
+from tests.gateway.fakes.running import RunningGateway, read_until_closed, running_gateway
 from tests.support.waiting import PATIENCE
 
 HEAD = b"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -45,21 +45,22 @@ def test_stopping_does_not_wait_for_connections_that_ask_nothing() -> None:
         assert read_until_closed(idle) == b""
 
 
-@pytest.mark.parametrize("rounds", range(6))
-def test_what_came_just_before_the_port_closes_is_closed_too(rounds: int) -> None:
-    """Its socket, and not first by the collector of garbage, which warns of it. `rounds` of the loop lie between the two."""
-    with running_gateway(FakeClient()) as gateway:
+def test_what_came_just_before_the_port_closes_is_closed_too() -> None:
+    """Its socket, and not first by the collector of garbage, which warns of it. Rounds of the loop lie between the two."""
 
-        async def come_and_stop() -> socket.socket:
-            connection = gateway.connect()  # the kernel accepts it, the gateway has not heard of it yet
-            for _ in range(rounds):
-                await asyncio.sleep(0)
-            gateway.begin_stop_now()
-            return connection
+    async def come_and_stop(gateway: RunningGateway, rounds: int) -> socket.socket:
+        connection = gateway.connect()  # the kernel accepts it, the gateway has not heard of it yet
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        gateway.begin_stop_now()
+        return connection
 
-        connection = asyncio.run_coroutine_threadsafe(come_and_stop(), gateway.loop).result(PATIENCE)
-    with connection, suppress(ConnectionResetError):
-        assert connection.recv(1) == b""
+    for rounds in range(6):
+        with running_gateway(FakeClient()) as gateway:
+            stopping = asyncio.run_coroutine_threadsafe(come_and_stop(gateway, rounds), gateway.loop)
+            connection = stopping.result(PATIENCE)
+        with connection, suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
     gc.collect()
 
 

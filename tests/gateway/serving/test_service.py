@@ -42,14 +42,14 @@ def test_an_acknowledged_job_is_in_the_database_and_can_be_read(database_url: st
     assert counts.body == {"items": [{"queue": "q", "state": "pending", "jobs": 1}], "next": None}
 
 
-@pytest.mark.parametrize("kind", ["it's; drop table jobs; --", "„Kauf“ 買う", '"quoted"', "\\", "x" * 200, "%s $1 {}"])
-def test_a_name_is_only_a_name(database_url: str, kind: str) -> None:
-    with running_service(database_url) as gateway:
-        status, body = post(gateway, {"kind": kind, "queue": kind, "key": kind})
-        assert status == 201
-        assert isinstance(body, dict)
-        shown = gateway.call("GET", f"/api/jobs/{body['id']}").body
-    assert (shown["kind"], shown["queue"], shown["key"]) == (kind, kind, kind)
+def test_a_name_is_only_a_name(database_url: str) -> None:
+    for kind in ["it's; drop table jobs; --", "„Kauf“ 買う", '"quoted"', "\\", "x" * 200, "%s $1 {}"]:
+        with running_service(database_url) as gateway:
+            status, body = post(gateway, {"kind": kind, "queue": kind, "key": kind})
+            assert status == 201
+            assert isinstance(body, dict)
+            shown = gateway.call("GET", f"/api/jobs/{body['id']}").body
+        assert (shown["kind"], shown["queue"], shown["key"]) == (kind, kind, kind)
 
 
 def test_a_name_that_only_postgres_refuses_is_a_problem_too(database_url: str) -> None:

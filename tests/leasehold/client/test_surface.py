@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
-
 from leasehold import Client
 from leasehold.database import Database
 from tools.client_reference import methods, nouns
@@ -22,9 +20,9 @@ def test_the_client_itself_has_only_what_everybody_uses() -> None:
     assert public == {name for name, _ in methods(Client)} | nouns().keys()
 
 
-@pytest.mark.parametrize("noun", nouns())
-def test_the_methods_of_a_noun_do_not_repeat_it(noun: str) -> None:
-    assert [name for name, _ in methods(nouns()[noun]) if noun.removesuffix("s") in name] == []
+def test_the_methods_of_a_noun_do_not_repeat_it() -> None:
+    for noun in nouns():
+        assert [name for name, _ in methods(nouns()[noun]) if noun.removesuffix("s") in name] == []
 
 
 def test_every_method_says_what_it_does() -> None:

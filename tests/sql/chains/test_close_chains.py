@@ -6,7 +6,7 @@ import trio
 from leasehold.database import Database
 from tests.support.sql_edges import broken_chains, complete_all, edges, enqueue_blocked
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue, enqueue_many, snapshot, state
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, snapshot, state
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
 
@@ -27,16 +27,14 @@ async def test_the_output_of_the_last_job_is_what_dependents_see(database: Datab
     assert await broken_chains(database, is_swept=True) == []
 
 
-@pytest.mark.parametrize("chain_ids", [None, [], [404], [None], [2, 2, 1]])
-async def test_chains_that_have_not_ended_and_what_is_none_change_nothing(
-    database: Database, chain_ids: list[int] | None
-) -> None:
-    await enqueue(database)
-    await enqueue_blocked(database, [1])
-    before = await snapshot(database)
-    for completed in (True, False):
-        assert await database.call_value("close_chains", chain_ids, completed) == []
-    assert await snapshot(database) == before
+async def test_chains_that_have_not_ended_and_what_is_none_change_nothing(database: Database) -> None:
+    for chain_ids in [None, [], [404], [None], [2, 2, 1]]:
+        await enqueue(database)
+        await enqueue_blocked(database, [1])
+        before = await snapshot(database)
+        for completed in (True, False):
+            assert await database.call_value("close_chains", chain_ids, completed) == []
+        assert await snapshot(database) == before
 
 
 async def test_keys_of_unblocked_jobs_come_back_and_none_without(database: Database, worker: SqlWorker) -> None:
@@ -50,35 +48,34 @@ async def test_keys_of_unblocked_jobs_come_back_and_none_without(database: Datab
     assert (await state(database, 2), await state(database, 3)) == ("waiting", "pending")
 
 
-@pytest.mark.parametrize("end", ["complete", "fail", "cancel", "reap", "continue"])
-async def test_who_waits_for_a_chain_is_told_of_its_end_and_only_then(
-    database: Database, worker: SqlWorker, end: str
-) -> None:
-    await enqueue_many(database, [{"kind": "a", "max_attempts": 1}] * 3)
-    await wait_for(database, 1)
-    async with database.listen("leasehold") as listening:
-        claimed = await worker.claim()
-        await worker.complete(claimed[1:2])
-        first = claimed[:1]
-        if end == "complete":
-            await worker.complete(first)
-        elif end == "fail":
-            await worker.fail(first)
-        elif end == "cancel":
-            await database.call("cancel_job", 1)
-        elif end == "reap":
-            await expire(database, 1)
-            await database.call("reap_jobs")
-        else:
-            await worker.continue_with(first, [{"next": {"kind": "b"}}])
-            await complete_all(worker, "b")
-        await database.call("wake", "last")
-        with trio.fail_after(PATIENCE):
-            told: list[str] = []
-            while not told or told[-1] != "wake:last":
-                told.append(await listening.payloads.receive())
-    assert [payload for payload in told if payload.startswith("closed:")] == ["closed:1"]
-    assert await database.fetch("select from leasehold.chain_waiters") == []
+async def test_who_waits_for_a_chain_is_told_of_its_end_and_only_then(database: Database, worker: SqlWorker) -> None:
+    for end in ["complete", "fail", "cancel", "reap", "continue"]:
+        await empty(database)
+        await enqueue_many(database, [{"kind": "a", "max_attempts": 1}] * 3)
+        await wait_for(database, 1)
+        async with database.listen("leasehold") as listening:
+            claimed = await worker.claim()
+            await worker.complete(claimed[1:2])
+            first = claimed[:1]
+            if end == "complete":
+                await worker.complete(first)
+            elif end == "fail":
+                await worker.fail(first)
+            elif end == "cancel":
+                await database.call("cancel_job", 1)
+            elif end == "reap":
+                await expire(database, 1)
+                await database.call("reap_jobs")
+            else:
+                await worker.continue_with(first, [{"next": {"kind": "b"}}])
+                await complete_all(worker, "b")
+            await database.call("wake", "last")
+            with trio.fail_after(PATIENCE):
+                told: list[str] = []
+                while not told or told[-1] != "wake:last":
+                    told.append(await listening.payloads.receive())
+        assert [payload for payload in told if payload.startswith("closed:")] == ["closed:1"]
+        assert await database.fetch("select from leasehold.chain_waiters") == []
 
 
 async def test_a_retry_that_is_to_come_and_a_continuation_end_nothing(database: Database, worker: SqlWorker) -> None:

@@ -10,7 +10,7 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import BadInput, UnknownJob, WrongState
 from tests.support.sql_chains import blocked, chain, continued, ended
-from tests.support.sql_jobs import enqueue, events, job, snapshot, state
+from tests.support.sql_jobs import empty, enqueue, events, job, snapshot, state
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -40,18 +40,17 @@ async def open_job(database: Database, worker: SqlWorker, state: str) -> int:
     return job_id
 
 
-@pytest.mark.parametrize("was", OPEN_STATES)
-async def test_in_any_open_state_the_job_completes_without_a_worker(
-    database: Database, worker: SqlWorker, was: str
-) -> None:
-    job_id = await open_job(database, worker, was)
-    assert await complete(database, job_id, {"approved": True}) == []
-    row = await chain(database, job_id)
-    assert (row["state"], json.loads(row["output"])) == ("completed", {"approved": True})
-    done = await job(database, job_id)
-    held = was in ("claimed", "running")
-    assert (done["worker_id"], done["attempt"]) == (("w1", 1) if held else (None, 0))
-    assert ((done["claimed_at"] is not None), (done["started_at"] is not None)) == (held, was == "running")
+async def test_in_any_open_state_the_job_completes_without_a_worker(database: Database, worker: SqlWorker) -> None:
+    for was in OPEN_STATES:
+        await empty(database)
+        job_id = await open_job(database, worker, was)
+        assert await complete(database, job_id, {"approved": True}) == []
+        row = await chain(database, job_id)
+        assert (row["state"], json.loads(row["output"])) == ("completed", {"approved": True})
+        done = await job(database, job_id)
+        held = was in ("claimed", "running")
+        assert (done["worker_id"], done["attempt"]) == (("w1", 1) if held else (None, 0))
+        assert ((done["claimed_at"] is not None), (done["started_at"] is not None)) == (held, was == "running")
 
 
 async def test_an_event_says_who_it_was_and_what_the_job_was_doing(database: Database, worker: SqlWorker) -> None:

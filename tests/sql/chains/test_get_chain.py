@@ -62,6 +62,6 @@ async def test_when_retention_has_forgotten_the_first_job_the_rest_still_stands(
     assert (row["state"], row["kind"], row["created_at"], row["job_id"], row["jobs"]) == ("open", None, None, second, 2)
 
 
-@pytest.mark.parametrize("chain_id", [0, -1, 7, 2**63 - 1, None])
-async def test_there_is_no_row_for_what_is_no_chain(database: Database, chain_id: int | None) -> None:
-    assert await database.call("get_chain", chain_id) == []
+async def test_there_is_no_row_for_what_is_no_chain(database: Database) -> None:
+    for chain_id in [0, -1, 7, 2**63 - 1, None]:
+        assert await database.call("get_chain", chain_id) == []

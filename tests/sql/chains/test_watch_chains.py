@@ -62,31 +62,31 @@ async def test_watching_again_writes_only_when_half_of_the_time_is_over(database
     assert row[0]
 
 
-@pytest.mark.parametrize("end", ["complete", "fail", "cancel", "outside", "delete"])
 async def test_however_a_watched_chain_ends_it_is_notified_once_and_watched_no_more(
-    database: Database, worker: SqlWorker, end: str
+    database: Database, worker: SqlWorker
 ) -> None:
-    chain_id, other = await enqueue(database, "a"), await enqueue(database, "b")
-    await over(database, [chain_id])
-    claimed = await worker.claim(kinds=["a"])
-    async with database.listen("leasehold") as listening:
-        if end == "complete":
-            await worker.complete(claimed)
-        elif end == "fail":
-            await worker.fail(claimed, discard=[True])
-        else:
-            await database.call(
-                {"cancel": "cancel_job", "outside": "complete_chain", "delete": "delete_chain"}[end], chain_id
-            )
-        await worker.complete(await worker.claim(kinds=["b"]))
-        await listening.notify("leasehold", "last", PATIENCE)
-        heard: list[str] = []
-        with trio.fail_after(PATIENCE):
-            while "last" not in heard:
-                heard.append(await listening.payloads.receive())
-    assert [each for each in heard if each.startswith("closed")] == [f"closed:{chain_id}"]
-    assert await watched(database) == []
-    assert other
+    for end in ["complete", "fail", "cancel", "outside", "delete"]:
+        chain_id, other = await enqueue(database, "a"), await enqueue(database, "b")
+        await over(database, [chain_id])
+        claimed = await worker.claim(kinds=["a"])
+        async with database.listen("leasehold") as listening:
+            if end == "complete":
+                await worker.complete(claimed)
+            elif end == "fail":
+                await worker.fail(claimed, discard=[True])
+            else:
+                await database.call(
+                    {"cancel": "cancel_job", "outside": "complete_chain", "delete": "delete_chain"}[end], chain_id
+                )
+            await worker.complete(await worker.claim(kinds=["b"]))
+            await listening.notify("leasehold", "last", PATIENCE)
+            heard: list[str] = []
+            with trio.fail_after(PATIENCE):
+                while "last" not in heard:
+                    heard.append(await listening.payloads.receive())
+        assert [each for each in heard if each.startswith("closed")] == [f"closed:{chain_id}"]
+        assert await watched(database) == []
+        assert other
 
 
 async def test_a_chain_that_continues_is_not_over(database: Database, worker: SqlWorker) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-import pytest
 import trio
 
 from leasehold.database import Database
@@ -38,27 +37,27 @@ async def test_a_job_fails_at_its_deadline_and_not_before(database: Database) ->
     assert [event for event, _ in await events(database, 1)] == ["created", "failed"]
 
 
-@pytest.mark.parametrize("was", ["pending", "scheduled", "waiting", "blocked", "claimed", "running"])
-async def test_whatever_its_state_is(database: Database, worker: SqlWorker, was: str) -> None:
-    match was:
-        case "scheduled":
-            await enqueue_many(database, [{"kind": "a", "delay": 60}])
-        case "waiting":
-            await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
-        case "blocked":
-            await enqueue_blocked(database, [await enqueue(database)])
-        case _:
-            await enqueue(database)
-    job_id = max(await states(database))
-    if was in ("claimed", "running"):
-        claimed = await worker.claim()
-        if was == "running":
-            await worker.start(claimed)
-    assert await state(database, job_id) == was
-    await miss(database, job_id)
-    assert await database.call_value("expire_jobs") == 1
-    row = await job(database, job_id)
-    assert (row["state"], json.loads(row["error"])["message"].split("; ")[1]) == ("failed", f"the job was {was}")
+async def test_whatever_its_state_is(database: Database, worker: SqlWorker) -> None:
+    for was in ["pending", "scheduled", "waiting", "blocked", "claimed", "running"]:
+        match was:
+            case "scheduled":
+                await enqueue_many(database, [{"kind": "a", "delay": 60}])
+            case "waiting":
+                await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2)
+            case "blocked":
+                await enqueue_blocked(database, [await enqueue(database)])
+            case _:
+                await enqueue(database)
+        job_id = max(await states(database))
+        if was in ("claimed", "running"):
+            claimed = await worker.claim()
+            if was == "running":
+                await worker.start(claimed)
+        assert await state(database, job_id) == was
+        await miss(database, job_id)
+        assert await database.call_value("expire_jobs") == 1
+        row = await job(database, job_id)
+        assert (row["state"], json.loads(row["error"])["message"].split("; ")[1]) == ("failed", f"the job was {was}")
 
 
 async def test_whoever_runs_it_is_told_and_refused(database: Database, worker: SqlWorker) -> None:

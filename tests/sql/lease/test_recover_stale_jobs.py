@@ -36,7 +36,8 @@ async def test_it_takes_back_any_number(database: Database, worker: SqlWorker) -
     assert set((await states(database)).values()) == {"pending"}
 
 
-@pytest.mark.parametrize("minutes", [0, -1, None, Decimal("NaN"), 10**12])
-async def test_minutes_out_of_range_are_refused(database: Database, minutes: object) -> None:
-    with pytest.raises(BadInput):
-        await database.call("recover_stale_jobs", minutes)
+async def test_minutes_out_of_range_are_refused(database: Database) -> None:
+    cases: list[object] = [0, -1, None, Decimal("NaN"), 10**12]
+    for minutes in cases:
+        with pytest.raises(BadInput):
+            await database.call("recover_stale_jobs", minutes)

@@ -10,7 +10,7 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import WrongState
 from tests.support.sql_guards import expire
-from tests.support.sql_jobs import enqueue, enqueue_many, pile_up, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, pile_up, states
 from tests.support.sql_limits import enqueue_groups, limit, usage
 from tests.support.sql_waits import be_patient, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, ids
@@ -49,30 +49,31 @@ async def test_the_best_jobs_of_all_kinds_and_queues_come_first_as_far_as_the_li
     assert await worker.claim(3) == []
 
 
-@pytest.mark.parametrize("end", ["complete", "fail", "discard", "release", "reschedule", "cancel", "reap"])
-async def test_whatever_ends_a_job_makes_room_for_another(database: Database, worker: SqlWorker, end: str) -> None:
-    await limit(database, 1)
-    await enqueue(database)
-    await enqueue(database, priority=-1)
-    held = await worker.claim()
-    match end:
-        case "complete":
-            await worker.complete(held)
-        case "fail":
-            await worker.fail(held, retry_in=[60.0])
-        case "discard":
-            await worker.fail(held, discard=[True])
-        case "release":
-            await worker.release(held)
-        case "reschedule":
-            await worker.reschedule(held, [60.0])
-        case "cancel":
-            await database.call("cancel_job", 1)
-        case _:
-            await expire(database, 1)
-            await database.call("reap_jobs")
-    assert len(await worker.claim()) == 1
-    assert await worker.claim() == []
+async def test_whatever_ends_a_job_makes_room_for_another(database: Database, worker: SqlWorker) -> None:
+    for end in ["complete", "fail", "discard", "release", "reschedule", "cancel", "reap"]:
+        await empty(database)
+        await limit(database, 1)
+        await enqueue(database)
+        await enqueue(database, priority=-1)
+        held = await worker.claim()
+        match end:
+            case "complete":
+                await worker.complete(held)
+            case "fail":
+                await worker.fail(held, retry_in=[60.0])
+            case "discard":
+                await worker.fail(held, discard=[True])
+            case "release":
+                await worker.release(held)
+            case "reschedule":
+                await worker.reschedule(held, [60.0])
+            case "cancel":
+                await database.call("cancel_job", 1)
+            case _:
+                await expire(database, 1)
+                await database.call("reap_jobs")
+        assert len(await worker.claim()) == 1
+        assert await worker.claim() == []
 
 
 async def test_of_due_and_retried_jobs_no_more_start_than_the_limit_says(database: Database, worker: SqlWorker) -> None:

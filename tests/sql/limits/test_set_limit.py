@@ -37,26 +37,26 @@ async def test_the_burst_is_by_default_that_of_one_second(database: Database, ra
     assert (await usage(database))[""]["burst"] == burst
 
 
-@pytest.mark.parametrize(
-    ("fields", "complaint"),
-    [
-        ({"queue": ""}, "a queue to limit must be named"),
-        ({"queue": None}, "a queue to limit must be named"),
-        ({"max_running": None}, "a limit needs max_running, a rate, or both"),
-        ({"max_running": -1}, "max_running must be 0 or more, not -1"),
-        ({"rate": 0.0}, "rate must be more than 0"),
-        ({"rate": -1.0}, "rate must be more than 0"),
-        ({"rate": float("nan")}, "rate must be more than 0"),
-        ({"rate": float("inf")}, "rate must be more than 0"),
-        ({"burst": 5}, "a burst needs a rate"),
-        ({"rate": 1.0, "burst": 0}, "burst must be 1 or more, not 0"),
-        ({"key_group": "x" * 501}, "key_group must have at most 500 bytes, not 501"),
-    ],
-)
-async def test_what_is_no_limit_is_refused(database: Database, fields: dict[str, object], complaint: str) -> None:
-    with pytest.raises(BadInput, match=complaint):
-        await database.call("set_limit", timeout=None, **{"queue": "default", "max_running": 1, **fields})
-    assert await usage(database) == {}
+REFUSED: list[tuple[dict[str, object], str]] = [
+    ({"queue": ""}, "a queue to limit must be named"),
+    ({"queue": None}, "a queue to limit must be named"),
+    ({"max_running": None}, "a limit needs max_running, a rate, or both"),
+    ({"max_running": -1}, "max_running must be 0 or more, not -1"),
+    ({"rate": 0.0}, "rate must be more than 0"),
+    ({"rate": -1.0}, "rate must be more than 0"),
+    ({"rate": float("nan")}, "rate must be more than 0"),
+    ({"rate": float("inf")}, "rate must be more than 0"),
+    ({"burst": 5}, "a burst needs a rate"),
+    ({"rate": 1.0, "burst": 0}, "burst must be 1 or more, not 0"),
+    ({"key_group": "x" * 501}, "key_group must have at most 500 bytes, not 501"),
+]
+
+
+async def test_what_is_no_limit_is_refused(database: Database) -> None:
+    for fields, complaint in REFUSED:
+        with pytest.raises(BadInput, match=complaint):
+            await database.call("set_limit", timeout=None, **{"queue": "default", "max_running": 1, **fields})
+        assert await usage(database) == {}
 
 
 async def test_a_higher_limit_is_in_force_at_once(database: Database, worker: SqlWorker) -> None:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
-
-import pytest
-
 from leasehold.database import Database, ReservedConnection, Row
-from tests.sql.plans.test_plans import BATCH, MANY, Call, too_much, work_of
+from tests.sql.plans.test_plans import BATCH, MANY, Calls, too_much_whatever_is_known, work_of
 from tests.support.sql_edges import blocked_by, claim_kind, complete_all, enqueue_blocked, sweep
 from tests.support.sql_jobs import enqueue_many, pile_up
 from tests.support.sql_work import UNDISTURBED, Work
@@ -23,20 +18,19 @@ WAIT = {"jobs": [{"kind": "x"}], "blockers": [{"position": 1}]}
 
 
 class Full:
-    """A database with 4000 jobs each: held by us and blocking one, blocked by those, held and blocking one together, held
+    """A database with MANY jobs each: held by us and blocking one, blocked by those, held and blocking one together, held
     and blocking nobody, pending; and as many closed edges. One more is blocked by a batch of its own."""
 
     def __init__(
         self,
-        reserved: ReservedConnection,
+        worker: SqlWorker,
         plain: list[Row],
         parts: list[Row],
         together: list[Row],
         joined: int,
         top: int,
     ) -> None:
-        self.reserved = reserved
-        self.worker = SqlWorker(reserved)
+        self.worker = worker
         self.plain, self.parts, self.together, self.joined, self.top = plain, parts, together, joined, top
 
 
@@ -57,9 +51,7 @@ async def fill(reserved: ReservedConnection) -> Full:
     await pile_up(reserved, MANY, "plain", key="plain%s")
     plain = await worker.claim(MANY, kinds=["plain"])
     await pile_up(reserved, MANY, "idle")
-    full = Full(reserved, plain, ones, together, joined, top)
-    full.worker = worker
-    return full
+    return Full(worker, plain, ones, together, joined, top)
 
 
 async def use_everything(reserved: ReservedConnection) -> None:
@@ -85,13 +77,9 @@ async def use_everything(reserved: ReservedConnection) -> None:
     await reserved.execute("delete from leasehold.jobs; delete from leasehold.finished_jobs")
 
 
-async def nothing_yet(reserved: ReservedConnection) -> None:
-    """The connection comes to a full database and has no plans."""
-
-
-def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
+def calls(full: Full, reserved: ReservedConnection) -> Calls:
     """Each call with the number of jobs that it is about: those given, new, and released."""
-    reserved, worker = full.reserved, full.worker
+    worker = full.worker.over(reserved)
     plain, parts, together = (rows[1000 : 1000 + BATCH] for rows in (full.plain, full.parts, full.together))
     open_ids, part = [row["job_id"] for row in parts], parts[0]["job_id"]
     return {
@@ -122,17 +110,14 @@ def calls(full: Full) -> Mapping[str, tuple[int, Call]]:
     }
 
 
-@pytest.mark.parametrize("before", [nothing_yet, use_everything])
-async def test_no_call_reads_more_than_its_batch_is_worth(
-    fresh_database: Database, before: Callable[[ReservedConnection], Awaitable[None]]
-) -> None:
+async def test_no_call_reads_more_than_its_batch_is_worth(fresh_database: Database) -> None:
     database = fresh_database
     await database.execute(UNDISTURBED)
-    async with AsyncExitStack() as stack:
-        reserved = await stack.enter_async_context(database.reserve("measured"))
-        await before(reserved)
-        full = await fill(reserved)
-        assert await too_much(database, calls(full), reserved, "jobs", "job_blockers") == {}
+    async with database.reserve("new") as new, database.reserve("used") as used, database.reserve("filler") as filler:
+        await use_everything(used)
+        full = await fill(filler)
+        each = {reserved: calls(full, reserved) for reserved in (new, used)}
+        assert await too_much_whatever_is_known(database, each, "jobs", "job_blockers") == {}
 
 
 async def completing(database: Database, jobs: list[Row], worker: SqlWorker) -> Work:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-import pytest
-
 from leasehold.database import Database, ReservedConnection
-from tests.sql.plans.test_plans import BATCH, Call, empty, few_and_analyzed, nothing_yet, too_much, work_of
+from tests.sql.plans.test_plans import (
+    BATCH,
+    MANY,
+    Calls,
+    empty,
+    few_and_analyzed,
+    too_much,
+    too_much_whatever_is_known,
+    work_of,
+)
 from tests.support.sql_jobs import pile_up
 from tests.support.sql_limits import limit, pile_up_group
 from tests.support.sql_work import UNDISTURBED
 from tests.support.sql_worker import SqlWorker
-
-MANY = 4000
 
 
 async def fill(database: Database) -> None:
@@ -27,24 +30,41 @@ async def fill(database: Database) -> None:
     await pile_up_group(database, "g", MANY, queue="limited")
 
 
-@pytest.mark.parametrize("before", [nothing_yet, empty, few_and_analyzed])
-async def test_a_claim_pays_for_its_batch_and_not_for_the_suspects(
-    fresh_database: Database, before: Callable[[Database, ReservedConnection], Awaitable[None]]
+def claims(holder: SqlWorker, reserved: ReservedConnection) -> Calls:
+    fresh = SqlWorker(reserved, "fresh")
+    return {
+        "first claim": (BATCH, lambda: fresh.claim(BATCH)),
+        "claim of one that has its suspects": (BATCH, lambda: holder.over(reserved).claim(BATCH)),
+        "small claim": (20, lambda: fresh.claim(1)),
+    }
+
+
+async def test_a_claim_pays_for_its_batch_and_not_for_the_suspects(fresh_database: Database) -> None:
+    """Neither of a new connection, nor of one with the plans of an empty queue."""
+    database = fresh_database
+    await database.execute(UNDISTURBED)
+    async with database.reserve("new") as new, database.reserve("used") as used:
+        await empty(database, used)
+        await fill(database)
+        holder = SqlWorker(database, "holder")
+        await holder.register(slots=10)
+        await holder.claim(BATCH)
+        each = {reserved: claims(holder, reserved) for reserved in (new, used)}
+        assert await too_much_whatever_is_known(database, each, "jobs") == {}
+
+
+async def test_a_claim_pays_for_its_batch_with_plans_for_a_small_queue_that_was_analyzed(
+    fresh_database: Database,
 ) -> None:
     database = fresh_database
     await database.execute(UNDISTURBED)
-    async with database.reserve("measured") as reserved:
-        await before(database, reserved)
+    async with database.reserve("used") as used:
+        await few_and_analyzed(database, used)
         await fill(database)
-        holder, fresh = SqlWorker(reserved, "holder"), SqlWorker(reserved, "fresh")
+        holder = SqlWorker(database, "holder")
         await holder.register(slots=10)
         await holder.claim(BATCH)
-        calls: dict[str, tuple[int, Call]] = {
-            "first claim": (BATCH, lambda: fresh.claim(BATCH)),
-            "claim of one that has its suspects": (BATCH, lambda: holder.claim(BATCH)),
-            "small claim": (20, lambda: fresh.claim(1)),
-        }
-        assert await too_much(database, calls, reserved, "jobs") == {}
+        assert await too_much(used, claims(holder, used)) == {}
 
 
 async def test_ten_times_as_many_suspects_cost_no_more(fresh_database: Database) -> None:

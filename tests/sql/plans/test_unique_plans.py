@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database, ReservedConnection
-from tests.sql.plans.test_plans import BATCH, MANY, Call, too_much
+from tests.sql.plans.test_plans import BATCH, MANY, Calls, too_much_whatever_is_known
 from tests.support.sql_jobs import pile_up
 from tests.support.sql_unique import enqueue_unique
 from tests.support.sql_work import UNDISTURBED
-from tests.support.sql_worker import SqlWorker
+from tests.support.sql_worker import SqlWorker, ids
 
 POLICIES = ("existing", "reject", "replace", "extend", "overwrite")
 
@@ -36,27 +34,30 @@ async def warm_up(reserved: ReservedConnection) -> None:
         await reserved.execute(f"delete from leasehold.{table}")
 
 
-@pytest.mark.parametrize("is_warm", [False, True], ids=["new", "with the plans of an empty queue"])
-async def test_no_call_reads_more_than_its_batch_is_worth(fresh_database: Database, is_warm: bool) -> None:
+def calls(reserved: ReservedConnection, held: list[int]) -> Calls:
+    """Each call with the number of jobs that it is about."""
+    return {
+        "new": (BATCH, lambda: enqueue_unique(reserved, *jobs(MANY, BATCH))),
+        "one": (1, lambda: enqueue_unique(reserved, *jobs(MANY, 1))),
+        "existing": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH))),
+        "held": (BATCH, lambda: enqueue_unique(reserved, *jobs(0, BATCH, "replace"))),
+        "replace": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH, "replace"))),
+        "extend": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH, "extend"))),
+        "chain": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH, scope="chain"))),
+        "reclaim": (BATCH, lambda: reserved.call("reclaim_unique_jobs", held)),
+        "edit": (1, lambda: reserved.call("edit_job", held[-1] + 100, priority=5, timeout=None)),
+        "errors": (1, lambda: reserved.call("get_job_errors", held[0])),
+    }
+
+
+async def test_no_call_reads_more_than_its_batch_is_worth(fresh_database: Database) -> None:
+    """Neither of a new connection, nor of one with the plans of an empty queue."""
     database = fresh_database
     await database.execute(UNDISTURBED)
-    async with database.reserve("measured") as reserved:
-        if is_warm:
-            await warm_up(reserved)
+    async with database.reserve("new") as new, database.reserve("warm") as warm:
+        await warm_up(warm)
         await pile_up(database, MANY, "plain")
         await enqueue_unique(database, *jobs(0, MANY))
         ended = await SqlWorker(database).claim(BATCH, kinds=["u"])
-        held = [job["job_id"] for job in ended]
-        calls: dict[str, tuple[int, Call]] = {
-            "new": (BATCH, lambda: enqueue_unique(reserved, *jobs(MANY, BATCH))),
-            "one": (1, lambda: enqueue_unique(reserved, *jobs(MANY, 1))),
-            "existing": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH))),
-            "held": (BATCH, lambda: enqueue_unique(reserved, *jobs(0, BATCH, "replace"))),
-            "replace": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH, "replace"))),
-            "extend": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH, "extend"))),
-            "chain": (BATCH, lambda: enqueue_unique(reserved, *jobs(1000, BATCH, scope="chain"))),
-            "reclaim": (BATCH, lambda: reserved.call("reclaim_unique_jobs", held)),
-            "edit": (1, lambda: reserved.call("edit_job", held[-1] + 100, priority=5, timeout=None)),
-            "errors": (1, lambda: reserved.call("get_job_errors", held[0])),
-        }
-        assert await too_much(database, calls, reserved, "jobs", "unique_jobs", "unique_claims") == {}
+        each = {reserved: calls(reserved, ids(ended)) for reserved in (new, warm)}
+        assert await too_much_whatever_is_known(database, each, "jobs", "unique_jobs", "unique_claims") == {}

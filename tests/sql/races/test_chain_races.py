@@ -447,7 +447,7 @@ async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh
     async def act(number: int) -> None:
         async with database.reserve(f"actor {number}") as reserved:
             actor = Actor(reserved, Random(f"{seed} {number}"), roots)
-            for _ in range(200):
+            for _ in range(100):
                 await actor.step()
 
     async with trio.open_nursery() as nursery:
@@ -467,4 +467,4 @@ async def test_many_connections_at_random_never_deadlock_and_break_no_rule(fresh
     assert await broken_chains(database, is_swept=True) == []
     found = await states(database)
     assert set(found.values()) <= {"completed", "failed", "cancelled", "blocked"}
-    assert len(found) > 250
+    assert len(found) > 100

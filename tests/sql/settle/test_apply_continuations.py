@@ -10,23 +10,24 @@ from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.sql.jobs.change.test_cancel_job import OPEN_STATES, job_in
 from tests.support.sql_edges import broken_chains, edges, enqueue_blocked, links
-from tests.support.sql_jobs import enqueue, enqueue_many, job, snapshot, state
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, job, snapshot, state
 from tests.support.sql_worker import SqlWorker
 
 NEXT = json.dumps({"next": {"kind": "b"}})
 
 
-@pytest.mark.parametrize("start", OPEN_STATES)
-async def test_a_job_in_any_state_is_completed_and_continued(database: Database, worker: SqlWorker, start: str) -> None:
-    job_id, _ = await job_in(database, worker, start)
-    (row,) = await database.call("apply_continuations", [job_id], [NEXT], None, None)
-    (new_id,) = row["new_ids"]
-    assert (row["job_id"], await links(database, job_id)) == (
-        job_id,
-        [(job_id, 0, "completed", new_id), (new_id, 1, "pending", None)],
-    )
-    assert ((await job(database, job_id))["started_at"] is not None) == (start == "running")
-    assert await broken_chains(database) == []
+async def test_a_job_in_any_state_is_completed_and_continued(database: Database, worker: SqlWorker) -> None:
+    for start in OPEN_STATES:
+        await empty(database)
+        job_id, _ = await job_in(database, worker, start)
+        (row,) = await database.call("apply_continuations", [job_id], [NEXT], None, None)
+        (new_id,) = row["new_ids"]
+        assert (row["job_id"], await links(database, job_id)) == (
+            job_id,
+            [(job_id, 0, "completed", new_id), (new_id, 1, "pending", None)],
+        )
+        assert ((await job(database, job_id))["started_at"] is not None) == (start == "running")
+        assert await broken_chains(database) == []
 
 
 async def test_a_job_that_nobody_claimed_can_end_a_chain(database: Database) -> None:

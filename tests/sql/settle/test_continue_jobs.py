@@ -9,8 +9,8 @@ import trio
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, enqueue_blocked, links
-from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
+from tests.support.sql_guards import LOSSES, foreign_job, lost_job
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import freeze, rolled_back
 from tests.support.sql_worker import SqlWorker, ids
 from tests.support.waiting import PATIENCE
@@ -160,38 +160,37 @@ async def test_next_cannot_wait_for_its_own_chain(database: Database, worker: Sq
     assert await snapshot(database) == before
 
 
-@pytest.mark.parametrize(
-    ("continuation", "complaint"),
-    [
-        ({"then": 1}, "job 2: a continuation has next and jobs, not then"),
-        ({"next": {"kind": ""}}, "kind must have 1 to 200 bytes, not 0"),
-        ({"jobs": [{"kind": "a"}, {"kind": 5}]}, "job 2: kind must be a string, not number"),
-        ({"jobs": [{"kind": "a"}, None]}, "job 2: is no JSON object"),
-        ({"next": {"kind": "b", "blockers": [404]}}, "blocker 404 is no job"),
-        ({"next": {"kind": "b", "blockers": [{"position": 1}]}}, "a blocker must be the id of a job"),
-        ({"next": {"kind": "b", "idempotency_key": "x"}}, "job 2: next continues the chain and takes neither"),
-    ],
-)
-async def test_a_bad_continuation_is_refused_and_nothing_is_written(
-    database: Database, worker: SqlWorker, continuation: dict[str, object], complaint: str
-) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}])
-    claimed = await worker.claim()
-    before = await snapshot(database)
-    with pytest.raises(BadInput) as refused:
-        await worker.continue_with(claimed, [None, continuation], ["fine", None])
-    assert str(refused.value).startswith(complaint)
-    assert await snapshot(database) == before
+REFUSED: list[tuple[dict[str, object], str]] = [
+    ({"then": 1}, "job 2: a continuation has next and jobs, not then"),
+    ({"next": {"kind": ""}}, "kind must have 1 to 200 bytes, not 0"),
+    ({"jobs": [{"kind": "a"}, {"kind": 5}]}, "job 2: kind must be a string, not number"),
+    ({"jobs": [{"kind": "a"}, None]}, "job 2: is no JSON object"),
+    ({"next": {"kind": "b", "blockers": [404]}}, "blocker 404 is no job"),
+    ({"next": {"kind": "b", "blockers": [{"position": 1}]}}, "a blocker must be the id of a job"),
+    ({"next": {"kind": "b", "idempotency_key": "x"}}, "job 2: next continues the chain and takes neither"),
+]
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+async def test_a_bad_continuation_is_refused_and_nothing_is_written(database: Database, worker: SqlWorker) -> None:
+    for continuation, complaint in REFUSED:
+        await empty(database)
+        await enqueue_many(database, [{"kind": "a", "key": "k"}, {"kind": "a"}])
+        claimed = await worker.claim()
+        before = await snapshot(database)
+        with pytest.raises(BadInput) as refused:
+            await worker.continue_with(claimed, [None, continuation], ["fine", None])
+        assert str(refused.value).startswith(complaint)
+        assert await snapshot(database) == before
+
+
 async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker, loss: Loss
+    database: Database, worker: SqlWorker
 ) -> None:
-    lost = await lost_job(database, worker, loss)
-    before = await snapshot(database)
-    assert await worker.continue_with([lost], [NEXT], ["late"]) == {1: (loss.reason, None)}
-    assert await snapshot(database) == before
+    for loss in LOSSES:
+        lost = await lost_job(database, worker, loss)
+        before = await snapshot(database)
+        assert await worker.continue_with([lost], [NEXT], ["late"]) == {1: (loss.reason, None)}
+        assert await snapshot(database) == before
 
 
 async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from leasehold.database import Caller, Database, Row
 from tests.sql.jobs.change.test_cancel_job import OPEN_STATES, job_in
-from tests.support.sql_jobs import enqueue_many, job, snapshot, states
+from tests.support.sql_jobs import empty, enqueue_many, job, snapshot, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -28,16 +26,15 @@ async def finish(
     return await caller.call("finish_jobs", job_ids, state, errors, outputs, successors, ran_for, END)
 
 
-@pytest.mark.parametrize("state", OPEN_STATES)
-async def test_it_ends_jobs_in_any_state_and_returns_them_as_they_were(
-    database: Database, worker: SqlWorker, state: str
-) -> None:
-    job_id, _ = await job_in(database, worker, state)
-    before = await job(database, job_id)
-    (was,) = await finish(database, [job_id], "failed", errors=['{"type": "E"}'])
-    assert (was["id"], was["state"], was["incarnation"]) == (job_id, state, before["incarnation"])
-    after = await job(database, job_id)
-    assert (after["state"], after["error"], after["finished_at"]) == ("failed", '{"type": "E"}', END)
+async def test_it_ends_jobs_in_any_state_and_returns_them_as_they_were(database: Database, worker: SqlWorker) -> None:
+    for state in OPEN_STATES:
+        await empty(database)
+        job_id, _ = await job_in(database, worker, state)
+        before = await job(database, job_id)
+        (was,) = await finish(database, [job_id], "failed", errors=['{"type": "E"}'])
+        assert (was["id"], was["state"], was["incarnation"]) == (job_id, state, before["incarnation"])
+        after = await job(database, job_id)
+        assert (after["state"], after["error"], after["finished_at"]) == ("failed", '{"type": "E"}', END)
 
 
 async def test_every_column_comes_along(database: Database, worker: SqlWorker) -> None:
@@ -88,15 +85,16 @@ async def test_a_start_that_nobody_saw_is_reckoned_from_how_long_it_ran(database
     ]
 
 
-@pytest.mark.parametrize("state", OPEN_STATES)
 async def test_without_such_times_a_job_started_when_it_says_or_not_at_all(
-    database: Database, worker: SqlWorker, state: str
+    database: Database, worker: SqlWorker
 ) -> None:
-    job_id, _ = await job_in(database, worker, state)
-    before = await job(database, job_id)
-    await finish(database, [job_id], "cancelled")
-    assert (await job(database, job_id))["started_at"] == before["started_at"]
-    assert (before["started_at"] is not None) == (state == "running")
+    for state in OPEN_STATES:
+        await empty(database)
+        job_id, _ = await job_in(database, worker, state)
+        before = await job(database, job_id)
+        await finish(database, [job_id], "cancelled")
+        assert (await job(database, job_id))["started_at"] == before["started_at"]
+        assert (before["started_at"] is not None) == (state == "running")
 
 
 async def test_two_at_once_end_a_job_once(database: Database) -> None:

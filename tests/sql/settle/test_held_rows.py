@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from itertools import product
 
 import pytest
 import trio
@@ -12,7 +13,7 @@ from leasehold.database import Database, Row
 from leasehold.errors import LockTimeout
 from tests.support.sql_chains import blocked
 from tests.support.sql_holders import HOLDS, row_held
-from tests.support.sql_jobs import enqueue, enqueue_many, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, states
 from tests.support.sql_waits import be_patient, open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import PATIENCE
@@ -40,23 +41,22 @@ WRITES: dict[str, tuple[Write, str]] = {
 }
 
 
-@pytest.mark.parametrize("hold", HOLDS)
-@pytest.mark.parametrize("name", WRITES)
 async def test_a_row_that_somebody_holds_is_busy_and_all_others_are_settled(
-    database: Database, worker: SqlWorker, name: str, hold: str
+    database: Database, worker: SqlWorker
 ) -> None:
-    write, after = WRITES[name]
-    await enqueue_many(database, [{"kind": "a"}] * 3)
-    claimed = await worker.claim()
-    async with row_held(database, worker, claimed[1], HOLDS[hold]) as holder:
-        with trio.fail_after(PATIENCE):
-            assert await write(worker, claimed) == {2: "busy"}
-        now = await states(database)
-        assert (now[1], now[3]) == (after, after)
-        assert now[2] in ("claimed", "running")
-        await holder.execute("commit")
-    assert await write(worker, claimed[1:2]) == {}
-    assert set((await states(database)).values()) == {after}
+    for hold, (write, after) in product(HOLDS.values(), WRITES.values()):
+        await empty(database)
+        await enqueue_many(database, [{"kind": "a"}] * 3)
+        claimed = await worker.claim()
+        async with row_held(database, worker, claimed[1], hold) as holder:
+            with trio.fail_after(PATIENCE):
+                assert await write(worker, claimed) == {2: "busy"}
+            now = await states(database)
+            assert (now[1], now[3]) == (after, after)
+            assert now[2] in ("claimed", "running")
+            await holder.execute("commit")
+        assert await write(worker, claimed[1:2]) == {}
+        assert set((await states(database)).values()) == {after}
 
 
 async def test_a_key_of_a_held_row_stays_where_it_is(database: Database, worker: SqlWorker) -> None:

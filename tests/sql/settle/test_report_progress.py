@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
 import trio
 
 from leasehold.database import Database, Row
-from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
-from tests.support.sql_jobs import enqueue, enqueue_many
+from tests.support.sql_guards import LOSSES, foreign_job, lost_job
+from tests.support.sql_jobs import empty, enqueue, enqueue_many
 from tests.support.sql_waits import freeze, open_transaction, until_waiting
 from tests.support.sql_worker import Refusals, SqlWorker, identities, refusals
 
@@ -38,16 +37,20 @@ async def test_of_two_words_in_one_call_the_later_counts(database: Database, wor
     assert await progress(database) == (1, 0.1, "second")
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [(-1.0, 0.0), (1.5, 1.0), (float("inf"), 1.0), (float("-inf"), 0.0), (float("nan"), None), (None, None)],
-)
-async def test_a_fraction_out_of_range_is_brought_into_it(
-    database: Database, worker: SqlWorker, said: float | None, kept: float | None
-) -> None:
-    await enqueue(database)
-    await report(worker, await worker.claim(), [said], ["x"])
-    assert await progress(database) == (1, kept, "x")
+async def test_a_fraction_out_of_range_is_brought_into_it(database: Database, worker: SqlWorker) -> None:
+    cases: list[tuple[float | None, float | None]] = [
+        (-1.0, 0.0),
+        (1.5, 1.0),
+        (float("inf"), 1.0),
+        (float("-inf"), 0.0),
+        (float("nan"), None),
+        (None, None),
+    ]
+    for said, kept in cases:
+        await empty(database)
+        await enqueue(database)
+        await report(worker, await worker.claim(), [said], ["x"])
+        assert await progress(database) == (1, kept, "x")
 
 
 async def test_a_long_message_is_cut(database: Database, worker: SqlWorker) -> None:
@@ -71,11 +74,11 @@ async def test_a_job_of_which_nothing_was_said_has_none(database: Database, work
     assert await database.call("get_job_progress", 1) == []
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-async def test_a_former_owner_is_refused_with_the_reason(database: Database, worker: SqlWorker, loss: Loss) -> None:
-    job = await lost_job(database, worker, loss)
-    assert await report(worker, [job], [0.5]) == {job["job_id"]: loss.reason}
-    assert await database.call("get_job_progress", job["job_id"]) == []
+async def test_a_former_owner_is_refused_with_the_reason(database: Database, worker: SqlWorker) -> None:
+    for loss in LOSSES:
+        job = await lost_job(database, worker, loss)
+        assert await report(worker, [job], [0.5]) == {job["job_id"]: loss.reason}
+        assert await database.call("get_job_progress", job["job_id"]) == []
 
 
 async def test_a_refused_job_keeps_no_other_from_being_written(database: Database, worker: SqlWorker) -> None:

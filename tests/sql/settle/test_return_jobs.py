@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
-from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
+from tests.support.sql_guards import LOSSES, foreign_job, lost_job
 from tests.support.sql_jobs import enqueue, enqueue_many, snapshot, states
 from tests.support.sql_worker import SqlWorker
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker, loss: Loss
+    database: Database, worker: SqlWorker
 ) -> None:
-    lost = await lost_job(database, worker, loss)
-    before = await snapshot(database)
-    assert await worker.release([lost]) == {1: loss.reason}
-    assert await worker.reschedule([lost], [5.0]) == {1: loss.reason}
-    assert await snapshot(database) == before
+    for loss in LOSSES:
+        lost = await lost_job(database, worker, loss)
+        before = await snapshot(database)
+        assert await worker.release([lost]) == {1: loss.reason}
+        assert await worker.reschedule([lost], [5.0]) == {1: loss.reason}
+        assert await snapshot(database) == before
 
 
 async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:

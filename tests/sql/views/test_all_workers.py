@@ -8,7 +8,7 @@ import pytest
 
 from leasehold.database import Database
 from tests.support.sql_fleet import worker_row
-from tests.support.sql_jobs import enqueue, pile_up
+from tests.support.sql_jobs import empty, enqueue, pile_up
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -28,25 +28,22 @@ async def test_active_jobs_are_those_it_holds_running_ones_first_and_no_more_tha
     assert (row["active_jobs"], row["active_job_ids"]) == (1, [5])
 
 
-@pytest.mark.parametrize(
-    ("queues", "kinds", "missing"),
-    [
+async def test_pending_kinds_of_its_queues_that_it_has_no_handler_for(database: Database, worker: SqlWorker) -> None:
+    cases: list[tuple[Sequence[str], Sequence[str], list[str]]] = [
         ((), ("a",), ["b", "c"]),
         (("q",), ("a",), ["b"]),
         (("q",), ("a", "b"), []),
         ((), (), []),
         (("other",), ("a",), []),
-    ],
-)
-async def test_pending_kinds_of_its_queues_that_it_has_no_handler_for(
-    database: Database, worker: SqlWorker, queues: Sequence[str], kinds: Sequence[str], missing: list[str]
-) -> None:
-    for kind, queue in (("a", "q"), ("b", "q"), ("b", "q"), ("b", "r"), ("c", "r")):
-        await enqueue(database, kind, queue=queue)
-    await enqueue(database, "later", queue="q", delay=None)
-    await database.execute("update leasehold.jobs set state = 'scheduled' where kind = 'later'")
-    await worker.register(queues=queues, kinds=kinds)
-    assert (await worker_row(database, "w1"))["missing_kinds"] == missing
+    ]
+    for queues, kinds, missing in cases:
+        await empty(database)
+        for kind, queue in (("a", "q"), ("b", "q"), ("b", "q"), ("b", "r"), ("c", "r")):
+            await enqueue(database, kind, queue=queue)
+        await enqueue(database, "later", queue="q", delay=None)
+        await database.execute("update leasehold.jobs set state = 'scheduled' where kind = 'later'")
+        await worker.register(queues=queues, kinds=kinds)
+        assert (await worker_row(database, "w1"))["missing_kinds"] == missing
 
 
 async def register(

@@ -2,31 +2,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from leasehold.database import Database
+from tests.support.sql_jobs import empty
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
 
-@pytest.mark.parametrize(
-    ("queues", "kinds", "counts"),
-    [
+async def test_a_worker_serves_what_it_has_both_the_queue_and_the_kind_of(
+    database: Database, worker: SqlWorker
+) -> None:
+    cases: list[tuple[Sequence[str], Sequence[str], tuple[int, ...]]] = [
         ((), (), (1, 1, 1, 1)),
         (("q",), ("k",), (1, 1, 1, 1)),
         (("q", "r"), ("k", "l"), (1, 1, 1, 1)),
         (("r",), ("k",), (1, 0, 1, 0)),
         (("q",), ("l",), (1, 1, 0, 0)),
         (("r",), ("l",), (1, 0, 0, 0)),
-    ],
-)
-async def test_a_worker_serves_what_it_has_both_the_queue_and_the_kind_of(
-    database: Database, worker: SqlWorker, queues: Sequence[str], kinds: Sequence[str], counts: tuple[int, ...]
-) -> None:
-    await worker.register(queues=queues, kinds=kinds)
-    (row,) = await database.call("find_servers", "q", "k")
-    assert tuple(row)[:4] == counts
-    assert row["incarnations"] == ([worker.incarnation] if counts[3] else None)
+    ]
+    for queues, kinds, counts in cases:
+        await empty(database)
+        await worker.register(queues=queues, kinds=kinds)
+        (row,) = await database.call("find_servers", "q", "k")
+        assert tuple(row)[:4] == counts
+        assert row["incarnations"] == ([worker.incarnation] if counts[3] else None)
 
 
 async def test_only_workers_that_are_ready_and_were_heard_of(database: Database) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.cli.runtime.exit_codes import MEANINGS, ExitCode, describe_exit_codes, exit_code_of
 from leasehold.errors import (
     ActorFailed,
@@ -15,27 +13,26 @@ from leasehold.errors import (
     WrongState,
 )
 
+CASES: list[tuple[BaseException, int]] = [
+    (InvalidArgs(), 2),
+    (SettingsError(), 2),
+    (UnknownJob(), 3),
+    (WrongState(), 4),
+    (LeaseLost(), 4),
+    (DatabaseUnavailable(), 5),
+    (QueryRefused(sqlstate="28P01"), 5),
+    (QueryRefused(sqlstate="3D000"), 5),
+    (QueryRefused(sqlstate="42501"), 1),
+    (SchemaMismatch(), 6),
+    (ActorFailed(), 1),
+    (ValueError(), 1),
+    (KeyboardInterrupt(), 130),
+]
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (InvalidArgs(), 2),
-        (SettingsError(), 2),
-        (UnknownJob(), 3),
-        (WrongState(), 4),
-        (LeaseLost(), 4),
-        (DatabaseUnavailable(), 5),
-        (QueryRefused(sqlstate="28P01"), 5),
-        (QueryRefused(sqlstate="3D000"), 5),
-        (QueryRefused(sqlstate="42501"), 1),
-        (SchemaMismatch(), 6),
-        (ActorFailed(), 1),
-        (ValueError(), 1),
-        (KeyboardInterrupt(), 130),
-    ],
-)
-def test_each_error_has_its_exit_code(error: BaseException, code: int) -> None:
-    assert exit_code_of(error) == code
+
+def test_each_error_has_its_exit_code() -> None:
+    for error, code in CASES:
+        assert exit_code_of(error) == code
 
 
 def test_the_description_names_every_code() -> None:

@@ -68,17 +68,15 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
         yield made
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_where_there_is_no_database_a_command_says_how_to_get_one_and_makes_none(
-    run_cli: Cli, folder: Path, name: str
-) -> None:
-    done = run_cli(*name.split(), *ARGUMENTS.get(name, []))
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        f"error: no database: none is configured and there is no embedded one in {folder}/.leasehold/postgres; start one "
-        "with `leasehold up`, or name yours with --database-url or LEASEHOLD_DATABASE_URL\n"
-    )
-    assert list(folder.iterdir()) == []
+def test_where_there_is_no_database_a_command_says_how_to_get_one_and_makes_none(run_cli: Cli, folder: Path) -> None:
+    for name in NAMES:
+        done = run_cli(*name.split(), *ARGUMENTS.get(name, []))
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            f"error: no database: none is configured and there is no embedded one in {folder}/.leasehold/postgres; start one "
+            "with `leasehold up`, or name yours with --database-url or LEASEHOLD_DATABASE_URL\n"
+        )
+        assert list(folder.iterdir()) == []
 
 
 def test_a_dry_run_makes_no_database(run_cli: Cli, folder: Path) -> None:

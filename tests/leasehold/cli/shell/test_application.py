@@ -3,8 +3,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from leasehold.cli.shell.application import split_example
 from leasehold.cli.shell.command_table import MODULES, load_command
 from tests.leasehold.cli.conftest import Cli
@@ -13,21 +11,21 @@ from tests.support.waiting import PATIENCE
 NAMES = list(MODULES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_help_of_every_command_shows_an_example_of_it(run_cli: Cli, name: str) -> None:
-    help_text = run_cli(*name.split(), "--help")
-    assert help_text.code == 0
-    assert help_text.err == ""
-    _, _, example = help_text.out.partition("Example:\n")
-    assert f"leasehold {name}" in example
+def test_the_help_of_every_command_shows_an_example_of_it(run_cli: Cli) -> None:
+    for name in NAMES:
+        help_text = run_cli(*name.split(), "--help")
+        assert help_text.code == 0
+        assert help_text.err == ""
+        _, _, example = help_text.out.partition("Example:\n")
+        assert f"leasehold {name}" in example
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_first_line_of_every_command_is_one_short_sentence(name: str) -> None:
-    text, example = split_example(load_command(name))
-    assert text.split("\n", maxsplit=1)[0].endswith(".")
-    assert len(text.split("\n", maxsplit=1)[0]) < 80
-    assert example
+def test_the_first_line_of_every_command_is_one_short_sentence() -> None:
+    for name in NAMES:
+        text, example = split_example(load_command(name))
+        assert text.split("\n", maxsplit=1)[0].endswith(".")
+        assert len(text.split("\n", maxsplit=1)[0]) < 80
+        assert example
 
 
 def test_the_general_help_names_every_command_and_the_exit_codes(run_cli: Cli) -> None:

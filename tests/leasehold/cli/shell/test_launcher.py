@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from leasehold.cli.runtime.services import Services
 from leasehold.database.migrations import SchemaState
 from leasehold.errors import DatabaseUnavailable
@@ -26,36 +24,36 @@ class Failing(Services):
 WITH_DATABASE = {"LEASEHOLD_DATABASE_URL": "postgresql://ada:secret@nowhere/db"}
 
 
-@pytest.mark.parametrize(
-    ("tokens", "complaint"),
-    [
-        (["enqueu"], 'unknown command "enqueu". Did you mean "enqueue"?'),
-        (["nonsense", "--help"], 'unknown command "nonsense".'),
-        (["jobs", "sho"], 'unknown command "sho". Did you mean "show"?'),
-        (["status", "--outptu", "json"], "unknown option: --outptu. Did you mean --output?"),
-        (["status", "--output", "xml"], 'invalid value "xml" for --output.'),
-        (["jobs", "show", "x"], "invalid value for JOB_ID"),
-        (["jobs", "show"], "requires an argument"),
-        (["jobs", "show", "99999999999999999999"], "for JOB_ID. Must be <= 9223372036854775807."),
-        (["jobs", "cancel", "1", "99999999999999999999"], "for MORE. Must be <= 9223372036854775807."),
-        (["jobs", "retry", "0"], "for JOB_ID. Must be >= 1."),
-        (["jobs", "list", "--before", "99999999999999999999"], "for --before. Must be <= 9223372036854775807."),
-        (["jobs", "list", "--limit", "1001"], "for --limit. Must be <= 1000."),
-        (["enqueue", "echo", "--priority", "99999999999"], "for --priority. Must be <= 2147483647."),
-        (["run", "wroker"], 'invalid value "wroker" for ACTOR.'),
-        (["run"], "requires an argument"),
-        (["status", "--log-level", "loud"], "log_level = 'loud' (from flag --log-level) is refused"),
-        (["status", "--config", "/no/such.toml"], "cannot read the settings file /no/such.toml"),
-        (["run", "worker", "--slots", "0"], "slots = '0' (from flag --slots) is refused"),
-    ],
-)
-def test_wrong_usage_is_one_line_on_standard_error(run_cli: Cli, tokens: list[str], complaint: str) -> None:
-    done = run_cli(*tokens)
-    assert done.code == 2
-    assert done.out == ""
-    assert done.err.startswith("error: ")
-    assert complaint in done.err
-    assert len(done.err.splitlines()) == 1
+CASES: list[tuple[list[str], str]] = [
+    (["enqueu"], 'unknown command "enqueu". Did you mean "enqueue"?'),
+    (["nonsense", "--help"], 'unknown command "nonsense".'),
+    (["jobs", "sho"], 'unknown command "sho". Did you mean "show"?'),
+    (["status", "--outptu", "json"], "unknown option: --outptu. Did you mean --output?"),
+    (["status", "--output", "xml"], 'invalid value "xml" for --output.'),
+    (["jobs", "show", "x"], "invalid value for JOB_ID"),
+    (["jobs", "show"], "requires an argument"),
+    (["jobs", "show", "99999999999999999999"], "for JOB_ID. Must be <= 9223372036854775807."),
+    (["jobs", "cancel", "1", "99999999999999999999"], "for MORE. Must be <= 9223372036854775807."),
+    (["jobs", "retry", "0"], "for JOB_ID. Must be >= 1."),
+    (["jobs", "list", "--before", "99999999999999999999"], "for --before. Must be <= 9223372036854775807."),
+    (["jobs", "list", "--limit", "1001"], "for --limit. Must be <= 1000."),
+    (["enqueue", "echo", "--priority", "99999999999"], "for --priority. Must be <= 2147483647."),
+    (["run", "wroker"], 'invalid value "wroker" for ACTOR.'),
+    (["run"], "requires an argument"),
+    (["status", "--log-level", "loud"], "log_level = 'loud' (from flag --log-level) is refused"),
+    (["status", "--config", "/no/such.toml"], "cannot read the settings file /no/such.toml"),
+    (["run", "worker", "--slots", "0"], "slots = '0' (from flag --slots) is refused"),
+]
+
+
+def test_wrong_usage_is_one_line_on_standard_error(run_cli: Cli) -> None:
+    for tokens, complaint in CASES:
+        done = run_cli(*tokens)
+        assert done.code == 2
+        assert done.out == ""
+        assert done.err.startswith("error: ")
+        assert complaint in done.err
+        assert len(done.err.splitlines()) == 1
 
 
 def test_an_unknown_environment_variable_is_refused_with_a_suggestion(run_cli: Cli) -> None:

@@ -64,23 +64,19 @@ def test_an_error_of_a_function_tells_which_command_helps(cli: Cli, tokens: list
     assert advice in cli(*tokens).err
 
 
-@pytest.mark.parametrize(
-    ("tokens", "meant"),
-    [
+def test_a_word_of_another_system_or_without_its_noun_leads_to_the_command(cli: Cli) -> None:
+    cases: list[tuple[list[str], str]] = [
         (["worker", "--app", "shop:app"], '"run worker"'),
         (["beat"], '"run scheduler"'),
         (["retry", "5"], '"jobs retry"'),
         (["list"], '"jobs list" or "kinds list" or "chains list"'),
         (["jobs", "ls"], '"jobs list"'),
         (["shell"], '"psql"'),
-    ],
-)
-def test_a_word_of_another_system_or_without_its_noun_leads_to_the_command(
-    cli: Cli, tokens: list[str], meant: str
-) -> None:
-    said = cli(*tokens)
-    assert said.code == 2
-    assert f"Did you mean {meant}?" in said.err
+    ]
+    for tokens, meant in cases:
+        said = cli(*tokens)
+        assert said.code == 2
+        assert f"Did you mean {meant}?" in said.err
 
 
 def test_each_word_of_another_system_leads_to_a_command_that_there_is() -> None:

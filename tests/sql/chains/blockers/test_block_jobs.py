@@ -7,8 +7,8 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tests.support.sql_edges import broken_chains, claim_kind, complete_all, edges, links
-from tests.support.sql_guards import LOSSES, Loss, foreign_job, lost_job
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, state, states
+from tests.support.sql_guards import LOSSES, foreign_job, lost_job
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, state, states
 from tests.support.sql_waits import freeze, rolled_back
 from tests.support.sql_worker import SqlWorker, ids
 
@@ -50,27 +50,26 @@ async def test_further_blockers_come_in_further_slots(database: Database, worker
     assert [edge[2] for edge in await edges(database, 2)] == [1, 3, 1, 4, 1]
 
 
-@pytest.mark.parametrize(
-    ("wait", "after"),
-    [
-        ({}, "pending"),
-        ({"blockers": []}, "pending"),
-        ({"blockers": None, "jobs": None, "delay": None}, "pending"),
-        ({"delay": 60}, "scheduled"),
-        ({"delay": -5}, "pending"),
-        ({"delay": 1e300}, "scheduled"),
-        ({"blockers": [1]}, "pending"),
-        ({"blockers": [1], "delay": 60}, "scheduled"),
-    ],
-)
-async def test_with_nothing_open_to_wait_for_only_the_delay_counts(
-    database: Database, worker: SqlWorker, wait: dict[str, object], after: str
-) -> None:
-    await enqueue(database, kind="done")
-    await complete_all(worker, "done")
-    job_id = await enqueue(database)
-    await worker.block(await worker.claim(), [wait])
-    assert await state(database, job_id) == after
+CASES: list[tuple[dict[str, object], str]] = [
+    ({}, "pending"),
+    ({"blockers": []}, "pending"),
+    ({"blockers": None, "jobs": None, "delay": None}, "pending"),
+    ({"delay": 60}, "scheduled"),
+    ({"delay": -5}, "pending"),
+    ({"delay": 1e300}, "scheduled"),
+    ({"blockers": [1]}, "pending"),
+    ({"blockers": [1], "delay": 60}, "scheduled"),
+]
+
+
+async def test_with_nothing_open_to_wait_for_only_the_delay_counts(database: Database, worker: SqlWorker) -> None:
+    for wait, after in CASES:
+        await empty(database)
+        await enqueue(database, kind="done")
+        await complete_all(worker, "done")
+        job_id = await enqueue(database)
+        await worker.block(await worker.claim(), [wait])
+        assert await state(database, job_id) == after
 
 
 async def test_a_delay_counts_from_now_and_holds_even_when_all_are_done(database: Database) -> None:
@@ -138,27 +137,28 @@ BAD: list[tuple[object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wait", "complaint"), BAD)
-async def test_a_bad_wait_is_refused_and_nothing_is_written(
-    database: Database, worker: SqlWorker, wait: object, complaint: str
-) -> None:
-    await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2 + [{"kind": "a"}])
-    held = await worker.claim()
-    before = await snapshot(database)
-    with pytest.raises(BadInput) as refused:
-        await worker.block(held, [wait, {}])  # type: ignore[list-item]
-    assert str(refused.value).startswith(complaint)
-    assert await snapshot(database) == before
+async def test_a_bad_wait_is_refused_and_nothing_is_written(database: Database, worker: SqlWorker) -> None:
+    for wait, complaint in BAD:
+        await empty(database)
+        await enqueue_many(database, [{"kind": "a", "key": "k"}] * 2 + [{"kind": "a"}])
+        held = await worker.claim()
+        before = await snapshot(database)
+        with pytest.raises(BadInput) as refused:
+            await worker.block(held, [wait, {}])  # type: ignore[list-item]
+        assert str(refused.value).startswith(complaint)
+        assert await snapshot(database) == before
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 async def test_a_former_owner_is_refused_with_the_reason_and_changes_nothing(
-    database: Database, worker: SqlWorker, loss: Loss
+    database: Database, worker: SqlWorker
 ) -> None:
-    lost = await lost_job(database, worker, loss)
-    before = await snapshot(database)
-    assert await worker.block([lost], [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}]) == {1: loss.reason}
-    assert await snapshot(database) == before
+    for loss in LOSSES:
+        lost = await lost_job(database, worker, loss)
+        before = await snapshot(database)
+        assert await worker.block([lost], [{"jobs": [{"kind": "part"}], "blockers": [{"position": 1}]}]) == {
+            1: loss.reason
+        }
+        assert await snapshot(database) == before
 
 
 async def test_another_incarnation_of_the_same_worker_is_refused(database: Database) -> None:

@@ -10,12 +10,12 @@ from tests.support.sql_jobs import enqueue, pile_up, state
 from tests.support.sql_work import UNDISTURBED, statistics
 from tests.support.sql_worker import SqlWorker
 
-DEAD = 20_000
+DEAD = 10_000
 BATCH = 100
 
 
 @pytest.mark.parametrize("known", statistics("jobs"))
-async def test_a_claim_behind_20000_dead_entries_reads_no_more_than_a_few_batches(
+async def test_a_claim_behind_10000_dead_entries_reads_no_more_than_a_few_batches(
     fresh_database: Database, known: str
 ) -> None:
     database = fresh_database

@@ -10,7 +10,7 @@ from leasehold.database import Database, Row
 from leasehold.errors import RowLocked, UnknownJob, WrongState
 from tests.support.sql_chains import blocked
 from tests.support.sql_holders import HOLDS, pid_of, row_held
-from tests.support.sql_jobs import enqueue, enqueue_many, events, job, snapshot, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, job, snapshot, states
 from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker, insist
 from tests.support.waiting import PATIENCE
@@ -33,16 +33,17 @@ async def job_in(database: Database, worker: SqlWorker, state: str) -> tuple[int
     return job_id, claimed
 
 
-@pytest.mark.parametrize("state", OPEN_STATES)
-async def test_in_any_open_state_it_is_cancelled_at_once(database: Database, worker: SqlWorker, state: str) -> None:
-    job_id, claimed = await job_in(database, worker, state)
-    assert await database.call_value("cancel_job", job_id, "not needed") == state
-    row = await job(database, job_id)
-    assert (row["state"], json.loads(row["error"])) == ("cancelled", {"type": "Cancelled", "message": "not needed"})
-    assert row["finished_at"] is not None
-    assert (row["worker_id"], row["attempt"]) == (("w1", 1) if claimed else (None, 0))
-    assert await worker.complete(claimed) == ({job_id: "cancelled"} if claimed else {})
-    assert (await events(database, job_id))[-1][0] == "cancelled"
+async def test_in_any_open_state_it_is_cancelled_at_once(database: Database, worker: SqlWorker) -> None:
+    for state in OPEN_STATES:
+        await empty(database)
+        job_id, claimed = await job_in(database, worker, state)
+        assert await database.call_value("cancel_job", job_id, "not needed") == state
+        row = await job(database, job_id)
+        assert (row["state"], json.loads(row["error"])) == ("cancelled", {"type": "Cancelled", "message": "not needed"})
+        assert row["finished_at"] is not None
+        assert (row["worker_id"], row["attempt"]) == (("w1", 1) if claimed else (None, 0))
+        assert await worker.complete(claimed) == ({job_id: "cancelled"} if claimed else {})
+        assert (await events(database, job_id))[-1][0] == "cancelled"
 
 
 async def test_without_a_reason_it_was_by_hand(database: Database) -> None:
@@ -60,16 +61,17 @@ async def test_a_running_handler_is_told(database: Database, worker: SqlWorker, 
             assert await listening.payloads.receive() == f"lost:{job_id}:1:cancelled"
 
 
-@pytest.mark.parametrize("state", OPEN_STATES)
-async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker, state: str) -> None:
-    job_id, _ = await job_in(database, worker, state)
-    last = await enqueue(database, key="k")
-    await database.call("cancel_job", job_id)
-    found = await states(database)
-    del found[job_id]
-    besides = {"waiting": ["waiting"], "blocked": ["scheduled"]}
-    assert sorted(found.values()) == ["pending", *besides.get(state, [])]
-    assert last in found
+async def test_the_rest_of_the_key_goes_on(database: Database, worker: SqlWorker) -> None:
+    for state in OPEN_STATES:
+        await empty(database)
+        job_id, _ = await job_in(database, worker, state)
+        last = await enqueue(database, key="k")
+        await database.call("cancel_job", job_id)
+        found = await states(database)
+        del found[job_id]
+        besides = {"waiting": ["waiting"], "blocked": ["scheduled"]}
+        assert sorted(found.values()) == ["pending", *besides.get(state, [])]
+        assert last in found
 
 
 @pytest.mark.parametrize("outcome", ["completed", "failed", "cancelled"])
@@ -87,10 +89,10 @@ async def test_a_finished_job_cannot_be_cancelled(database: Database, worker: Sq
     assert await snapshot(database) == before
 
 
-@pytest.mark.parametrize("job_id", [0, -1, 7, 2**63 - 1, None])
-async def test_a_job_that_is_not_there_cannot_be_cancelled(database: Database, job_id: int | None) -> None:
-    with pytest.raises(UnknownJob):
-        await database.call("cancel_job", job_id)
+async def test_a_job_that_is_not_there_cannot_be_cancelled(database: Database) -> None:
+    for job_id in [0, -1, 7, 2**63 - 1, None]:
+        with pytest.raises(UnknownJob):
+            await database.call("cancel_job", job_id)
 
 
 async def test_of_a_cancel_and_a_completion_that_meet_exactly_one_wins(database: Database, worker: SqlWorker) -> None:

@@ -119,24 +119,23 @@ async def test_a_job_that_is_not_there_cannot_be_edited(database: Database) -> N
         await edit(database, 9, priority=1)
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({}, "give at least one of args, priority, queue, run_at, max_attempts, metadata"),
-        ({"reason": "why"}, "give at least one of"),
-        ({"args": "[1]"}, "args must be a JSON object, not array"),
-        ({"metadata": "null"}, "metadata must be a JSON object, not null"),
-        ({"queue": ""}, "queue must have 1 to 200 bytes, not 0"),
-        ({"max_attempts": 0}, "max_attempts must be from 1 to 1000000, not 0"),
-    ],
-    ids=str,
-)
-async def test_bad_values_are_refused(database: Database, changes: dict[str, Any], complaint: str) -> None:
-    await enqueue(database)
-    before = await snapshot(database)
-    with pytest.raises(BadInput, match=complaint):
-        await edit(database, **changes)
-    assert await snapshot(database) == before
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({}, "give at least one of args, priority, queue, run_at, max_attempts, metadata"),
+    ({"reason": "why"}, "give at least one of"),
+    ({"args": "[1]"}, "args must be a JSON object, not array"),
+    ({"metadata": "null"}, "metadata must be a JSON object, not null"),
+    ({"queue": ""}, "queue must have 1 to 200 bytes, not 0"),
+    ({"max_attempts": 0}, "max_attempts must be from 1 to 1000000, not 0"),
+]
+
+
+async def test_bad_values_are_refused(database: Database) -> None:
+    for changes, complaint in REFUSED:
+        await enqueue(database)
+        before = await snapshot(database)
+        with pytest.raises(BadInput, match=complaint):
+            await edit(database, **changes)
+        assert await snapshot(database) == before
 
 
 async def test_a_time_says_nothing_about_a_failed_job(database: Database, worker: SqlWorker) -> None:

@@ -9,6 +9,7 @@ import pytest
 from leasehold.database import Database
 from leasehold.errors import BadInput, UniqueConflict, UnknownSchedule
 from tests.sql.workers.commands.test_wake_idle_workers import heard, idle_worker
+from tests.support.sql_jobs import empty
 from tests.support.sql_schedules import create, history, jobs_made, schedule
 
 STORES = """select 'store-' || id as key, id as store, jsonb_build_object('state_code', state_code) as metadata
@@ -34,24 +35,21 @@ async def test_rows_that_fit_get_the_job_of_the_schedule_and_its_ticks_stay_as_t
     assert dict(await schedule(database)) == dict(before)
 
 
-@pytest.mark.parametrize(
-    ("filters", "keys"),
-    [
+async def test_keys_metadata_and_place_narrow_it_down_and_a_dry_run_makes_none(database: Database) -> None:
+    cases: list[tuple[dict[str, Any], list[str]]] = [
         ({}, ["store-1", "store-10", "store-2"]),
         ({"keys": ["store-2", "store-7"]}, ["store-2"]),
         ({"metadata": {"state_code": "NY"}}, []),
         ({"after_key": "store-1"}, ["store-10", "store-2"]),
         ({"after_key": "store-1", "batch": 1}, ["store-10"]),
         ({"metadata": {"schedule": "s"}, "batch": 2}, ["store-1", "store-10"]),
-    ],
-)
-async def test_keys_metadata_and_place_narrow_it_down_and_a_dry_run_makes_none(
-    database: Database, filters: dict[str, Any], keys: list[str]
-) -> None:
-    await create(database, query=STORES)
-    assert await enqueue(database, dry_run=True, **filters) == [(key, None) for key in keys]
-    assert await jobs_made(database) == []
-    assert [key for key, _ in await enqueue(database, **filters)] == keys
+    ]
+    for filters, keys in cases:
+        await empty(database)
+        await create(database, query=STORES)
+        assert await enqueue(database, dry_run=True, **filters) == [(key, None) for key in keys]
+        assert await jobs_made(database) == []
+        assert [key for key, _ in await enqueue(database, **filters)] == keys
 
 
 async def test_all_rows_of_one_key_count_as_one(database: Database) -> None:
@@ -69,25 +67,24 @@ async def test_the_caller_may_say_how_urgent_and_how_unique_they_are(database: D
         await enqueue(database, job={"unique": unique | {"on_conflict": "reject"}})
 
 
-@pytest.mark.parametrize(
-    ("query", "filters", "told"),
-    [
-        (STORES, {"batch": 0}, "batch must be from 1 to 10000"),
-        (STORES, {"job": {"kind": "other"}}, "has no kind of its own"),
-        (STORES, {"job": {"args": {"store": 3}}}, "has no args of its own"),
-        (STORES, {"metadata": {"state": "AZ"}}, "no row of schedule 's' has state in its metadata"),
-        ("select 1 as store", {}, "gives a row without key"),
-        ("select 'a' as key, 1 / (n - n) from generate_series(1, 1) n", {}, "division by zero"),
-        (None, {}, "schedule 's' has no query"),
-    ],
-)
-async def test_what_cannot_be_is_refused_with_what_to_do(
-    database: Database, query: str | None, filters: dict[str, Any], told: str
-) -> None:
-    await create(database, query=query)
-    with pytest.raises(BadInput, match=re.escape(told)):
-        await enqueue(database, **filters)
-    assert await jobs_made(database) == []
+REFUSED: list[tuple[str | None, dict[str, Any], str]] = [
+    (STORES, {"batch": 0}, "batch must be from 1 to 10000"),
+    (STORES, {"job": {"kind": "other"}}, "has no kind of its own"),
+    (STORES, {"job": {"args": {"store": 3}}}, "has no args of its own"),
+    (STORES, {"metadata": {"state": "AZ"}}, "no row of schedule 's' has state in its metadata"),
+    ("select 1 as store", {}, "gives a row without key"),
+    ("select 'a' as key, 1 / (n - n) from generate_series(1, 1) n", {}, "division by zero"),
+    (None, {}, "schedule 's' has no query"),
+]
+
+
+async def test_what_cannot_be_is_refused_with_what_to_do(database: Database) -> None:
+    for query, filters, told in REFUSED:
+        await empty(database)
+        await create(database, query=query)
+        with pytest.raises(BadInput, match=re.escape(told)):
+            await enqueue(database, **filters)
+        assert await jobs_made(database) == []
 
 
 async def test_an_empty_table_of_stores_is_no_mistake(database: Database) -> None:

@@ -114,15 +114,13 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("row", "complaint"), BAD, ids=[complaint for _, complaint in BAD])
-async def test_what_is_no_job_is_refused_with_the_words_of_an_enqueue(
-    database: Database, row: str, complaint: str
-) -> None:
-    await enqueue_many(database, [{"kind": "a"}] * 2)
-    before = await snapshot(database)
-    with pytest.raises(BadInput, match=complaint.replace("*", r"\*")):
-        await database.fetch(f"insert into leasehold.jobs {row}")
-    assert await snapshot(database) == before
+async def test_what_is_no_job_is_refused_with_the_words_of_an_enqueue(database: Database) -> None:
+    for row, complaint in BAD:
+        await enqueue_many(database, [{"kind": "a"}] * 2)
+        before = await snapshot(database)
+        with pytest.raises(BadInput, match=complaint.replace("*", r"\*")):
+            await database.fetch(f"insert into leasehold.jobs {row}")
+        assert await snapshot(database) == before
 
 
 async def test_a_state_without_the_rest_is_refused_by_the_table(database: Database) -> None:

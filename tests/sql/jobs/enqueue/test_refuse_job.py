@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from leasehold.database import Database
 
 FIELDS = (
@@ -107,13 +105,11 @@ BAD: list[tuple[dict[str, object], str]] = [
 ]
 
 
-@pytest.mark.parametrize("fields", GOOD, ids=lambda fields: ascii(fields)[:60])
-async def test_these_are_accepted(database: Database, fields: dict[str, object]) -> None:
-    assert await refuse(database, **fields) is None
+async def test_these_are_accepted(database: Database) -> None:
+    for fields in GOOD:
+        assert await refuse(database, **fields) is None
 
 
-@pytest.mark.parametrize(("fields", "complaint"), BAD, ids=[ascii(complaint)[:60] for _, complaint in BAD])
-async def test_these_are_refused_with_field_and_value(
-    database: Database, fields: dict[str, object], complaint: str
-) -> None:
-    assert await refuse(database, **fields) == complaint
+async def test_these_are_refused_with_field_and_value(database: Database) -> None:
+    for fields, complaint in BAD:
+        assert await refuse(database, **fields) == complaint

@@ -118,7 +118,7 @@ async def test_many_connections_at_random_break_no_rule_and_strand_no_job(fresh_
     async def act(number: int) -> None:
         async with database.reserve(f"actor {number}") as reserved:
             actor = Actor(reserved, Random(f"{seed} {number}"))
-            for _ in range(250):
+            for _ in range(100):
                 await actor.step()
             made.extend(actor.made)
 
@@ -131,7 +131,7 @@ async def test_many_connections_at_random_break_no_rule_and_strand_no_job(fresh_
     assert await broken_rules(database) == []
     assert await conservation(database) == []
     kept = set(made) & set(found)
-    assert len(kept) > 300
+    assert len(kept) > 100
     assert set(found) <= set(made)
 
 

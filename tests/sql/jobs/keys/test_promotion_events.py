@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-import pytest
-
 from leasehold.database import Database, ReservedConnection
-from tests.support.sql_jobs import enqueue, enqueue_many, events, states
+from tests.support.sql_jobs import empty, enqueue, enqueue_many, events, states
 from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
@@ -61,18 +59,17 @@ ENDS: list[End] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
-async def test_whoever_gives_the_key_away_promotes_the_next_and_says_so(
-    database: Database, worker: SqlWorker, end: End
-) -> None:
-    await worker.register()
-    await enqueue_many(database, [{"kind": "first", "key": "k"}])
-    await enqueue_many(database, [{"kind": "first", "key": "k", "priority": -1}])
-    await database.fetch("update leasehold.jobs set kind = 'second' where id = 2")
-    assert await states(database) == {1: "pending", 2: "waiting"}
-    await end(worker)
-    assert (await states(database))[2] == "pending"
-    assert await events(database, 2) == [CREATED, ("promoted", 0)]
+async def test_whoever_gives_the_key_away_promotes_the_next_and_says_so(database: Database, worker: SqlWorker) -> None:
+    for end in ENDS:
+        await empty(database)
+        await worker.register()
+        await enqueue_many(database, [{"kind": "first", "key": "k"}])
+        await enqueue_many(database, [{"kind": "first", "key": "k", "priority": -1}])
+        await database.fetch("update leasehold.jobs set kind = 'second' where id = 2")
+        assert await states(database) == {1: "pending", 2: "waiting"}
+        await end(worker)
+        assert (await states(database))[2] == "pending"
+        assert await events(database, 2) == [CREATED, ("promoted", 0)]
 
 
 async def test_a_sweep_that_finds_a_forgotten_job_says_so(database: Database) -> None:

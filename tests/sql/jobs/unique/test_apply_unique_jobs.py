@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
-import pytest
 import trio
 
 from leasehold.database import Database
@@ -66,18 +65,17 @@ async def test_a_pending_job_that_is_put_off_gives_its_key_on(database: Database
     assert sorted((await states(database)).values()) == ["pending", "waiting"]
 
 
-@pytest.mark.parametrize("unique", [REPLACE, EXTEND, OVERWRITE], ids=["replace", "extend", "overwrite"])
-@pytest.mark.parametrize("is_running", [False, True], ids=["claimed", "running"])
-async def test_a_held_job_stays_as_it_is_and_the_answer_says_so(
-    database: Database, worker: SqlWorker, unique: object, is_running: bool
-) -> None:
-    await enqueue_one(database, unique=unique)
-    claimed = await worker.claim()
-    if is_running:
-        await worker.start(claimed)
-    before = await snapshot(database)
-    assert await enqueue_one(database, unique=unique, args={"v": 2}, delay=60) == (1, "existing")
-    assert await snapshot(database) == before
+async def test_a_held_job_stays_as_it_is_and_the_answer_says_so(database: Database, worker: SqlWorker) -> None:
+    cases: list[object] = [REPLACE, EXTEND, OVERWRITE]
+    for unique in cases:
+        for is_running in [False, True]:
+            await enqueue_one(database, unique=unique)
+            claimed = await worker.claim()
+            if is_running:
+                await worker.start(claimed)
+            before = await snapshot(database)
+            assert await enqueue_one(database, unique=unique, args={"v": 2}, delay=60) == (1, "existing")
+            assert await snapshot(database) == before
 
 
 async def test_of_several_in_one_call_the_last_one_counts(database: Database) -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
 
 LEVEL = """
@@ -10,15 +8,18 @@ select leasehold.bucket_level($1, t.noon + $2::float8 * interval '1 s', 2.0, 10,
 """
 
 
-@pytest.mark.parametrize(
-    ("tokens", "filled_at", "level"),
-    [(0.0, 0.0, 0.0), (0.0, -1.0, 2.0), (3.5, -0.25, 4.0), (9.0, -60.0, 10.0), (-0.5, -1.0, 1.5), (4.0, 5.0, 4.0)],
-)
-async def test_a_bucket_fills_steadily_to_the_brim(
-    database: Database, tokens: float, filled_at: float, level: float
-) -> None:
-    rows = await database.fetch(LEVEL, tokens, filled_at)
-    assert rows[0][0] == level
+async def test_a_bucket_fills_steadily_to_the_brim(database: Database) -> None:
+    cases: list[tuple[float, float, float]] = [
+        (0.0, 0.0, 0.0),
+        (0.0, -1.0, 2.0),
+        (3.5, -0.25, 4.0),
+        (9.0, -60.0, 10.0),
+        (-0.5, -1.0, 1.5),
+        (4.0, 5.0, 4.0),
+    ]
+    for tokens, filled_at, level in cases:
+        rows = await database.fetch(LEVEL, tokens, filled_at)
+        assert rows[0][0] == level
 
 
 async def test_no_bucket_is_a_full_one(database: Database) -> None:

@@ -34,7 +34,7 @@ async def test_nobody_knows_before_a_job_has_ended(database: Database) -> None:
     assert await database.call_value("workers_needed", "q") is None
 
 
-@pytest.mark.parametrize("hours", [0.0, -1.0, float("nan"), 1e6, None])
-async def test_hours_out_of_range_are_refused(database: Database, hours: float | None) -> None:
-    with pytest.raises(BadInput, match="hours must be above 0"):
-        await database.call("workers_needed", "q", hours)
+async def test_hours_out_of_range_are_refused(database: Database) -> None:
+    for hours in [0.0, -1.0, float("nan"), 1e6, None]:
+        with pytest.raises(BadInput, match="hours must be above 0"):
+            await database.call("workers_needed", "q", hours)

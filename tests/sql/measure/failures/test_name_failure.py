@@ -30,6 +30,7 @@ async def test_the_kind_counts(database: Database) -> None:
     assert len({await name(database, kind, BOOM) for kind in ("pay", "mail", None)}) == 3
 
 
-@pytest.mark.parametrize("error", ["plain text", 7, [1], None, {}])
-async def test_whatever_the_error_holds_it_has_a_fingerprint(database: Database, error: object) -> None:
-    assert await name(database, "pay", error) == await name(database, "pay", {})
+async def test_whatever_the_error_holds_it_has_a_fingerprint(database: Database) -> None:
+    cases: list[object] = ["plain text", 7, [1], None, {}]
+    for error in cases:
+        assert await name(database, "pay", error) == await name(database, "pay", {})

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from leasehold.database import Database
 
 
@@ -13,8 +11,7 @@ async def test_every_bound_belongs_to_the_bucket_below_it(database: Database) ->
     assert [tuple(row) for row in rows] == [(k, k + 1) for k in range(28)]
 
 
-@pytest.mark.parametrize(("seconds", "bucket"), [(0.0, 0), (-1.0, 0), (1e-300, 0), (1e300, 28), (None, None)])
-async def test_what_is_out_of_range_falls_into_the_first_or_the_last(
-    database: Database, seconds: float | None, bucket: int | None
-) -> None:
-    assert await database.call_value("bucket_of", seconds) == bucket
+async def test_what_is_out_of_range_falls_into_the_first_or_the_last(database: Database) -> None:
+    cases: list[tuple[float | None, int | None]] = [(0.0, 0), (-1.0, 0), (1e-300, 0), (1e300, 28), (None, None)]
+    for seconds, bucket in cases:
+        assert await database.call_value("bucket_of", seconds) == bucket

@@ -37,7 +37,14 @@ async def test_of_few_attempts_nothing_is_said(database: Database) -> None:
         assert len(await connection.call("list_slow_queues", fewest=9)) == 1
 
 
-@pytest.mark.parametrize("asked", [{"minutes": 0}, {"before": 1441}, {"factor": 1.0}, {"fewest": 0}, {"margin": None}])
-async def test_senseless_bounds_are_refused(database: Database, asked: dict[str, float | None]) -> None:
-    with pytest.raises(BadInput, match="must be"):
-        await database.call("list_slow_queues", **asked)
+async def test_senseless_bounds_are_refused(database: Database) -> None:
+    cases: list[dict[str, float | None]] = [
+        {"minutes": 0},
+        {"before": 1441},
+        {"factor": 1.0},
+        {"fewest": 0},
+        {"margin": None},
+    ]
+    for asked in cases:
+        with pytest.raises(BadInput, match="must be"):
+            await database.call("list_slow_queues", **asked)

@@ -75,29 +75,27 @@ async def test_the_dead_and_the_unknown_are_not_told_anything(database: Database
         assert await connection.fetch("select from leasehold.worker_commands") == []
 
 
-@pytest.mark.parametrize(
-    ("name", "args", "message"),
-    [
-        ("explode", {}, "there is no command 'explode'"),
-        (None, {}, "there is no command null"),
-        ("pause", [], "args must be a JSON object"),
-        ("pause", {"slots": 1}, "pause does not take slots: 1"),
-        ("set_concurrency", {}, "set_concurrency needs slots"),
-        ("set_concurrency", {"slots": 0}, "set_concurrency does not take slots: 0"),
-        ("set_concurrency", {"slots": 10_001}, "does not take slots: 10001"),
-        ("set_concurrency", {"slots": 1.5}, "does not take slots: 1.5"),
-        ("set_concurrency", {"slots": "5"}, "does not take slots: 5"),
-        ("cancel_job", {}, "cancel_job needs job_id"),
-        ("cancel_job", {"job_id": 10**30}, "does not take job_id"),
-        ("dump_stacks", {"job_id": None}, "does not take job_id"),
-    ],
-)
-async def test_what_nobody_could_carry_out_is_refused(
-    database: Database, worker: SqlWorker, name: str | None, args: object, message: str
-) -> None:
-    await worker.register()
-    with pytest.raises(BadInput, match=message):
-        await database.call("command_worker", "w1", name, json.dumps(args))
+REFUSED: list[tuple[str | None, object, str]] = [
+    ("explode", {}, "there is no command 'explode'"),
+    (None, {}, "there is no command null"),
+    ("pause", [], "args must be a JSON object"),
+    ("pause", {"slots": 1}, "pause does not take slots: 1"),
+    ("set_concurrency", {}, "set_concurrency needs slots"),
+    ("set_concurrency", {"slots": 0}, "set_concurrency does not take slots: 0"),
+    ("set_concurrency", {"slots": 10_001}, "does not take slots: 10001"),
+    ("set_concurrency", {"slots": 1.5}, "does not take slots: 1.5"),
+    ("set_concurrency", {"slots": "5"}, "does not take slots: 5"),
+    ("cancel_job", {}, "cancel_job needs job_id"),
+    ("cancel_job", {"job_id": 10**30}, "does not take job_id"),
+    ("dump_stacks", {"job_id": None}, "does not take job_id"),
+]
+
+
+async def test_what_nobody_could_carry_out_is_refused(database: Database, worker: SqlWorker) -> None:
+    for name, args, message in REFUSED:
+        await worker.register()
+        with pytest.raises(BadInput, match=message):
+            await database.call("command_worker", "w1", name, json.dumps(args))
 
 
 async def test_a_command_is_valid_for_some_time(database: Database, worker: SqlWorker) -> None:

@@ -63,10 +63,10 @@ def test_programs_get_everything(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize("called", ["pod-1", "brave-otter", "brave", ONE, ONE[:9]])
-def test_one_is_shown_by_any_of_its_names(cli: Cli, called: str) -> None:
-    shown = msgspec.json.decode(cli("workers", "show", called).out, type=dict[str, Any])
-    assert shown["worker"]["incarnation"] == ONE
+def test_one_is_shown_by_any_of_its_names(cli: Cli) -> None:
+    for called in ["pod-1", "brave-otter", "brave", ONE, ONE[:9]]:
+        shown = msgspec.json.decode(cli("workers", "show", called).out, type=dict[str, Any])
+        assert shown["worker"]["incarnation"] == ONE
 
 
 @pytest.mark.usefixtures("worker")
