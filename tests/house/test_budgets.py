@@ -9,6 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ROOMS = [ROOT / name for name in ("actors", "gateway", "notify", "src/leasehold")]
 LONGEST_FILE = 400
+SHORTEST_FILE = 40
+LEAST_MEAN = 130
+LEAST_ROOM = 300
 LONGEST_FUNCTION = 40
 MEDIAN_FUNCTION = 10
 MOST_ENTRIES = 13
@@ -19,6 +22,21 @@ WIDE = {
     "src/leasehold/client/nouns": "a file for each noun",
 }
 """Folders with more entries, and why."""
+SHORT = {
+    "src/leasehold/__main__.py": "`python -m leasehold`",
+    "src/leasehold/django/apps.py": "Django looks for it here",
+    "src/leasehold/concurrency/signal.py": "loads trio, which its neighbours do not",
+    "src/leasehold/concurrency/ending.py": "loads no asyncio, which its neighbours do",
+    "src/leasehold/observability/wording.py": "three floors use it",
+}
+"""Files with fewer lines than a thought has, and why."""
+SMALL = {
+    "src/leasehold/cli": "the command line's way in; its rooms are below",
+    "src/leasehold/django/management": "Django looks for it here",
+    "src/leasehold/django/management/commands": "Django looks for it here",
+    "src/leasehold/moving": "a way of two files out of other queues",
+}
+"""Folders with fewer lines than a room has, and why."""
 
 
 def files() -> list[Path]:
@@ -42,6 +60,19 @@ def median(numbers: list[int]) -> int:
 def test_files_are_short() -> None:
     lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files()}
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FILE} == {}
+
+
+def test_files_are_thoughts() -> None:
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files()}
+    assert sum(lengths.values()) / len(lengths) >= LEAST_MEAN
+    assert {name for name, lines in lengths.items() if lines < SHORTEST_FILE and "__init__" not in name} == set(SHORT)
+
+
+def test_a_room_is_worth_its_door() -> None:
+    lengths = dict.fromkeys({str(file.parent.relative_to(ROOT)) for file in files()}, 0)
+    for file in files():
+        lengths[str(file.parent.relative_to(ROOT))] += len(file.read_text().splitlines())
+    assert {name for name, lines in lengths.items() if lines < LEAST_ROOM} == set(SMALL)
 
 
 def test_functions_are_short() -> None:
