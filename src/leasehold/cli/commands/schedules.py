@@ -9,7 +9,6 @@ import msgspec
 from cyclopts import Parameter
 
 from leasehold.cli.commands.enqueue import parse_object
-from leasehold.cli.commands.schedules_month import days_of
 from leasehold.cli.commands.schedules_options import ScheduleName, TimingFlags, read_flags
 from leasehold.cli.commands.schedules_view import (
     PreviewReport,
@@ -33,7 +32,6 @@ from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, Tic
 
 TIMING = TimingFlags()
 SHOWN_TICKS = 5
-MOST_TICKS = 1000
 
 
 @shown_as(view_schedules)
@@ -107,22 +105,19 @@ async def schedules_preview(
         schedules = client.schedules
         if name is not None:
             one = await schedules.get(name)
-            ticks = await schedules.preview(name, count=MOST_TICKS, after=start)
-            report = preview_report(one.name, msgspec.structs.asdict(one), ticks, count)
+            ticks = await schedules.preview(name, count=count, after=start)
+            report = preview_report(one.name, msgspec.structs.asdict(one), ticks)
             return msgspec.structs.replace(report, rows=await schedules.rows(name, limit=rows)) if rows else report
-        return preview_report(None, given, await schedules.preview_of(count=MOST_TICKS, after=start, **given), count)
+        return preview_report(None, given, await schedules.preview_of(count=count, after=start, **given))
 
 
-def preview_report(name: str | None, schedule: dict[str, Any], ticks: list[NextTick], count: int) -> PreviewReport:
-    """The first `count` of the ticks, and the days they fall on."""
-    if not 1 <= count <= MOST_TICKS:
-        raise BadInput(f"a preview has 1 to {MOST_TICKS} ticks, not {count}")
+def preview_report(name: str | None, schedule: dict[str, Any], ticks: list[NextTick]) -> PreviewReport:
+    """The ticks of a schedule that is there, or of one without a name that might be made."""
     return PreviewReport(
         schedule=name,
         timing=describe_timing(schedule),
         enabled=bool(schedule.get("enabled", True)),
-        ticks=ticks[:count],
-        days=days_of(ticks, is_all=len(ticks) < MOST_TICKS),
+        ticks=ticks,
     )
 
 

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 
 from leasehold.cli.commands.enqueue import parse_object
-from leasehold.cli.commands.schedules import MOST_TICKS, preview_report
+from leasehold.cli.commands.schedules import preview_report
 from leasehold.cli.commands.schedules_options import PolicyFlags, ScheduleName, TimingFlags, read_flags
 from leasehold.cli.commands.schedules_view import PreviewReport, view_created, view_one_schedule
 from leasehold.cli.runtime.context import CommandContext
@@ -74,8 +74,8 @@ async def schedules_create(
     async with context.client(load_app(place) if place else None) as client:
         if not dry_run:
             return await client.schedules.create_from(given)
-        ticks = await client.schedules.check(given, count=MOST_TICKS)
-    return preview_report(name, given, ticks, DRY_RUN_TICKS)
+        ticks = await client.schedules.check(given, count=DRY_RUN_TICKS)
+    return preview_report(name, given, ticks)
 
 
 @shown_as(view_one_schedule)

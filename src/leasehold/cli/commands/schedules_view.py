@@ -11,7 +11,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from leasehold.cli.commands.schedules_month import Day, view_months
 from leasehold.cli.views import ago, ahead, fields_table, plain, table
 from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.jobs import KeyedJob
@@ -114,17 +113,15 @@ class ScheduleReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PreviewReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Ticks that are to come, and what each day of this month and the next has.
+    """Ticks that are to come.
 
-    `enabled`: whether they are going to fire. `days` is empty where there are too many ticks to count them. `rows`: the first
-    ones of the query, where they were asked for.
+    `enabled`: whether they are going to fire. `rows`: the first ones of the query, where they were asked for.
     """
 
     schedule: str | None
     timing: str
     enabled: bool
     ticks: list[NextTick]
-    days: list[Day]
     rows: list[dict[str, Any]] = []
 
 
@@ -188,13 +185,13 @@ def view_schedule(report: ScheduleReport, now: datetime) -> Sequence[RenderableT
 
 
 def view_preview(report: PreviewReport, now: datetime) -> Sequence[RenderableType]:
-    """The ticks one below the other, and sheets of a calendar."""
+    """The ticks one below the other."""
     head = Text.assemble((report.schedule or "preview", "bold"), "  ", plain(report.timing))
     if not report.enabled:
         head.append("  disabled: none of these is going to fire", "yellow")
     parts: list[RenderableType] = [head]
     if report.ticks:
-        parts += [Text(), _tick_table(report.ticks, now), *view_months(report.days)]
+        parts += [Text(), _tick_table(report.ticks, now)]
     else:
         parts.append(Text("no ticks to come"))
     if report.rows:

@@ -163,7 +163,7 @@ def test_a_preview_marks_what_clocks_and_blackouts_do(cli: Cli) -> None:
         cli, "nightly", "--cron", "30 2 * * *", "--zone", "Europe/Berlin", "--blackout", "mon 00:00-12:00", "--disabled"
     )
     shown = cli("schedules", "preview", "nightly", "--count", "4", *SUMMER_ENDS, "--output", "text")
-    assert lines_of(shown)[:7] == [
+    assert lines_of(shown) == [
         "nightly  30 2 * * * Europe/Berlin  disabled: none of these is going to fire",
         "",
         "local time  offset  note",
@@ -171,16 +171,6 @@ def test_a_preview_marks_what_clocks_and_blackouts_do(cli: Cli) -> None:
         "Sat 2030-10-26 02:30  +02:00  in <span>",
         "Sun 2030-10-27 02:30  +02:00  in <span>  its time comes twice: the first",
         "Mon 2030-10-28 02:30  +01:00  in <span>  skipped: blackout, clocks -1h",
-    ]
-    assert shown.steady.splitlines()[8:] == [
-        "       October 2030                   November 2030",
-        "Mo  Tu  We  Th  Fr  Sa  Su     Mo  Tu  We  Th  Fr  Sa  Su",
-        "     1   2   3   4   5   6                      1*  2*  3*",
-        " 7   8   9  10  11  12  13      4x  5*  6*  7*  8*  9* 10*",
-        "14  15  16  17  18  19  20     11x 12* 13* 14* 15* 16* 17*",
-        "21  22  23  24  25* 26* 27!    18x 19* 20* 21* 22* 23* 24*",
-        "28x 29* 30* 31*                25x 26* 27* 28* 29* 30*",
-        "* fires   x blackout   ! the clocks change",
     ]
 
 
@@ -193,7 +183,7 @@ def test_a_preview_needs_no_schedule(cli: Cli) -> None:
         (each["local"], each["note"], each["clock_change"]) for each in cast("dict[str, Any]", spring)["ticks"]
     ] == [("2030-03-10T03:00:00-04:00", "moved", 3600.0), ("2030-03-11T02:30:00-04:00", None, 0.0)]
     often = cast("dict[str, Any]", cli("schedules", "preview", "--every", "90s", "--count", "2").json())
-    assert (often["timing"], len(often["ticks"]), often["days"]) == ("every 1m 30s", 2, [])
+    assert (often["timing"], len(often["ticks"])) == ("every 1m 30s", 2)
 
 
 def test_a_one_shot_of_the_past_is_previewed_as_due_at_once_unless_what_is_missed_is_skipped(cli: Cli) -> None:
