@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from leasehold.actors.upkeep.sweeper import Attendance, tell_reaped
+from leasehold.actors.upkeep.reaping import Attendance, tell_reaped
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
 from leasehold.notify.channel import Reap

@@ -19,6 +19,7 @@ from leasehold.actors.attempts.progress import ProgressWriter
 from leasehold.actors.leases.backlog import Backlog
 from leasehold.actors.leases.dispatcher import Dispatcher
 from leasehold.actors.leases.keeper import Keeper
+from leasehold.actors.leases.sweeper import LeaseSweeper
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.processes.pool import ProcessPool, pool_for
 from leasehold.actors.running.crew import Crew, Roster
@@ -26,7 +27,6 @@ from leasehold.actors.running.invocation import MiddlewareChains
 from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.settler import Settler
 from leasehold.actors.running.slot import SlotContext
-from leasehold.actors.upkeep.sweeper import LeaseSweeper
 from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable
 from leasehold.actors.worker.machine import Resources
 from leasehold.concurrency.signal import Signal

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from leasehold.actors.upkeep.sweeper import SLACK_SECONDS, Attendance, elapsed
+from leasehold.actors.upkeep.reaping import SLACK_SECONDS, Attendance, elapsed
 
 
 class Watch:

@@ -6,7 +6,8 @@ import pytest
 import trio
 import trio.testing
 
-from leasehold.actors.upkeep.sweeper import BATCH, BUSY_TIMES, Attendance, LeaseSweeper
+from leasehold.actors.leases.sweeper import BATCH, BUSY_TIMES, LeaseSweeper
+from leasehold.actors.upkeep.reaping import Attendance
 from leasehold.database import Database
 from leasehold.events import JobReaped
 from leasehold.observability.observers import Observers
