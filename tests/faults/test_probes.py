@@ -51,6 +51,6 @@ async def test_without_its_database_a_worker_lives_is_not_ready_and_says_so_once
     finally:
         durable_server.start()
     await worker.until_line("the database answers again")
-    warnings = [line for line in worker.output.splitlines() if "WARNING outage:" in line]
+    warnings = [line for line in worker.output.splitlines() if "WARNING supervise:" in line]
     assert len(warnings) == 2
     assert "lost the database" in warnings[0]
