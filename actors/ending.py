@@ -2,7 +2,8 @@
 
 A separate thread counts the signals and watches the time. So the process ends even if a handler blocks the event loop
 or the loop has crashed. Python writes the number of each signal to a socket when the signal arrives, whatever the main
-thread does; the separate thread reads it."""
+thread does; the separate thread reads it.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Every new connection of the process is greeted: it is asked for the epoch of its server. If that is another epoch than
 the process's, neither this connection nor the older ones can be used until the process has turned to the new epoch. A
-process without a worker holds no jobs, and turns at once."""
+process without a worker holds no jobs, and turns at once.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """One statement for all that an idle worker asks: whether there is work, and what others have to ask anyway.
 
 An idle worker polls. Who asks the database something at times, rides on the poll when it comes just before its time, and
-so needs no statement of its own. Who has had no ride for long, because the worker is busy, asks alone."""
+so needs no statement of its own. Who has had no ride for long, because the worker is busy, asks alone.
+"""
 
 from __future__ import annotations
 

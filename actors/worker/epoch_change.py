@@ -1,7 +1,8 @@
 """A worker takes a new incarnation when the database begins a new epoch, after a failover or a restore.
 
 The last commits may be lost then, so that the database may give a claimed job to another worker. The worker keeps the
-jobs whose rows still name its attempt: nobody else has had them. It stops the handlers of all others."""
+jobs whose rows still name its attempt: nobody else has had them. It stops the handlers of all others.
+"""
 
 from __future__ import annotations
 

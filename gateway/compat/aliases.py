@@ -1,7 +1,8 @@
 """The table of the paths that clients of other systems know: `/api/tasks…`, `/api/job-queue/…` and a few more.
 
 Most are another path of one of our routes with the same handler. Where these clients speak in words of their own, `CHANGES` says
-what is different."""
+what is different.
+"""
 
 from __future__ import annotations
 

@@ -1,2 +1,3 @@
 """What a route is, the aiohttp handlers and the OpenAPI document made of it, and the services that handlers use. Start in
-`routes.py`."""
+`routes.py`.
+"""

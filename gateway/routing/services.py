@@ -1,5 +1,6 @@
 """What handlers use: client, limits, stream, audit log, sign-in, metrics, Kubernetes, the doctor's checks; and how they
-wait for a chain."""
+wait for a chain.
+"""
 
 from __future__ import annotations
 

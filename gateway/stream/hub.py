@@ -1,6 +1,7 @@
 """One reader of the database for all streams of this gateway, there only while somebody listens.
 
-It reads after a notification and at least every second, but at most four times a second."""
+It reads after a notification and at least every second, but at most four times a second.
+"""
 
 from __future__ import annotations
 

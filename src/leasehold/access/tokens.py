@@ -2,7 +2,8 @@
 
 The 43 characters are 256 random bits, so nobody guesses one and a plain SHA-256 of it may be stored: salt and a slow hash
 protect passwords, which people choose. The head lets secret scanners find one (`lh_[0-9A-Za-z]{49}`), the checksum lets
-them and the gateway tell it from noise without asking anybody."""
+them and the gateway tell it from noise without asking anybody.
+"""
 
 from __future__ import annotations
 

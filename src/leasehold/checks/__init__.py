@@ -1,2 +1,3 @@
 """The checks of `leasehold doctor`, a module for each subject: connection, schema, work, health. Each check reads and judges one
-thing. Start in `checkup.py`."""
+thing. Start in `checkup.py`.
+"""

@@ -2,7 +2,8 @@
 
 The end of a chain is notified as `closed:ID` to those that registered for it; a poll that begins with 50 ms and doubles up to
 5 s stands behind that, so a lost notification costs time and nothing else. The work is done by one asyncio task, in both
-flavours, which is there only while there are waiters and a little longer."""
+flavours, which is there only while there are waiters and a little longer.
+"""
 
 from __future__ import annotations
 

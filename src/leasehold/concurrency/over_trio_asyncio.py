@@ -1,6 +1,7 @@
 """The border that trio-asyncio makes: a loop of its own, written anew on trio. The one module that knows that library.
 
-Importing it changes asyncio's event loop policy for the whole process."""
+Importing it changes asyncio's event loop policy for the whole process.
+"""
 
 # trio-asyncio carries no types; what it returns is typed where it leaves this module.
 # pyright: reportAttributeAccessIssue=false, reportInvalidTypeArguments=false, reportUnknownArgumentType=false

@@ -1,7 +1,8 @@
 """A Postgres cluster in a folder of its own, driven by the programs of one Postgres installation.
 
 The folder holds `data/` (the cluster), `postgres.log` and the socket. Nothing listens on TCP and nobody is asked for
-a password: who may enter the folder may connect, and the folder is closed to everybody but its owner."""
+a password: who may enter the folder may connect, and the folder is closed to everybody but its owner.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Only the programs in that wheel are used. Its own Python does not suit us: it gives recovery 10 s, counts its users in a
 file that a killed process stays in for ever, takes no path with a space, and as root lets everybody read the folders
-above."""
+above.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ No exception is ever raised by a signal: raised between any two lines, it would 
 driver in the middle of a message crashes the process). The first signal is noted, and whoever listens begins to end in good
 order. The process ends without more ado before a command begins and while modules are imported, which may take long; upon a
 second signal; and where the good order takes too long. But never while something has to be put away first that would outlive
-the process. What a database makes of a process that is suddenly gone is the same as ever: it rolls back."""
+the process. What a database makes of a process that is suddenly gone is the same as ever: it rolls back.
+"""
 
 from __future__ import annotations
 

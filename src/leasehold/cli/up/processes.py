@@ -5,7 +5,8 @@ which actors hand back what they run; the third kills. A child that ends by wron
 so again: then all are stopped and its code is ours. So is one that died too often in a row.
 
 `restart` ends children in the same way and starts them again at once. Where that can happen, a child that cannot run waits for
-it: its code is being written."""
+it: its code is being written.
+"""
 
 from __future__ import annotations
 
