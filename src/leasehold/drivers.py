@@ -310,6 +310,9 @@ def find_adapter(connection: Any) -> Adapter | None:
 
 def refused_connection(connection: Any) -> BadInput:
     """The error for what is no connection that we know."""
+    if callable(getattr(connection, "acquire", None)) or callable(getattr(connection, "getconn", None)):
+        what = f"{class_name(connection)} is a pool: the transaction is on one of its connections"
+        return BadInput(f"{what}; take one out of it, begin a transaction on it, and pass that connection")
     return BadInput(
         "connection must be of asyncpg, psycopg 3, SQLAlchemy or Django, or a transaction of leasehold, not"
         f" {class_name(connection)}; with any other library run the statement of leasehold.enqueue_statement(job)"

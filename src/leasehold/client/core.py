@@ -105,10 +105,11 @@ class Core:
         adapter = find_adapter(connection)
         if adapter is not None:
             return DriverTransaction(connection, adapter)
-        if not callable(getattr(connection, "fetch", None)):
-            raise refused_connection(connection)
         is_in_transaction = getattr(connection, "is_in_transaction", None)
-        if callable(is_in_transaction) and not is_in_transaction():
+        # Not by `fetch` alone: a pool has that as well, and would give each statement another connection.
+        if not callable(is_in_transaction) or not callable(getattr(connection, "fetch", None)):
+            raise refused_connection(connection)
+        if not is_in_transaction():
             raise NoTransaction
         return AsyncioTransaction(connection)
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import asyncpg
 import psycopg
+import psycopg_pool
 import pytest
 import sqlalchemy
 from psycopg.rows import namedtuple_row
@@ -170,6 +171,28 @@ def test_a_synchronous_client_refuses_what_is_awaited(database_url: str) -> None
         await engine.dispose()
 
     in_flavour("asyncio", main)
+
+
+def test_a_pool_is_no_connection_and_one_of_its_connections_is(database_url: str) -> None:
+    async def main() -> None:
+        asyncpg_: Any = asyncpg
+        async with open_client(database_url) as client, asyncpg_.create_pool(database_url, min_size=1) as pool:
+            async with psycopg_pool.AsyncConnectionPool(database_url, min_size=1) as other:
+                for each in (pool, other):
+                    with pytest.raises(BadInput, match=r"Pool is a pool: .* pass that connection"):
+                        await client.enqueue("echo", connection=each)
+            async with pool.acquire() as connection:
+                with pytest.raises(NoTransaction):
+                    await client.enqueue("echo", connection=connection)
+                transaction = connection.transaction()
+                await transaction.start()
+                await client.enqueue("echo", connection=connection)
+                await transaction.rollback()
+                async with connection.transaction():
+                    await client.enqueue("echo", connection=connection)
+
+    in_flavour("asyncio", main)
+    assert jobs(database_url) == 1
 
 
 def test_another_database_is_no_place_for_jobs() -> None:
