@@ -22,6 +22,7 @@ from leasehold.database.connector import (
     Greeter,
     Pooler,
     close_connection,
+    left_when_read_only,
     prove_hearing,
     translated,
 )
@@ -71,7 +72,8 @@ class AsyncioReservedConnection(Caller):
                     if self._generation != generation:
                         raise EpochOver  # what is to be sent was said before the process turned to another epoch
                 try:
-                    return await action(self._connection)
+                    with left_when_read_only(self._connection):
+                        return await action(self._connection)
                 except asyncpg.PostgresError:
                     raise
                 except BaseException:
@@ -175,7 +177,7 @@ class AsyncioDatabase(Caller):
         with translated():
             connection = await self._acquire(min(seconds, self.timeout))
             try:
-                with translated(connection):
+                with translated(connection), left_when_read_only(connection):
                     rows = await connection.fetch(sql, *args, timeout=max(until - monotonic(), SHORTEST_SECONDS))
                 self._connector.spare_reset(connection)
                 return rows
@@ -187,7 +189,8 @@ class AsyncioDatabase(Caller):
         with translated():
             connection = await self._acquire(self.timeout)
             try:
-                await connection.execute(script, timeout=timeout)
+                with left_when_read_only(connection):
+                    await connection.execute(script, timeout=timeout)
             finally:
                 await release(self.pool, connection)
 

@@ -85,6 +85,19 @@ def translated(connection: Any = None) -> Generator[None]:
         raise errors.DatabaseUnavailable(f"the database cannot be reached: {error}") from error
 
 
+@contextmanager
+def left_when_read_only(connection: Any) -> Generator[None]:
+    """Throw the connection away if its session may only read: one that began so stays so when the server can be written again."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, asyncpg.ReadOnlySQLTransactionError) or isinstance(
+            error.__cause__, asyncpg.ReadOnlySQLTransactionError
+        ):
+            connection.terminate()
+        raise
+
+
 def _is_open(connection: Any) -> bool:
     with suppress(asyncpg.InterfaceError):  # of one that is back in its pool
         return connection is not None and not connection.is_closed()

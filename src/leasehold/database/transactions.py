@@ -14,7 +14,7 @@ from typing import Any
 from asyncpg import Record as Row
 
 from leasehold.database.calls import OpenTransaction
-from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, translated
+from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, left_when_read_only, translated
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,8 @@ class PooledTransaction(AsyncioTransaction):
     def _watched(self, sql: str) -> Generator[None]:
         self._check()
         try:
-            yield
+            with left_when_read_only(self.connection):
+                yield
         except LeaseholdError:
             self._has_failed = True
             self._check(sql)

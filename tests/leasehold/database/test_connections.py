@@ -3,11 +3,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from leasehold.database import AsyncioDatabase, open_asyncio_database
+from leasehold.database import AsyncioDatabase, Caller, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable, UnknownJob
+from tests.conftest import Psql
 from tests.support.flavours import in_flavour
 from tests.support.waiting import PATIENCE
 
@@ -107,3 +109,36 @@ def test_connections_show_who_they_are(database_url: str) -> None:
 def test_a_database_that_was_not_opened_says_so() -> None:
     with pytest.raises(RuntimeError, match="not open"):
         _ = AsyncioDatabase("postgresql://", "leasehold", 1.0).pool
+
+
+@pytest.mark.parametrize("how", ["a call", "a script", "a transaction", "a reserved connection"])
+def test_a_session_that_began_while_nothing_could_be_written_is_left_afterwards(
+    fresh_database_url: str, psql: Psql, how: str
+) -> None:
+    name = urlsplit(fresh_database_url).path.removeprefix("/")
+    psql(fresh_database_url, f'alter database "{name}" set default_transaction_read_only = on')
+
+    async def write(database: AsyncioDatabase, reserved: Caller) -> None:
+        if how == "a call":
+            await database.call("enqueue_job", "echo")
+        elif how == "a script":
+            await database.execute("select leasehold.enqueue_job('echo'); select 1")
+        elif how == "a transaction":
+            async with database.transaction() as transaction:
+                await transaction.call("enqueue_job", "echo")
+        else:
+            await reserved.call("enqueue_job", "echo")
+
+    async def work(database: AsyncioDatabase) -> None:
+        reserved = database.reserve("dispatcher")
+        with pytest.raises(DatabaseUnavailable, match="read-only"):
+            await write(database, reserved)
+        psql(
+            fresh_database_url,
+            f'begin read write; alter database "{name}" reset default_transaction_read_only; commit',
+        )
+        await write(database, reserved)
+        assert await database.call_value("count_jobs") is not None
+        await reserved.close()
+
+    under_asyncio(fresh_database_url, work)
