@@ -8,16 +8,33 @@ none by import; the commands lie in `commands`, `checks`, `top` and `up` and use
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import NoReturn
 
 from leasehold.cli.runtime.interruption import Interruption, wait_no_longer
 
 EXTRA = frozenset({"cyclopts", "rich"})
+STANDARD_ERROR = 2
+
+
+def open_closed_streams() -> None:
+    """Lead the standard streams that were closed before the start to nowhere (`leasehold … 2>&-`).
+
+    Python has None for them, and the next file or connection would get their number: what a program of ours, or one that it
+    starts, writes there would go into it.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115  open until the end
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115  open until the end
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115  open until the end
 
 
 def main() -> NoReturn:
     """Run the command in `sys.argv` and exit with its code (`leasehold.cli.runtime.exit_codes`)."""
+    open_closed_streams()
     interruption = Interruption()
     interruption.install()
     gc.disable()  # nothing that is imported is garbage, and looking through it takes a quarter of the start and the end

@@ -1,0 +1,34 @@
+"""Commands whose standard streams were closed by whoever started them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.waiting import PATIENCE
+
+pytestmark = pytest.mark.acceptance
+
+
+def run_in_shell(command: str, dsn: str) -> subprocess.CompletedProcess[str]:
+    """What a shell gets of `leasehold` with some of its streams closed."""
+    environ = os.environ | {"LEASEHOLD_DATABASE_URL": dsn}
+    script = f"exec {sys.executable} -m leasehold {command}"
+    return subprocess.run(
+        ["sh", "-c", script], check=False, capture_output=True, text=True, timeout=PATIENCE * 2, env=environ
+    )
+
+
+def test_a_command_does_its_work_whichever_streams_are_closed(database_url: str) -> None:
+    for closed, is_heard in (("2>&-", True), (">&-", False), (">&- 2>&-", False), ("<&- >&- 2>&-", False)):
+        done = run_in_shell(f"enqueue echo {closed}", database_url)
+        assert (done.returncode, done.stderr, bool(done.stdout)) == (0, "", is_heard), closed
+    done = run_in_shell("jobs list --output json 2>&-", database_url)
+    assert done.stdout.count('"kind": "echo"') + done.stdout.count('"kind":"echo"') == 4
+
+
+def test_an_error_without_a_place_to_say_it_is_told_by_the_exit_code() -> None:
+    assert run_in_shell("status --nonsense 2>&-", "").returncode == 2
