@@ -17,12 +17,11 @@ unexport PYTHONDONTWRITEBYTECODE
 BROWSER_TOOLS := tools/browser/node_modules/.installed
 
 # Run once more on the border to asyncio that Python 3.14 has; `make test-matrix` runs all of them there.
-BORDER_TESTS := tests/notify tests/actors/running tests/actors/leases/test_keeper.py tests/leasehold/database/test_border.py
 
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples crawl screenshots test test-inside test-border check docs format generate bench bench-peers faults interrupts acceptance test-matrix dist clean
+.PHONY: help setup demo examples crawl screenshots test test-inside check docs format generate bench bench-peers faults interrupts acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,13 +40,10 @@ crawl: $(INSTALLED) ## crawl 50 shops three times, kill two workers, count every
 screenshots: $(INSTALLED) ## look at each page of the dashboard while the shops are crawled; pictures in build/screenshots
 	@$(BIN)/python -m tools.screenshots
 
-test: test-inside test-border acceptance ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
+test: test-inside acceptance ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
 
 test-inside: $(INSTALLED) $(BROWSER_TOOLS) # those in one process, on a real Postgres: what fails here is wrong
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not acceptance"
-
-test-border: $(INSTALLED)
-	LEASEHOLD_ASYNCIO_BORDER=stepped $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not acceptance" $(BORDER_TESTS)
 
 acceptance: $(INSTALLED) $(BROWSER_TOOLS) ## only the tests that start and kill processes, servers and browsers; each may be tried three times
 	$(BIN)/python -m pytest -q -n $(PROCESS_JOBS) --dist worksteal --reruns 2 -rR -m acceptance

@@ -24,8 +24,8 @@ from leasehold.actors.upkeep.scheduler import Scheduler, declare_schedules, reco
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
+from leasehold.concurrency.asyncio_border import loop_ended
 from leasehold.database import ReservedConnection
-from leasehold.database.border import loop_ended
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings

@@ -1,13 +1,12 @@
-"""What it costs to cross from trio to asyncio, on each border: `python -m benchmarks.crossings [ROUNDS]`.
+"""What it costs to cross from trio to asyncio: `python -m benchmarks.crossings [ROUNDS]`.
 
 CPU time of the process for each crossing, the best of five series: of a function that does nothing, of one that yields once, and of
-`select 1` with a time limit. The borders take turns, each in a process of its own.
+`select 1` with a time limit. Each round is a process of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ from typing import Any
 import trio
 
 from benchmarks.server import DRIVER, ROOT, open_server
-from leasehold.concurrency.asyncio_border import NAMES, VARIABLE, WITHOUT_TRIO_ASYNCIO, chosen_border
+from leasehold.concurrency.asyncio_border import cross, open_loop
 
 CROSSINGS = 3_000
 SERIES = 5
@@ -43,9 +42,8 @@ async def _series(cross: Callable[..., Awaitable[Any]], function: Callable[[], A
 
 
 async def _measure(dsn: str) -> None:
-    border = chosen_border()
-    async with border.open_loop():
-        connection: Any = await border.cross(DRIVER.connect, dsn)
+    async with open_loop():
+        connection: Any = await cross(DRIVER.connect, dsn)
 
         async def ask() -> None:
             await connection.fetch("select 1", timeout=QUERY_SECONDS)
@@ -59,24 +57,20 @@ async def _measure(dsn: str) -> None:
             ("sleep(0)", pause, 1),
             ("select 1", ask, 1),
         )
-        found = [
-            f"{name} {min([await _series(border.cross, f, n) for _ in range(SERIES)]):.1f}" for name, f, n in cases
-        ]
-        print(f"{os.environ.get(VARIABLE, ''):14}", "µs, ".join(found), "µs", flush=True)
-        await border.cross(connection.close)
+        found = [f"{name} {min([await _series(cross, f, n) for _ in range(SERIES)]):.1f}" for name, f, n in cases]
+        print("µs, ".join(found), "µs", flush=True)
+        await cross(connection.close)
 
 
 def main() -> None:
-    """All borders that this Python can have, in turns."""
+    """Rounds, one after the other."""
     if sys.argv[1:2] == ["--here"]:
         trio.run(_measure, sys.argv[2])
         return
-    names = [name for name in NAMES if name == "stepped" or sys.version_info < WITHOUT_TRIO_ASYNCIO]
     with open_server(None) as server:
         for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 3):
-            for name in names:
-                command = [sys.executable, "-W", "ignore", "-m", "benchmarks.crossings", "--here", server.dsn]
-                subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, VARIABLE: name})
+            command = [sys.executable, "-W", "ignore", "-m", "benchmarks.crossings", "--here", server.dsn]
+            subprocess.run(command, check=True, cwd=ROOT)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 import psutil
 
 from benchmarks.server import ROOT, Connection, connected
-from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 
 PATIENCE_SECONDS = 60.0
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
@@ -27,7 +26,7 @@ class Process:
     for it."""
 
     def __init__(self, dsn: str, *args: str, env: Mapping[str, str] | None = None) -> None:
-        kept = {name: value for name, value in os.environ.items() if name == BORDER or not name.startswith(FOREIGN)}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.asked = 0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
         self._args = args

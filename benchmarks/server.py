@@ -7,7 +7,7 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -116,7 +116,4 @@ def open_server(dsn: str | None) -> Generator[Server]:
         shutil.rmtree(folder)
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """`asyncio.run`, on asyncio's own loop: once trio-asyncio is imported, that would take trio-asyncio's slower one."""
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(work)
+run = asyncio.run

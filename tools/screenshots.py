@@ -5,7 +5,6 @@ All pictures go to build/screenshots/, four of them to docs/images/, too.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 import socket
@@ -15,7 +14,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 from urllib.parse import quote
 
 import trio
@@ -118,17 +116,11 @@ def look_at_all(url: str) -> None:
     chromium = find_chromium()
     if chromium is None:
         sys.exit(MISSING)
-    # Playwright's driver needs asyncio's own loop, not that of trio-asyncio's policy.
-    driver = sync_playwright()
-    with patch("asyncio.new_event_loop", asyncio.SelectorEventLoop):
-        playwright = driver.__enter__()
-    try:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
         for theme in ("light", "dark"):
             _in_theme(browser, url, theme)
         browser.close()
-    finally:
-        driver.__exit__()
     for picture, name in CHOSEN.items():
         shutil.copy(ALL / f"{picture}.png", ROOT / "docs" / "images" / f"dashboard-{name}.png")
 

@@ -1,8 +1,7 @@
 """The database tests on each Postgres and each Python that this machine has: `make test-matrix`.
 
 Each Postgres is tested with the Python of the virtual environment, and each other Python with the newest Postgres;
-`--full` tests every pair. Each other Python gets an environment of its own, `.venv-matrix-3.X`. On the newest Postgres, the Python
-of the virtual environment is tested on each border to asyncio that it can have.
+`--full` tests every pair. Each other Python gets an environment of its own, `.venv-matrix-3.X`.
 """
 
 # ruff: noqa: T201
@@ -19,8 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from leasehold.concurrency.asyncio_border import NAMES, VARIABLE, WITHOUT_TRIO_ASYNCIO, BorderName, border_name
-
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 POSTGRES = ("embedded18", "embedded16", "system15")
@@ -32,7 +29,6 @@ WHICH = "import sys; print('%d.%d' % sys.version_info[:2])"
 class Outcome:
     python: str
     postgres: str
-    border: str
     passed: bool
     seconds: float
     summary: str
@@ -48,9 +44,8 @@ def main() -> int:
     interpreters = find_pythons()
     outcomes: list[Outcome] = []
     for python, postgres in pairs(own, list(interpreters), find_postgres(), full=options.full):
-        for border in borders(python, postgres, own):
-            say(f"--- Python {python}, {postgres}, {border}")
-            outcomes.append(run(environment(python, interpreters[python]), python, postgres, border, options.jobs))
+        say(f"--- Python {python}, {postgres}")
+        outcomes.append(run(environment(python, interpreters[python]), python, postgres, options.jobs))
     for missing in sorted({*PYTHONS} - {*interpreters}):
         say(f"Python {missing} is not on this machine")
     for missing in sorted({*POSTGRES} - {*find_postgres()}):
@@ -64,15 +59,6 @@ def pairs(own: str, pythons: list[str], servers: list[str], *, full: bool) -> li
     if full:
         return [(python, server) for python in pythons for server in servers]
     return [(own, server) for server in servers] + [(python, servers[0]) for python in pythons if python != own]
-
-
-def borders(python: str, postgres: str, own: str) -> list[BorderName]:
-    """The borders to asyncio on which a pair is tested, the default first."""
-    version = (3, int(python.removeprefix("3.")))
-    default = border_name({}, version)
-    if (python, postgres) != (own, POSTGRES[0]) or version >= WITHOUT_TRIO_ASYNCIO:
-        return [default]
-    return [default, *(each for each in NAMES if each != default)]
 
 
 def find_pythons() -> dict[str, Path]:
@@ -125,27 +111,25 @@ def environment(version: str, interpreter: Path) -> Path:
     return python
 
 
-def run(interpreter: Path, python: str, postgres: str, border: str, jobs: str) -> Outcome:
-    """The tests on one pair and border, their output passed on."""
+def run(interpreter: Path, python: str, postgres: str, jobs: str) -> Outcome:
+    """The tests on one pair, their output passed on."""
     command = [str(interpreter), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", jobs, "--dist", "loadfile"]
     started = time.monotonic()
     lines: list[str] = []
-    environ = {**os.environ, "LEASEHOLD_TEST_POSTGRES": postgres, VARIABLE: border}
+    environ = {**os.environ, "LEASEHOLD_TEST_POSTGRES": postgres}
     with subprocess.Popen([*command, *TESTS], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as tests:
         assert tests.stdout is not None
         for line in tests.stdout:
             print(line, end="", flush=True)
             lines.append(line.strip("= \n"))
-    return Outcome(
-        python, postgres, border, tests.returncode == 0, time.monotonic() - started, lines[-1] if lines else ""
-    )
+    return Outcome(python, postgres, tests.returncode == 0, time.monotonic() - started, lines[-1] if lines else "")
 
 
 def table(outcomes: list[Outcome]) -> str:
     """One line for each pair."""
-    lines = [f"{'Python':<8}{'Postgres':<12}{'border':<14}{'outcome':<9}{'seconds':>7}  what pytest says"]
+    lines = [f"{'Python':<8}{'Postgres':<12}{'outcome':<9}{'seconds':>7}  what pytest says"]
     lines += [
-        f"{o.python:<8}{o.postgres:<12}{o.border:<14}{'passed' if o.passed else 'FAILED':<9}{o.seconds:>7.0f}  {o.summary}"
+        f"{o.python:<8}{o.postgres:<12}{'passed' if o.passed else 'FAILED':<9}{o.seconds:>7.0f}  {o.summary}"
         for o in outcomes
     ]
     return "\n".join(lines)

@@ -21,7 +21,7 @@ from leasehold.jobs.endings import ContinueWith, Discard, Reschedule, Retry, Wai
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
 
-OURS = ("leasehold", "trio", "trio_asyncio", "outcome")
+OURS = ("leasehold", "trio", "outcome")
 MOST_PLACE = 200
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000

@@ -20,7 +20,7 @@ from leasehold.observability.context import running_job
 
 OURS = (
     *("leasehold.actors", "leasehold.database", "leasehold.concurrency"),
-    *("trio", "trio_asyncio", "outcome", "threading", "asyncio"),
+    *("trio", "outcome", "threading", "asyncio"),
 )
 """Modules whose frames at the top of a stack say nothing of the handler."""
 Place = tuple[FrameType, int]

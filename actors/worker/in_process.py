@@ -63,7 +63,7 @@ async def worker(
     settings = _settings(database, {name: value for name, value in given.items() if value not in (None, ())})
 
     def opening() -> AbstractAsyncContextManager[str]:
-        # Not above: it loads trio-asyncio, which programs that only enqueue do without.
+        # Not above: it loads trio, which programs that only enqueue do without.
         from leasehold.actors.worker.alone import open_worker  # noqa: PLC0415
 
         return open_worker(app, settings, settings.worker_id or made_up_id())

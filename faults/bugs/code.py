@@ -15,7 +15,6 @@ import msgspec
 
 from faults.bugs.scene import Scene
 from faults.fleet.member import FOREIGN, ROOT
-from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 
 ROOMS = ("src", "actors", "gateway", "notify", "sql")
 READY_WITHIN = 60.0
@@ -58,7 +57,7 @@ class CodeBug(msgspec.Struct, frozen=True):
 @contextmanager
 def worker_of(source: Path, dsn: str) -> Generator[None]:
     """A worker process of this source, deaf to notifications, with a lease that outlives the scene."""
-    kept = {name: value for name, value in os.environ.items() if name == BORDER or not name.startswith(FOREIGN)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     process = subprocess.Popen(
         [sys.executable, "-m", "leasehold", "run", "worker", "--app", "faults.load.app:app"],
         env={

@@ -13,7 +13,6 @@ import trio
 
 from faults.fleet.proxy import Proxy
 from faults.fleet.server import DATABASE
-from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,7 +100,7 @@ class Member:
         return tuple(line[:300] for line in text.splitlines() if any(word in line for word in COMPLAINTS))
 
     def _start(self) -> subprocess.Popen[bytes]:
-        kept = {name: value for name, value in os.environ.items() if name == BORDER or not name.startswith(FOREIGN)}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self._is_ours = False
         self._number += 1
         dsn = self.proxy.dsn(DATABASE, self.process)

@@ -51,9 +51,7 @@ def run_gateway(
     waits: bool = False,
 ) -> int:
     """Runs the gateway until SIGTERM, SIGINT or SIGHUP. Returns the exit code. Arguments and errors as in `serve`."""
-    # Not asyncio.run: once trio-asyncio is imported, that would run on trio-asyncio's much slower loop.
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told, waits=waits))
+    return asyncio.run(serve(settings, app=app, must_fit=must_fit, is_told=is_told, waits=waits))
 
 
 async def serve(

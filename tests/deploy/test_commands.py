@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from leasehold.cli.runtime.services import Services
-from leasehold.concurrency.asyncio_border import VARIABLE as BORDER_VARIABLE
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
 from leasehold.settings.sources import CONFIG_VARIABLE, environment_name
@@ -83,7 +82,7 @@ def test_every_page_with_commands_is_read() -> None:
 
 def test_every_variable_that_is_named_is_a_setting() -> None:
     for path in NAMED_FILES:
-        known = {environment_name(name) for name in Settings.__struct_fields__} | {CONFIG_VARIABLE, BORDER_VARIABLE}
+        known = {environment_name(name) for name in Settings.__struct_fields__} | {CONFIG_VARIABLE}
         named = set(re.findall(r"\bLEASEHOLD_[A-Z_]*[A-Z]\b", path.read_text()))
         assert named - known == set()
 

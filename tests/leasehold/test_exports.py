@@ -30,21 +30,6 @@ def test_exactly_the_public_names_are_exported_and_each_says_what_it_is() -> Non
     assert [name for name in sorted(PUBLIC - LITERALS) if not getattr(leasehold, name).__doc__] == []
 
 
-def test_importing_leasehold_leaves_asyncio_as_it_is() -> None:
-    """An asyncio program that only enqueues must not get trio-asyncio's event loop policy."""
-    assert loads_trio_asyncio("leasehold, leasehold.database, leasehold.public") is False
-
-
-def test_the_gateway_runs_without_what_would_make_asyncio_slow() -> None:
-    assert loads_trio_asyncio("leasehold.cli.shell.application, leasehold.gateway.serving.serve") is False
-
-
-def loads_trio_asyncio(modules: str) -> bool:
-    program = f"import sys, {modules}; print('trio_asyncio' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=PATIENCE)
-    return done.stdout.strip() == "True"
-
-
 def test_names_are_fetched_from_the_modules_that_type_checkers_read() -> None:
     tree = ast.parse(Path(public.__file__).read_text())
     read = {

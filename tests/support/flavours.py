@@ -10,12 +10,11 @@ import trio
 
 
 def in_flavour(flavour: str, main: Callable[[], Awaitable[Any]]) -> None:
-    """Run a program under trio, or under asyncio as one that has never heard of trio-asyncio would."""
+    """Run a program under trio or under asyncio."""
     if flavour == "trio":
         trio.run(main)
         return
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        runner.run(_as_coroutine(main))
+    asyncio.run(_as_coroutine(main))
 
 
 async def _as_coroutine(main: Callable[[], Awaitable[Any]]) -> None:

@@ -16,7 +16,6 @@ from typing import IO, Literal, Protocol, TypeVar
 import psutil
 import trio
 
-from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
@@ -194,7 +193,7 @@ def processes() -> Generator[StartProcess]:
 
 def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment without settings of leasehold or Postgres, then `env`."""
-    kept = {name: value for name, value in os.environ.items() if name == BORDER or not name.startswith(FOREIGN)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     # Tests keep a machine busy, which is no reason for their workers to hold back.
     unhindered = {"LEASEHOLD_MEMORY_BACKOFF": "1", "LEASEHOLD_CPU_BACKOFF": "1"}
     return {**kept, **unhindered, "PYTHONUNBUFFERED": "1", **(env or {})}

@@ -1,84 +1,322 @@
-"""From trio to asyncio and back: an asyncio loop that lives inside a trio program, and which way this process takes.
+"""From trio to asyncio and back: trio steps asyncio's own loop, in the same thread.
 
-There are two ways, behind one interface. `over_trio_asyncio` has trio-asyncio do it, and is the only module that knows that
-library, which cannot be imported on Python 3.14. `stepped` lets trio step asyncio's own loop. docs/decisions/0070 has the reasons
-and the figures.
+A loop of asyncio waits for nothing but its selector, and a selector of the kernel (epoll, kqueue) is a descriptor that trio can
+wait for. So one system task of trio, the *driver*, sleeps until that is readable or until asyncio's next timer, and then runs
+one step of the loop. A crossing makes a task and runs its first step on the spot: a statement is on its way before trio turns
+to anybody else. docs/decisions/0070 has the reasons and the figures.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal, Protocol, TypeVar, get_args
+import logging
+import math
+import selectors
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from contextvars import Context, ContextVar
+from threading import get_ident
+from types import FrameType
+from typing import Any, TypeVar, cast
 
-from leasehold.errors import SettingsError
+import outcome
+import sniffio
+import trio
+
+from leasehold.concurrency.shared_loop import give_trio_back, shared, take_trio_away
+from leasehold.errors import ClientClosed
+
+THREADS = 40
+"""Of `asyncio.to_thread` and the like at once; trio has as many by default."""
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-BorderName = Literal["trio-asyncio", "stepped"]
-VARIABLE = "LEASEHOLD_ASYNCIO_BORDER"
-"""Read by every process that opens a database under trio, also by programs that have no other setting of ours."""
-NAMES: tuple[BorderName, ...] = get_args(BorderName)
-WITHOUT_TRIO_ASYNCIO = (3, 14)
+MOST_STEPS = 16
+"""In a row, before the others under trio have their turn."""
+END_SECONDS = 2.0
+"""For tasks that are cancelled at the end of their loop."""
+LAST_STEPS = 100
 
 
-class Border(Protocol):
-    """One way across. All of its functions are called under trio."""
+class SteppedLoop(asyncio.SelectorEventLoop):
+    """A loop that never waits. `step` runs what is ready; between steps somebody else waits for `descriptor` and `deadline`.
 
-    def current_loop(self) -> asyncio.AbstractEventLoop | None:
-        """The loop that the calling trio task crosses over to: the innermost open one around it, in this very thread."""
-        ...
+    Its clock is trio's. It leaves `signal.set_wakeup_fd` alone, which trio and the ending of our processes need.
 
-    def open_loop(self) -> AbstractAsyncContextManager[None]:
-        """A loop for the block and for the trio tasks that are started in it. What the block raises comes out as it is.
+    Args:
+        rouse: called when something has become ready, or a timer was made, outside of a step and of `begin`.
 
-        Errors that nobody caught, there, are logged and end nothing. At the end, tasks that still run are cancelled.
-        """
-        ...
+    Attributes:
+        descriptor: becomes readable when a socket of the loop is ready, or another thread has called.
+    """
 
-    async def cross(self, function: Callable[..., Awaitable[T]], /, *args: Any, **named: Any) -> T:
-        """Run an asyncio function in a task of the current loop, in a copy of the caller's context. A checkpoint.
+    def __init__(self, rouse: Callable[[], object]) -> None:
+        self._rouse = rouse
+        self._clock = trio.lowlevel.current_clock()
+        self._is_stepping = False
+        self._handlers_before: dict[int, Any] = {}
+        poller = selectors.DefaultSelector()
+        # Those of select and poll have none: there is no stepping on Windows.
+        self.descriptor = cast("selectors.EpollSelector", poller).fileno()
+        super().__init__(poller)
+        self.set_default_executor(ThreadPoolExecutor(THREADS, "asyncio"))
 
-        Cancelling cancels the asyncio task and waits for its end. Nothing is begun where the caller is cancelled already.
+    def time(self) -> float:
+        """Now, by trio's clock: time limits of either side pass alike, also under the virtual clocks of tests."""
+        return self._clock.current_time()
 
-        Raises:
-            ClientClosed: there is no loop, or no longer one.
-        """
-        ...
+    @property
+    def has_more(self) -> bool:
+        """Whether something is ready. The descriptor does not show what another thread has added during a step that emptied
+        the pipe by which it tells us."""
+        return bool(vars(self)["_ready"])
 
-    async def loop_ended(self) -> None:
-        """Wait until the current loop has ended: nothing that crosses over will ever come back."""
-        ...
+    @property
+    def deadline(self) -> float:
+        """When the next timer is due, by `time`; infinity where there is none."""
+        timers = cast("list[asyncio.TimerHandle]", vars(self)["_scheduled"])
+        return timers[0].when() if timers else math.inf
+
+    def begin(self, work: Any) -> asyncio.Task[Any]:
+        """A task for a coroutine, which has run until it waits for something. There may be more to do, and a new deadline."""
+        self._is_stepping = True  # nobody has to be roused for the step that follows
+        try:
+            task = self.create_task(work)
+        finally:
+            self._is_stepping = False
+        self.step()
+        if self.has_more:
+            self.step()  # many have nothing to wait for but one turn of the loop
+        return task
+
+    @trio.lowlevel.enable_ki_protection
+    def step(self) -> None:
+        """Run what is ready now, once, without waiting for anything. Ctrl-C is put off until trio can deliver it."""
+        self._is_stepping = True
+        task = take_trio_away()
+        library, sniffio.thread_local.name = sniffio.thread_local.name, "asyncio"
+        try:
+            super().stop()  # before `run_forever` it means: look at the sockets, run what is ready, and return
+            self.run_forever()
+        except (KeyboardInterrupt, SystemExit) as error:
+            self.call_exception_handler({"message": "a callback wanted to end the program", "exception": error})
+        finally:
+            sniffio.thread_local.name = library
+            give_trio_back(task)
+            self._is_stepping = False
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
+        """As asyncio's; also from code under trio, and from finalizers."""
+        handle = super().call_soon(callback, *args, context=context)
+        if not self._is_stepping:
+            self._rouse()
+        return handle
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """As asyncio's; also from code under trio, and from finalizers."""
+        handle = super().call_at(when, callback, *args, context=context)
+        if not self._is_stepping:
+            self._rouse()
+        return handle
+
+    def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: Any) -> None:
+        """As asyncio's."""
+
+        def heard(_number: int, _frame: FrameType | None) -> None:
+            self.call_soon_threadsafe(callback, *args)
+
+        before = signal.signal(sig, heard)
+        self._handlers_before.setdefault(sig, before)
+
+    def remove_signal_handler(self, sig: int) -> bool:
+        """As asyncio's; what handled the signal before does so again."""
+        if sig not in self._handlers_before:
+            return False
+        signal.signal(sig, self._handlers_before.pop(sig))
+        return True
+
+    def close(self) -> None:
+        """As asyncio's."""
+        for each in tuple(self._handlers_before):
+            self.remove_signal_handler(each)
+        super().close()
 
 
-def border_name(environ: Mapping[str, str], version: tuple[int, int]) -> BorderName:
-    """The one that the environment names, else trio-asyncio, where this Python can import it.
+class Driven:
+    """A loop and its driver. Made under trio, and used in its thread only.
+
+    Attributes:
+        ended: set when the driver has ended, for whatever reason; no step follows.
+    """
+
+    def __init__(self) -> None:
+        self._thread = get_ident()
+        self._sleep: trio.CancelScope | None = None
+        self._is_leaving = self._is_over = False
+        self.ended = trio.Event()
+        self.loop = SteppedLoop(self._rouse)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the caller may cross over: not from another thread, which may have inherited our context."""
+        return get_ident() == self._thread and not self._is_leaving and not self.ended.is_set()
+
+    async def drive(self) -> None:
+        """Step the loop until it is left. A system task, so what it raises ends the program."""
+        try:
+            while not self._is_over:
+                self._step_until_idle(MOST_STEPS)
+                if self.loop.has_more:
+                    await trio.lowlevel.cancel_shielded_checkpoint()
+                else:
+                    await self._wait()
+        finally:
+            self.ended.set()
+
+    async def leave(self) -> None:
+        """End the tasks that are left, the driver, and the loop."""
+        self._is_leaving = True
+        try:
+            self._step_until_idle(LAST_STEPS)  # what was to be done soon is done, and not cancelled
+            await self.cross(_end_tasks)
+            self._step_until_idle(LAST_STEPS)
+        finally:
+            self._is_over = True
+            self._rouse()
+            await self.ended.wait()
+            self.loop.close()
+
+    @trio.lowlevel.enable_ki_protection
+    async def cross(self, function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
+        """See `cross`."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        task: asyncio.Task[T] = self.loop.begin(_await(function, args, named))
+        if self.loop.has_more:
+            self._rouse()
+        elif self._sleep is not None and self.loop.deadline < self._sleep.deadline:
+            self._sleep.deadline = self.loop.deadline
+        if task.done():
+            await trio.lowlevel.cancel_shielded_checkpoint()
+            return task.result()
+        return await self._wait_for(task)
+
+    async def _wait_for(self, task: asyncio.Task[T]) -> T:
+        waiter = trio.lowlevel.current_task()
+        cancelling: Callable[[], object] | None = None
+
+        def resume(done: asyncio.Task[T]) -> None:
+            trio.lowlevel.reschedule(waiter, outcome.capture(done.result))
+
+        def cancel(raise_cancel: Callable[[], object]) -> trio.lowlevel.Abort:
+            nonlocal cancelling
+            cancelling = raise_cancel
+            if self.ended.is_set():  # nobody would ever come back
+                task.remove_done_callback(resume)
+                return trio.lowlevel.Abort.SUCCEEDED
+            task.cancel()
+            return trio.lowlevel.Abort.FAILED
+
+        task.add_done_callback(resume)
+        try:
+            return await trio.lowlevel.wait_task_rescheduled(cancel)
+        except asyncio.CancelledError as error:
+            if cancelling is None and self._is_leaving:
+                raise ClientClosed from error
+            if cancelling is None:
+                raise
+            try:
+                cancelling()
+            except BaseException as raised:
+                raise raised from error
+            raise
+
+    def _step_until_idle(self, most: int) -> None:
+        for _ in range(most):
+            self.loop.step()
+            if not self.loop.has_more:
+                break
+
+    async def _wait(self) -> None:
+        with trio.CancelScope() as sleep:
+            self._sleep = (
+                sleep  # from here on `_rouse` ends the wait, also where a finalizer calls it between two lines
+            )
+            sleep.deadline = self.loop.deadline
+            if self.loop.has_more:
+                return
+            await trio.lowlevel.wait_readable(self.loop.descriptor)
+
+    def _rouse(self) -> None:
+        """Have the driver look again."""
+        if self._sleep is not None:
+            self._sleep.cancel()
+
+
+_current: ContextVar[Driven | None] = ContextVar("leasehold_asyncio_loop", default=None)
+
+
+def current_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that the calling trio task crosses over to: the innermost open one around it, in this very thread."""
+    driven = _current.get()
+    return driven.loop if driven is not None and driven.is_usable else None
+
+
+@asynccontextmanager
+async def open_loop() -> AsyncGenerator[None]:
+    """A loop for the block and for the trio tasks that are started in it. What the block raises comes out as it is.
+
+    Errors that nobody caught, there, are logged and end nothing. At the end, tasks that still run are cancelled.
+    """
+    outer, driven = _current.get(), Driven()
+    trio.lowlevel.spawn_system_task(driven.drive, name="leasehold asyncio loop")
+    _current.set(driven)
+    try:
+        with shared(driven.loop):
+            yield
+    finally:
+        _current.set(outer)
+        with trio.CancelScope(shield=True):
+            await driven.leave()
+
+
+async def cross(function: Callable[..., Awaitable[T]], /, *args: Any, **named: Any) -> T:
+    """Run an asyncio function in a task of the current loop, in a copy of the caller's context. A checkpoint.
+
+    Cancelling cancels the asyncio task and waits for its end. Nothing is begun where the caller is cancelled already.
 
     Raises:
-        SettingsError: there is no such border, or not on this Python.
+        ClientClosed: there is no loop, or no longer one.
     """
-    said = environ.get(VARIABLE)
-    if not said:
-        return "stepped" if version >= WITHOUT_TRIO_ASYNCIO else "trio-asyncio"
-    found: BorderName | None = next((name for name in NAMES if name == said), None)
-    if found is None:
-        raise SettingsError(f"{VARIABLE} is {said!r}; it takes {' or '.join(NAMES)}")
-    if found == "trio-asyncio" and version >= WITHOUT_TRIO_ASYNCIO:
-        raise SettingsError(
-            f"{VARIABLE} is {said!r}, which cannot be imported on Python 3.14 and later; leave it out or say stepped"
-        )
-    return found
+    driven = _current.get()
+    if driven is None or not driven.is_usable:
+        raise ClientClosed
+    return await driven.cross(function, *args, **named)
 
 
-def chosen_border() -> Border:
-    """The border of this process. Raises SettingsError as `border_name`."""
-    if border_name(os.environ, sys.version_info[:2]) == "stepped":
-        from leasehold.concurrency.stepped import SteppedBorder  # noqa: PLC0415  only the one that is used
+async def loop_ended() -> None:
+    """Wait until the current loop has ended: nothing that crosses over will ever come back."""
+    driven = _current.get()
+    if driven is not None:
+        await driven.ended.wait()
 
-        return SteppedBorder()
-    from leasehold.concurrency.over_trio_asyncio import TrioAsyncioBorder  # noqa: PLC0415  as above
 
-    return TrioAsyncioBorder()
+async def _await(function: Callable[..., Awaitable[T]], args: tuple[Any, ...], named: dict[str, Any]) -> T:
+    """Some functions want a running loop already when they are called."""
+    return await function(*args, **named)
+
+
+async def _end_tasks() -> None:
+    """As `asyncio.run` does at its end, but not for ever."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    left = (await asyncio.wait(others, timeout=END_SECONDS))[1] if others else ()
+    for task in left:
+        log.error("%s goes on although it was cancelled; its loop ends without it", task.get_name())
+    await asyncio.get_running_loop().shutdown_asyncgens()

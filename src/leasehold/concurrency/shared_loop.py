@@ -1,7 +1,6 @@
 """One asyncio loop for everybody: what a handler does to it must not end it for the others.
 
-An error that nobody caught (a task that was forgot, a callback that raised) is logged, as asyncio itself would. trio-asyncio
-would end its loop at the first one, and with it the whole program.
+An error that nobody caught (a task that was forgot, a callback that raised) is logged, as asyncio itself would.
 """
 
 from __future__ import annotations
@@ -137,13 +136,3 @@ def _hide_trio() -> Any:
 def _show_trio(task: Any) -> None:
     if task is not None:
         _RUN.task = task
-
-
-def wraps_only(group: BaseExceptionGroup[BaseException], raised: BaseException) -> bool:
-    """Whether a group has this one error and no other, however deep."""
-    if group is raised:
-        return True
-    inner = group.exceptions
-    if len(inner) != 1 or not isinstance(inner[0], BaseExceptionGroup):
-        return len(inner) == 1 and inner[0] is raised
-    return wraps_only(cast("BaseExceptionGroup[BaseException]", inner[0]), raised)

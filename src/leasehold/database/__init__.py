@@ -3,8 +3,7 @@
 `open_database` is for trio and `open_asyncio_database` for asyncio; both give the same calls. The border between the
 two is crossed in `border`; `connections`, `transactions` and `connector` are the only ones that know asyncpg.
 
-What needs a library is loaded when it is asked for. Importing trio-asyncio, up to Python 3.13, changes the event loop policy of
-the whole process, which an asyncio program that only enqueues must not notice; a synchronous program needs no asyncpg.
+What needs a library is loaded when it is asked for: a synchronous program needs no asyncpg, and one under asyncio no trio.
 """
 
 from importlib import import_module

@@ -2,7 +2,7 @@
 
 A crossing costs 10 to 50 µs (decision 70), so callers cross once for a batch and never for a job. Cancelling a trio scope cancels
 the statement on the server; the connection that ran it is closed or reset before the call returns, so nothing broken goes back
-to the pool. How to cross is chosen once for the process: `leasehold.concurrency.asyncio_border`.
+to the pool. How it crosses: `leasehold.concurrency.asyncio_border`.
 """
 
 # asyncpg carries no types; what it returns is typed where it leaves this module.
@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 
 import trio
 
-from leasehold.concurrency.asyncio_border import chosen_border
+from leasehold.concurrency.asyncio_border import cross, open_loop
+from leasehold.concurrency.asyncio_border import current_loop as current_asyncio_loop
 from leasehold.concurrency.shared_loop import EndRefused
 from leasehold.database.calls import Caller, OpenTransaction
 from leasehold.database.connections import AsyncioDatabase, AsyncioReservedConnection
@@ -26,11 +27,6 @@ from leasehold.database.transactions import PooledTransaction, Row
 from leasehold.errors import DatabaseUnavailable
 
 T = TypeVar("T")
-
-BORDER = chosen_border()
-cross = BORDER.cross
-current_asyncio_loop = BORDER.current_loop
-loop_ended = BORDER.loop_ended
 
 
 class Transaction(OpenTransaction):
@@ -244,10 +240,10 @@ async def _opened(inner: AsyncioDatabase, pool_size: int) -> AsyncGenerator[Data
 @asynccontextmanager
 async def _asyncio_loop() -> AsyncGenerator[None]:
     """The loop that runs already, or a new one. What the block raises comes out as it is."""
-    if BORDER.current_loop() is not None:
+    if current_asyncio_loop() is not None:
         yield
         return
-    async with BORDER.open_loop():
+    async with open_loop():
         yield
 
 

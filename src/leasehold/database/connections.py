@@ -1,6 +1,6 @@
 """Connections to Postgres in the asyncio flavour: a pool, and reserved connections that come back by themselves."""
 
-# asyncpg and trio-asyncio carry no types; what they return is typed where it leaves this module.
+# asyncpg carries no types; what it returns is typed where it leaves this module.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownLambdaType=false, reportInvalidTypeArguments=false, reportAttributeAccessIssue=false
 

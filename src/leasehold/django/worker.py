@@ -198,11 +198,9 @@ class TaskAttempt:
 def awaited(function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
     """What the coroutine returns, run on an event loop of its own in this thread.
 
-    It is asyncio's own loop: `async_to_sync` would take the one of trio-asyncio once that is loaded, and that runs no code of
-    asgiref's. What the coroutine does with the ORM happens in one thread of its own, whose connections are closed in the end.
+    What the coroutine does with the ORM happens in one thread of its own, whose connections are closed in the end.
     """
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(_within_one_thread(function, *args, **kwargs))
+    return asyncio.run(_within_one_thread(function, *args, **kwargs))
 
 
 async def _within_one_thread(function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:

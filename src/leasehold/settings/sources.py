@@ -16,7 +16,6 @@ from pathlib import Path
 
 import msgspec
 
-from leasehold.concurrency.asyncio_border import VARIABLE as BORDER_VARIABLE
 from leasehold.errors import SettingsError
 
 SERVICE_NAME = re.compile(r"_SERVICE_HOST|_SERVICE_PORT(_\w+)?|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?")
@@ -155,7 +154,7 @@ def from_environment(known: tuple[str, ...], environ: Mapping[str, str]) -> dict
 def refuse_unknown_variables(known: tuple[str, ...], environ: Mapping[str, str]) -> None:
     """Raise SettingsError for a `LEASEHOLD_…` variable that is no setting (`LEASEHOLD_TEST_…` is for tests), and for one that
     names no border to asyncio, which is read where it is needed."""
-    ours = {environment_name(name) for name in known} | {CONFIG_VARIABLE, BORDER_VARIABLE}
+    ours = {environment_name(name) for name in known} | {CONFIG_VARIABLE}
     for variable in environ:
         if variable.startswith(PREFIX) and not variable.startswith(PREFIX + "TEST_") and variable not in ours:
             raise SettingsError(f"unknown setting {variable} in the environment{suggest(variable, ours)}")

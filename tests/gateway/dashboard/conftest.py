@@ -5,13 +5,11 @@ Every test also fails if the page wrote an error to the console or broke its con
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
@@ -44,16 +42,10 @@ def browser() -> Generator[Browser]:
     found = find_chromium()
     if found is None:
         pytest.fail(MISSING)
-    # Playwright's driver needs asyncio's own loop, not that of trio-asyncio's policy.
-    driver = sync_playwright()
-    with patch("asyncio.new_event_loop", asyncio.SelectorEventLoop):
-        playwright = driver.__enter__()
-    try:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield browser
         browser.close()
-    finally:
-        driver.__exit__()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import Any, TypeVar, cast
@@ -30,10 +30,7 @@ from tests.support.waiting import PATIENCE
 T = TypeVar("T")
 
 
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """`asyncio.run`, on asyncio's own loop even where the trio-asyncio policy is installed."""
-    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-        return runner.run(coroutine)
+run = asyncio.run
 
 
 class Answer(msgspec.Struct, frozen=True):

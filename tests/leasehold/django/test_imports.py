@@ -20,7 +20,7 @@ django.setup()
 from tests.leasehold.django.project.shop import tasks
 from leasehold.django import Backend
 assert isinstance(tasks.noop.get_backend(), Backend)
-print(sorted({"trio", "asyncpg", "trio_asyncio", "aiohttp", "cyclopts"} & set(sys.modules)))
+print(sorted({"trio", "asyncpg", "aiohttp", "cyclopts"} & set(sys.modules)))
 """
 PLAIN = """
 import sys

@@ -140,8 +140,7 @@ class Services:
     def run_gateway(
         self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True
     ) -> int:
-        """Run the gateway until it is told to stop. It checks the schema itself, under asyncio: what runs under trio before
-        would load trio-asyncio, which makes each of asyncio's own calls dearer (a tenth of a request)."""
+        """Run the gateway until it is told to stop. It checks the schema itself, under asyncio."""
         from leasehold.gateway.serving.serve import run_gateway
 
         return run_gateway(settings, app=app, must_fit=True, is_told=is_told, waits=waits)

@@ -11,7 +11,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from leasehold.concurrency.asyncio_border import VARIABLE as BORDER
 from leasehold.database.embedded import find_data_folder
 from tests.support.folders import short_folder
 from tests.support.processes import FOREIGN
@@ -27,7 +26,7 @@ def read_until(terminal: int, text: str) -> None:
 
 
 def our_environ(folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name == BORDER or not name.startswith(FOREIGN)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     return kept | {"LEASEHOLD_DATA_FOLDER": str(folder / "data"), "LEASEHOLD_GATEWAY_PORT": "0", "NO_COLOR": "1"}
 
 

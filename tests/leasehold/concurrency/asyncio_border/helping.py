@@ -1,4 +1,4 @@
-"""What tests of both borders share."""
+"""What tests of the border share."""
 
 from __future__ import annotations
 

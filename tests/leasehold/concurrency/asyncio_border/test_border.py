@@ -1,25 +1,21 @@
-"""What both borders promise of one crossing."""
+"""What the border promises of one crossing."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import os
-import subprocess
-import sys
 
 import pytest
 import sniffio
 import trio
 import trio.testing
 
-from leasehold.concurrency.asyncio_border import VARIABLE, Border, border_name
-from leasehold.errors import ClientClosed, SettingsError
+from leasehold.concurrency import asyncio_border as border
+from leasehold.errors import ClientClosed
 from tests.leasehold.concurrency.asyncio_border.helping import answer, cancel_when_all_wait, in_time, word
-from tests.support.waiting import PATIENCE
 
 
-async def test_a_function_runs_under_asyncio_and_its_value_comes_back(border: Border) -> None:
+async def test_a_function_runs_under_asyncio_and_its_value_comes_back() -> None:
     async def who(first: int, *, second: int) -> tuple[str, int]:
         assert asyncio.current_task() is not None
         await asyncio.sleep(0)
@@ -30,7 +26,7 @@ async def test_a_function_runs_under_asyncio_and_its_value_comes_back(border: Bo
         assert sniffio.current_async_library() == "trio"
 
 
-async def test_what_a_function_raises_comes_back_as_it_is(border: Border) -> None:
+async def test_what_a_function_raises_comes_back_as_it_is() -> None:
     error = ValueError("mine")
 
     async def fail(waits: float) -> None:
@@ -44,7 +40,7 @@ async def test_what_a_function_raises_comes_back_as_it_is(border: Border) -> Non
             assert caught.value is error
 
 
-async def test_a_future_can_be_awaited_and_its_function_finds_a_running_loop(border: Border) -> None:
+async def test_a_future_can_be_awaited_and_its_function_finds_a_running_loop() -> None:
     def begin() -> asyncio.Future[int]:
         loop = asyncio.get_running_loop()
         future = loop.create_future()
@@ -55,7 +51,7 @@ async def test_a_future_can_be_awaited_and_its_function_finds_a_running_loop(bor
         assert await border.cross(begin) == 7
 
 
-async def test_without_a_loop_and_after_its_end_a_crossing_is_refused(border: Border) -> None:
+async def test_without_a_loop_and_after_its_end_a_crossing_is_refused() -> None:
     with pytest.raises(ClientClosed):
         await border.cross(answer)
     assert border.current_loop() is None
@@ -66,7 +62,7 @@ async def test_without_a_loop_and_after_its_end_a_crossing_is_refused(border: Bo
     assert border.current_loop() is None
 
 
-async def test_cancelling_cancels_the_task_and_waits_for_its_end(border: Border) -> None:
+async def test_cancelling_cancels_the_task_and_waits_for_its_end() -> None:
     steps: list[str] = []
 
     async def work() -> None:
@@ -87,7 +83,7 @@ async def test_cancelling_cancels_the_task_and_waits_for_its_end(border: Border)
         assert await border.cross(answer) == 42
 
 
-async def test_a_caller_that_is_cancelled_already_begins_nothing(border: Border) -> None:
+async def test_a_caller_that_is_cancelled_already_begins_nothing() -> None:
     steps: list[str] = []
 
     async def work() -> None:
@@ -102,7 +98,7 @@ async def test_a_caller_that_is_cancelled_already_begins_nothing(border: Border)
     gc.collect()
 
 
-async def test_a_task_that_ignores_its_cancellation_gives_its_value(border: Border) -> None:
+async def test_a_task_that_ignores_its_cancellation_gives_its_value() -> None:
     said: list[str] = []
 
     async def stubborn() -> str:
@@ -121,7 +117,7 @@ async def test_a_task_that_ignores_its_cancellation_gives_its_value(border: Bord
     assert said == ["done"]
 
 
-async def test_a_task_that_was_cancelled_under_asyncio_says_so(border: Border) -> None:
+async def test_a_task_that_was_cancelled_under_asyncio_says_so() -> None:
     async def give_up() -> None:
         raise asyncio.CancelledError
 
@@ -130,13 +126,13 @@ async def test_a_task_that_was_cancelled_under_asyncio_says_so(border: Border) -
             await border.cross(give_up)
 
 
-async def test_a_crossing_is_a_checkpoint_also_where_nothing_waits(border: Border) -> None:
+async def test_a_crossing_is_a_checkpoint_also_where_nothing_waits() -> None:
     async with border.open_loop():
         with trio.testing.assert_checkpoints():
             assert await border.cross(answer) == 42
 
 
-async def test_a_task_has_a_copy_of_the_callers_context(border: Border) -> None:
+async def test_a_task_has_a_copy_of_the_callers_context() -> None:
     async def look() -> str:
         found = word.get()
         word.set("changed")
@@ -147,50 +143,3 @@ async def test_a_task_has_a_copy_of_the_callers_context(border: Border) -> None:
         word.set("mine")
         assert await border.cross(look) == "mine"
         assert word.get() == "mine"
-
-
-USES_A_DATABASE = """
-import sys, leasehold.database.border as border
-print(type(border.BORDER).__name__, 'trio_asyncio' in sys.modules)
-"""
-
-
-@pytest.mark.parametrize(
-    ("version", "name"),
-    [((3, 11), "trio-asyncio"), ((3, 13), "trio-asyncio"), ((3, 14), "stepped"), ((4, 0), "stepped")],
-)
-def test_the_python_decides_where_nobody_says_anything(version: tuple[int, int], name: str) -> None:
-    assert border_name({}, version) == name
-    assert border_name({VARIABLE: ""}, version) == name
-
-
-def test_the_environment_decides_where_both_are_possible() -> None:
-    assert border_name({VARIABLE: "stepped"}, (3, 11)) == "stepped"
-    assert border_name({VARIABLE: "trio-asyncio"}, (3, 13)) == "trio-asyncio"
-    assert border_name({VARIABLE: "stepped"}, (3, 14)) == "stepped"
-
-
-def test_an_unknown_border_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(SettingsError, match="LEASEHOLD_ASYNCIO_BORDER is 'guest'; it takes trio-asyncio or stepped"):
-        border_name({VARIABLE: "guest"}, (3, 11))
-
-
-def test_trio_asyncio_is_refused_where_it_cannot_be_imported() -> None:
-    with pytest.raises(
-        SettingsError, match=r"cannot be imported on Python 3\.14 and later; leave it out or say stepped"
-    ):
-        border_name({VARIABLE: "trio-asyncio"}, (3, 14))
-
-
-@pytest.mark.parametrize(("name", "said"), [("stepped", "SteppedBorder False\n")])
-def test_a_process_that_steps_does_not_load_trio_asyncio(name: str, said: str) -> None:
-    environ = {**os.environ, VARIABLE: name}
-    done = subprocess.run(
-        [sys.executable, "-c", USES_A_DATABASE],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=environ,
-        timeout=PATIENCE,
-    )
-    assert done.stdout == said

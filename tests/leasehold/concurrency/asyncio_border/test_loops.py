@@ -1,4 +1,4 @@
-"""What both borders promise of a loop: how it ends, and what it leaves."""
+"""What the border promises of a loop: how it ends, and what it leaves."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 import sniffio
 import trio
 
-from leasehold.concurrency.asyncio_border import Border
+from leasehold.concurrency import asyncio_border as border
 from tests.leasehold.concurrency.asyncio_border.helping import answer, in_time
 
 
-async def test_what_a_block_raises_comes_out_as_it_is(border: Border) -> None:
+async def test_what_a_block_raises_comes_out_as_it_is() -> None:
     error = ValueError("mine")
     with pytest.raises(ValueError, match="mine") as caught:
         async with border.open_loop():
@@ -24,7 +24,7 @@ async def test_what_a_block_raises_comes_out_as_it_is(border: Border) -> None:
     assert caught.value is error
 
 
-async def test_a_cancelled_block_ends_and_its_loop_with_it(border: Border) -> None:
+async def test_a_cancelled_block_ends_and_its_loop_with_it() -> None:
     with in_time(), trio.CancelScope() as scope:
         async with border.open_loop():
             assert await border.cross(answer) == 42
@@ -35,7 +35,7 @@ async def test_a_cancelled_block_ends_and_its_loop_with_it(border: Border) -> No
 
 
 async def test_tasks_that_nobody_waits_for_are_cancelled_at_the_end_of_the_loop(
-    border: Border, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     steps: list[str] = []
     kept: list[asyncio.Task[Any]] = []
@@ -59,7 +59,7 @@ async def test_tasks_that_nobody_waits_for_are_cancelled_at_the_end_of_the_loop(
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-async def test_ctrl_c_interrupts_no_step_of_asyncio(border: Border) -> None:
+async def test_ctrl_c_interrupts_no_step_of_asyncio() -> None:
     async def look() -> bool:
         await asyncio.sleep(0)
         return trio.lowlevel.currently_ki_protected()
@@ -68,7 +68,7 @@ async def test_ctrl_c_interrupts_no_step_of_asyncio(border: Border) -> None:
         assert await border.cross(look) is True
 
 
-async def test_crossings_of_every_sort_all_come_back(border: Border) -> None:
+async def test_crossings_of_every_sort_all_come_back() -> None:
     async def work(n: int) -> int:
         match n % 5:
             case 0:
@@ -96,7 +96,7 @@ async def test_crossings_of_every_sort_all_come_back(border: Border) -> None:
     assert sorted(found) == list(range(500))
 
 
-async def test_generators_that_were_left_are_closed_under_asyncio(border: Border) -> None:
+async def test_generators_that_were_left_are_closed_under_asyncio() -> None:
     closed: list[str] = []
 
     async def numbers() -> AsyncGenerator[int]:
@@ -118,7 +118,7 @@ async def test_generators_that_were_left_are_closed_under_asyncio(border: Border
     assert closed == ["asyncio"]
 
 
-async def test_loops_may_be_opened_inside_one_another(border: Border) -> None:
+async def test_loops_may_be_opened_inside_one_another() -> None:
     async with border.open_loop():
         outer = border.current_loop()
         async with border.open_loop():
@@ -128,7 +128,7 @@ async def test_loops_may_be_opened_inside_one_another(border: Border) -> None:
         assert await border.cross(answer) == 42
 
 
-def test_a_program_leaves_nothing_open(border: Border) -> None:
+def test_a_program_leaves_nothing_open() -> None:
     """Sockets and tasks that were left would warn here, and warnings are errors."""
 
     async def main() -> int:

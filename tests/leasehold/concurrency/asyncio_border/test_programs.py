@@ -1,8 +1,7 @@
-"""Whole programs on each border: what concerns the process, and signals."""
+"""Whole programs: what concerns the process, and signals."""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,15 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.concurrency.asyncio_border import VARIABLE
-from tests.leasehold.concurrency.asyncio_border.conftest import NAMES
 from tests.support.waiting import PATIENCE
 
 RUNS_A_PROGRAM = """
 import asyncio, trio
-from leasehold.concurrency.asyncio_border import chosen_border
-
-border = chosen_border()
+from leasehold.concurrency import asyncio_border as border
 
 async def run() -> bytes:
     program = await asyncio.create_subprocess_exec("/bin/echo", "hello", stdout=asyncio.subprocess.PIPE)
@@ -27,16 +22,14 @@ async def run() -> bytes:
 async def main() -> None:
     async with border.open_loop():
         with trio.fail_after(60):
-            print(await border.cross(run), type(border).__name__)
+            print(await border.cross(run))
 
 trio.run(main)
 """
 
 IS_INTERRUPTED = """
 import asyncio, signal, sys, trio
-from leasehold.concurrency.asyncio_border import chosen_border
-
-border = chosen_border()
+from leasehold.concurrency import asyncio_border as border
 
 async def work() -> None:
     try:
@@ -63,9 +56,7 @@ WORKS = 'print("begun", flush=True)\n        while True: await asyncio.sleep(0)'
 
 HEARS_SIGNALS = """
 import asyncio, os, signal, trio
-from leasehold.concurrency.asyncio_border import chosen_border
-
-border = chosen_border()
+from leasehold.concurrency import asyncio_border as border
 
 async def work() -> None:
     loop, heard = asyncio.get_running_loop(), asyncio.Event()
@@ -89,37 +80,28 @@ trio.run(main)
 """
 
 
-def environ(name: str) -> dict[str, str]:
-    """Our own with this border."""
-    return {**os.environ, VARIABLE: name}
-
-
-def output(program: str, name: str) -> str:
+def output(program: str) -> str:
     """What it prints; it has nothing to complain of."""
     command = [sys.executable, "-W", "always::ResourceWarning", "-c", program]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environ(name), timeout=PATIENCE * 3)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE * 3)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_programs_are_started_and_waited_for(name: str) -> None:
-    border = {"stepped": "SteppedBorder", "trio-asyncio": "TrioAsyncioBorder"}[name]
-    assert output(RUNS_A_PROGRAM, name) == f"b'hello\\n' {border}\n"
+def test_programs_are_started_and_waited_for() -> None:
+    assert output(RUNS_A_PROGRAM) == "b'hello\\n'\n"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_signals_are_heard_and_what_python_does_with_them_stays_as_it_was(name: str) -> None:
-    assert output(HEARS_SIGNALS, name) == "True False\nTrue\n"
+def test_signals_are_heard_and_what_python_does_with_them_stays_as_it_was() -> None:
+    assert output(HEARS_SIGNALS) == "True False\nTrue\n"
 
 
 @pytest.mark.parametrize("work", [WAITS, WORKS])
 def test_ctrl_c_cancels_what_runs_under_asyncio_and_ends_the_program_in_good_order(work: str, tmp_path: Path) -> None:
-    """Where trio steps the loop; trio-asyncio lets it hit any line."""
     program = tmp_path / "program.py"
     program.write_text(IS_INTERRUPTED.format(work=work))
     with subprocess.Popen(
-        [sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ("stepped")
+        [sys.executable, program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "begun\n"

@@ -1,4 +1,4 @@
-"""What is special about the border where trio steps the loop."""
+"""What stepping the loop brings with it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ import pytest
 import trio
 import trio.testing
 
-from leasehold.concurrency import stepped
-from leasehold.concurrency.stepped import SteppedBorder
+from leasehold.concurrency import asyncio_border as border
 from leasehold.errors import ClientClosed
 from tests.support.waiting import PATIENCE
-
-
-@pytest.fixture
-def border() -> SteppedBorder:
-    return SteppedBorder()
 
 
 async def answer() -> int:
@@ -27,7 +21,7 @@ async def answer() -> int:
 
 
 async def test_a_callback_that_wants_to_end_the_program_is_logged_and_ends_nothing(
-    border: SteppedBorder, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def work() -> None:
         asyncio.get_running_loop().call_soon(sys.exit, 3)
@@ -39,14 +33,14 @@ async def test_a_callback_that_wants_to_end_the_program_is_logged_and_ends_nothi
     assert "a callback wanted to end the program: SystemExit(3)" in caplog.text
 
 
-async def test_code_under_trio_finds_no_running_loop(border: SteppedBorder) -> None:
+async def test_code_under_trio_finds_no_running_loop() -> None:
     async with border.open_loop():
         await border.cross(answer)
         with pytest.raises(RuntimeError, match="no running event loop"):
             asyncio.get_running_loop()
 
 
-async def test_a_thread_that_inherits_the_context_has_a_loop_of_its_own(border: SteppedBorder) -> None:
+async def test_a_thread_that_inherits_the_context_has_a_loop_of_its_own() -> None:
     async def elsewhere() -> int:
         assert border.current_loop() is None
         with pytest.raises(ClientClosed):
@@ -61,9 +55,9 @@ async def test_a_thread_that_inherits_the_context_has_a_loop_of_its_own(border: 
 
 
 async def test_a_task_that_ignores_the_end_of_its_loop_is_named_and_left(
-    border: SteppedBorder, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stepped, "END_SECONDS", 0.01)
+    monkeypatch.setattr(border, "END_SECONDS", 0.01)
     kept: list[Any] = []
 
     async def stubborn() -> None:
@@ -86,7 +80,7 @@ async def test_a_task_that_ignores_the_end_of_its_loop_is_named_and_left(
     gc.collect()
 
 
-async def test_who_still_waits_when_the_loop_is_left_is_told(border: SteppedBorder) -> None:
+async def test_who_still_waits_when_the_loop_is_left_is_told() -> None:
     async def wait() -> None:
         with pytest.raises(ClientClosed):
             await border.cross(asyncio.Event().wait)
@@ -96,9 +90,7 @@ async def test_who_still_waits_when_the_loop_is_left_is_told(border: SteppedBord
         await trio.testing.wait_all_tasks_blocked()
 
 
-def test_a_loop_that_cannot_go_on_ends_the_program_and_leaves_nobody_waiting(
-    border: SteppedBorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_that_cannot_go_on_ends_the_program_and_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken(Exception):
         """The kernel has taken the selector away."""
 

@@ -1,4 +1,4 @@
-"""What both borders promise while both sides go on: timers, threads, sockets."""
+"""What the border promises while both sides go on: timers, threads, sockets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 import trio
 import trio.testing
 
-from leasehold.concurrency.asyncio_border import Border
+from leasehold.concurrency import asyncio_border as border
 from tests.leasehold.concurrency.asyncio_border.helping import in_time, word
 from tests.support.waiting import PATIENCE
 
 
-async def test_time_limits_of_both_sides_pass_alike(border: Border, autojump_clock: trio.testing.MockClock) -> None:
+async def test_time_limits_of_both_sides_pass_alike(autojump_clock: trio.testing.MockClock) -> None:
     async def wait() -> str:
         await asyncio.sleep(3600)
         return "an hour"
@@ -32,7 +32,7 @@ async def test_time_limits_of_both_sides_pass_alike(border: Border, autojump_clo
             await border.cross(asyncio.wait_for, asyncio.Event().wait(), 60)
 
 
-async def test_trio_goes_on_while_asyncio_does_and_the_other_way_round(border: Border) -> None:
+async def test_trio_goes_on_while_asyncio_does_and_the_other_way_round() -> None:
     turns = {"trio": 0, "asyncio": 0}
     both = trio.Event()
 
@@ -59,7 +59,7 @@ async def test_trio_goes_on_while_asyncio_does_and_the_other_way_round(border: B
         nursery.cancel_scope.cancel()
 
 
-async def test_trio_can_wake_what_waits_under_asyncio(border: Border) -> None:
+async def test_trio_can_wake_what_waits_under_asyncio() -> None:
     """Also where the loop sleeps and no socket stirs: nothing but the call says that there is something to do."""
     async with border.open_loop():
         loop = border.current_loop()
@@ -74,7 +74,7 @@ async def test_trio_can_wake_what_waits_under_asyncio(border: Border) -> None:
                     how(event.set)
 
 
-async def test_a_call_from_a_thread_is_not_lost_in_the_step_that_hears_of_the_one_before(border: Border) -> None:
+async def test_a_call_from_a_thread_is_not_lost_in_the_step_that_hears_of_the_one_before() -> None:
     """The step that empties the loop's own pipe empties it of the second call as well, and runs only the first."""
     async with border.open_loop():
         loop = border.current_loop()
@@ -88,7 +88,7 @@ async def test_a_call_from_a_thread_is_not_lost_in_the_step_that_hears_of_the_on
         assert not nursery.cancel_scope.cancelled_caught
 
 
-async def test_a_sooner_timer_is_not_kept_waiting_by_a_later_one(border: Border) -> None:
+async def test_a_sooner_timer_is_not_kept_waiting_by_a_later_one() -> None:
     async with border.open_loop(), trio.open_nursery() as nursery:
         nursery.start_soon(border.cross, asyncio.sleep, 3600)
         await trio.testing.wait_all_tasks_blocked(0.001)
@@ -102,7 +102,7 @@ async def nap() -> None:
     await asyncio.sleep(0.001)
 
 
-async def test_another_thread_can_wake_what_waits(border: Border) -> None:
+async def test_another_thread_can_wake_what_waits() -> None:
     async def wait() -> str:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[str] = loop.create_future()
@@ -114,7 +114,7 @@ async def test_another_thread_can_wake_what_waits(border: Border) -> None:
             assert [await border.cross(wait) for _ in range(20)] == ["from a thread"] * 20
 
 
-async def test_functions_run_in_threads_with_the_context_of_the_task(border: Border) -> None:
+async def test_functions_run_in_threads_with_the_context_of_the_task() -> None:
     async def apart() -> tuple[str, bool]:
         return await asyncio.to_thread(lambda: (word.get(), threading.current_thread() is threading.main_thread()))
 
@@ -124,7 +124,7 @@ async def test_functions_run_in_threads_with_the_context_of_the_task(border: Bor
             assert await border.cross(apart) == ("mine", False)
 
 
-async def test_sockets_work_under_asyncio(border: Border) -> None:
+async def test_sockets_work_under_asyncio() -> None:
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())
         writer.close()

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 
 import django
-import trio_asyncio._loop
 
 django.setup()
 
@@ -18,9 +16,6 @@ from django.test import SimpleTestCase as DjangosSimpleTestCase  # noqa: E402
 from leasehold.django.backend import Backend  # noqa: E402
 from leasehold.django.terms import Options, exceptions  # noqa: E402
 from tests.leasehold.django.project.working import run_due  # noqa: E402
-
-# The tests await, and here a worker runs in the same process: what is no worker's gets asyncio's own loops.
-trio_asyncio._loop._FakedPolicy.policy = asyncio.DefaultEventLoopPolicy()
 
 
 class SimpleTestCase(DjangosSimpleTestCase):
