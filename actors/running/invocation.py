@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -83,11 +84,21 @@ async def invoke(
         case "asyncio":
             return await run_asyncio(partial(kind.function, *args, **named))
         case "thread":
-            return await trio.to_thread.run_sync(partial(kind.function, *args, **named), limiter=threads)
+            return await trio.to_thread.run_sync(
+                _leaving_no_loop, partial(kind.function, *args, **named), limiter=threads
+            )
         case "process":
             return await _invoke_apart(kind, apart)
         case _:  # a job that no flavour ran must not complete
             raise BadInput(f"kind {kind.name}: there is no way to run it as {kind.runs!r}")
+
+
+def _leaving_no_loop(call: Callable[[], Any]) -> Any:
+    """In a thread, which runs other jobs later: an event loop that this one has set and left is not theirs."""
+    try:
+        return call()
+    finally:
+        asyncio.set_event_loop(None)
 
 
 async def _invoke_apart(kind: Kind[..., Any], apart: Apart | None) -> Any:

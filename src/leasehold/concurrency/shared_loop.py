@@ -90,6 +90,10 @@ class Contained(Coroutine[Any, Any, Any]):
     def __await__(self) -> Generator[Any, Any, Any]:
         return self.work.__await__()
 
+    def __getattr__(self, name: str) -> Any:
+        """What else a coroutine has (`cr_frame`, `cr_running` …): stacks of tasks and anyio ask for it."""
+        return getattr(self.work, name)
+
 
 class AsyncioStep:
     """Stands for trio's task while a step of an asyncio task runs: code that uses trio there is refused.
