@@ -1,4 +1,4 @@
-"""What all actors of one process share, and what runs beside them."""
+"""What the actors of one process share, and what runs beside them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leasehold.settings import Settings
 
 
 class Process(msgspec.Struct, frozen=True, eq=False):
-    """The record that each actor is made from.
+    """The record that a worker and its parts are made from; other actors get what they need of it.
 
     Attributes:
         database: with a pool for all of them.

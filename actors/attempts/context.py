@@ -58,3 +58,10 @@ def slots_of(settings: Settings, app: App) -> int:
     if settings.slots is not None:
         return settings.slots
     return ASYNCIO_SLOTS if app.runs == "asyncio" else SLOTS
+
+
+def told_slots(settings: Settings, app: App, slots: int) -> str:
+    """The number for people, and where it is from if the app has made it: `20 slots (the default for runs='asyncio'; …)`."""
+    if settings.slots is not None or app.runs != "asyncio":
+        return f"{slots} slots"
+    return f"{slots} slots (the default for runs='{app.runs}'; --slots or LEASEHOLD_SLOTS sets another number)"

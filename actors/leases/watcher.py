@@ -70,10 +70,10 @@ class Watcher:
 
     Args:
         running: the jobs whose handlers run.
+        holdings: the jobs that the worker holds, running or not.
         pulse: of the worker's event loop.
         nursery: for the siblings.
         stood_still: called when the event loop had not turned for so long that the worker may have been taken for dead.
-        holdings: the jobs that the worker holds, running or not.
         rouse: called when it has held one for a moment: the keeper rests as well.
     """
 
@@ -82,17 +82,17 @@ class Watcher:
     def __init__(
         self,
         running: Callable[[], Iterable[HeldJob]],
+        holdings: Sized,
         pulse: Pulse,
         nursery: trio.Nursery,
         stood_still: Callable[[], object] = bool,
-        holdings: Sized = (True,),
         rouse: Callable[[], object] = bool,
     ) -> None:
         self._running = running
+        self._holdings = holdings
         self._pulse = pulse
         self._nursery = nursery
         self._stood_still = stood_still
-        self._holdings = holdings
         self._rouse = rouse
 
     async def run(self) -> None:

@@ -19,21 +19,20 @@ HEAD = Struct("<II")  # length and checksum: what is half written is not read
 LINES_FROM = 8_192
 
 
-class StackFile:
-    """Keeps the stacks that processes write when they crash, and when they are asked. If no temporary file can be made,
-    there are none."""
+class UnnamedFile:
+    """A file that both sides have open, and that has a path only while they open it: none is left behind."""
+
+    prefix = "leasehold-"
 
     def __init__(self) -> None:
         self._fd: int | None = None
-        self._read_from = 0
 
     @contextmanager
     def at_a_path(self) -> Generator[str | None]:
         """A new empty file. Yields its path, which is removed when the block ends; None where no file can be made."""
         self.close()
         try:
-            self._fd, path = tempfile.mkstemp(prefix="leasehold-stack-")
-            self._read_from = 0
+            self._fd, path = tempfile.mkstemp(prefix=self.prefix)
         except OSError:
             yield None
             return
@@ -41,6 +40,20 @@ class StackFile:
             yield path
         finally:
             os.unlink(path)
+
+    def close(self) -> None:
+        """Close the file; safe when there is none."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+
+class StackFile(UnnamedFile):
+    """Keeps the stacks that processes write when they crash, and when they are asked. If no temporary file can be made,
+    there are none."""
+
+    prefix = "leasehold-stack-"
+    _read_from = 0
 
     def read(self) -> str:
         """The text since the last `forget`, 16 KiB at the most."""
@@ -54,10 +67,9 @@ class StackFile:
             self._read_from = os.fstat(self._fd).st_size
 
     def close(self) -> None:
-        """Close the file; safe when there is none."""
-        fd, self._fd = self._fd, None
-        if fd is not None:
-            os.close(fd)
+        """Close the file; `read` begins with the first byte of the next one."""
+        super().close()
+        self._read_from = 0
 
 
 class ReportedProgress(msgspec.Struct, frozen=True, array_like=True, tag=True):
@@ -106,27 +118,15 @@ class OutputFileWriter:
         return os.pwrite(self._fd, HEAD.pack(len(encoded), crc32(encoded)) + encoded, place)
 
 
-class OutputFile:
+class OutputFile(UnnamedFile):
     """The worker's end of the file. If no temporary file can be made, the output is lost."""
 
+    prefix = "leasehold-words-"
+
     def __init__(self) -> None:
-        self._fd: int | None = None
+        super().__init__()
         self._end = LINES_FROM
         self._word: ReportedProgress | None = None
-
-    @contextmanager
-    def at_a_path(self) -> Generator[str | None]:
-        """A new empty file. Yields its path, which is removed when the block ends; None where no file can be made."""
-        self.close()
-        try:
-            self._fd, path = tempfile.mkstemp(prefix="leasehold-words-")
-        except OSError:
-            yield None
-            return
-        try:
-            yield path
-        finally:
-            os.unlink(path)
 
     def empty(self) -> None:
         """Empty the file: another job begins."""
@@ -158,9 +158,3 @@ class OutputFile:
         if not length or len(encoded) < length or crc32(encoded) != checksum:
             return None, place
         return msgspec.msgpack.decode(encoded, type=ReportedProgress | ReportedLine), place + HEAD.size + length
-
-    def close(self) -> None:
-        """Close the file; safe when there is none."""
-        fd, self._fd = self._fd, None
-        if fd is not None:
-            os.close(fd)

@@ -1,4 +1,4 @@
-"""What the kinds of a worker ask of it: slots, egress identities, and what the catalogue is told of them."""
+"""What the kinds of a worker need before it starts, and what the catalogue is told of them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,10 @@ from leasehold.app.registry import own_kinds
 from leasehold.database import Caller
 from leasehold.errors import BadInput, NoIdentities, QueryRefused, SchemaMismatch
 from leasehold.jobs.catalogue import describe_kinds
-from leasehold.settings import Settings
 
 log = logging.getLogger(__name__)
 
 DEFAULT_QUEUE = "default"
-
-
-def told_slots(settings: Settings, app: App, slots: int) -> str:
-    """The number for people, and where it is from if the app has made it: `20 slots (the default for runs='asyncio'; …)`."""
-    if settings.slots is not None or app.runs != "asyncio":
-        return f"{slots} slots"
-    return f"{slots} slots (the default for runs='{app.runs}'; --slots or LEASEHOLD_SLOTS sets another number)"
 
 
 def kinds_with_egress(app: App, queues: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import trio
 
-from leasehold.actors.attempts.context import context_of
+from leasehold.actors.attempts.context import context_of, told_slots
 from leasehold.actors.attempts.held_job import SHUTDOWN
 from leasehold.actors.attempts.log_handler import keeping_logs
 from leasehold.actors.leases.poll import EpochRider
@@ -18,7 +18,7 @@ from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.backpressure import Readable
 from leasehold.actors.worker.controls import Controls, subscribe
 from leasehold.actors.worker.epoch_change import EpochChange
-from leasehold.actors.worker.kinds import check_identities, declare_kinds, told_slots
+from leasehold.actors.worker.kinds import check_identities, declare_kinds
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
 from leasehold.database import ReservedConnection
@@ -55,7 +55,6 @@ class Worker:
         worker_id: str,
         resources: Readable | None = None,
     ) -> None:
-        self._process = process
         self.ready = trio.Event()
         parts = self.parts = assemble(context_of(process, worker_id), connections, resources)
         controls = Controls(parts)
@@ -102,7 +101,7 @@ class Worker:
         parts, tell = self.parts, self.parts.announcer.actor_failed
         async with trio.open_nursery() as helpers:
             stood_still, rouse = self.presence.beat_soon, parts.keeper.rouse
-            watcher = Watcher(parts.roster.running, parts.pulse, helpers, stood_still, parts.holdings, rouse)
+            watcher = Watcher(parts.roster.running, parts.holdings, parts.pulse, helpers, stood_still, rouse)
             readers = [] if parts.processes is None else [ProcessOutputReader(parts.processes)]
             actors = (
                 parts.settler,
@@ -115,9 +114,9 @@ class Worker:
                 *readers,
             )
             for actor in actors:
-                helpers.start_soon(supervise, actor, tell, self._process.outage)
-            handlers = parts.host.open(self._process.database, max(parts.mode.slots, HANDLER_CONNECTIONS))
-            with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, self._process.app):
+                helpers.start_soon(supervise, actor, tell, parts.process.outage)
+            handlers = parts.host.open(parts.process.database, max(parts.mode.slots, HANDLER_CONNECTIONS))
+            with keeping_logs(parts.host.progress_sink, parts.identity.worker_id, parts.process.app):
                 async with parts.processes or nullcontext(), handlers, trio.open_nursery() as workers:
                     workers.start_soon(self._dispatch)
                     parts.crew.begin(workers)
@@ -129,7 +128,7 @@ class Worker:
     async def _get_ready(self) -> None:
         """Register, and connect, so that the first job does not wait for it. Raises DatabaseUnavailable, NoIdentities."""
         parts, identity = self.parts, self.parts.identity
-        database, settings, app = self._process.database, self._process.settings, self._process.app
+        database, settings, app = parts.process.database, parts.process.settings, parts.process.app
         await check_identities(database, app, identity.queues)
         await self.presence.register()
         await declare_kinds(database, app, settings.app, settings.app_version or app.version)
@@ -149,7 +148,7 @@ class Worker:
 
     async def _dispatch(self) -> None:
         with self._claiming:
-            await supervise(self.parts.dispatcher, self.parts.announcer.actor_failed, self._process.outage)
+            await supervise(self.parts.dispatcher, self.parts.announcer.actor_failed, self.parts.process.outage)
         self.parts.backlog.close()
 
     async def _finish(self) -> None:

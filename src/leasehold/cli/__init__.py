@@ -27,9 +27,9 @@ def open_closed_streams() -> None:
     while (number := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
         os.set_inheritable(number, True)
     os.close(number)
-    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115  open until the end
-    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115  open until the end
-    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115  open until the end
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def main() -> NoReturn:

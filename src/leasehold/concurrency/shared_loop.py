@@ -65,23 +65,17 @@ class Contained(Coroutine[Any, Any, Any]):
 
     def send(self, value: Any) -> Any:
         """Go on."""
-        trio_task = _hide_trio()
         try:
             return self.work.send(value)
         except (KeyboardInterrupt, SystemExit) as error:
             raise EndRefused(repr(error)) from error
-        finally:
-            _show_trio(trio_task)
 
     def throw(self, *error: Any) -> Any:
         """Go on with an exception."""
-        trio_task = _hide_trio()
         try:
             return self.work.throw(*error)
         except (KeyboardInterrupt, SystemExit) as refused:
             raise EndRefused(repr(refused)) from refused
-        finally:
-            _show_trio(trio_task)
 
     def close(self) -> None:
         """Give up."""
@@ -95,28 +89,6 @@ class Contained(Coroutine[Any, Any, Any]):
         return getattr(self.work, name)
 
 
-class AsyncioStep:
-    """Stands for trio's task while a step of an asyncio task runs: code that uses trio there is refused.
-
-    A nursery opened there would otherwise break trio itself, and with it the whole program. trio asks it, at Ctrl-C, whether
-    it may be interrupted: it may not.
-    """
-
-    __slots__ = ("context", "coro")
-    _ki_protected = True
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.coro = _Frameless
-
-    def __getattr__(self, name: str) -> Any:
-        raise RuntimeError("trio must be called from async context, and this code runs under asyncio")
-
-
-class _Frameless:
-    cr_frame = None
-
-
 def take_trio_away() -> Any:
     """From here on there is only asyncio: whoever looks for trio's task finds none. Give back what this returns."""
     task = _RUN.task
@@ -127,16 +99,3 @@ def take_trio_away() -> Any:
 def give_trio_back(task: Any) -> None:
     """The end of what `take_trio_away` began."""
     _RUN.task = task
-
-
-def _hide_trio() -> Any:
-    """Hide trio's task, if there is one, and return it."""
-    task = getattr(_RUN, "task", None)
-    if task is not None:
-        _RUN.task = AsyncioStep(task.context)
-    return task
-
-
-def _show_trio(task: Any) -> None:
-    if task is not None:
-        _RUN.task = task

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from leasehold.actors.attempts.context import slots_of
-from leasehold.actors.worker.kinds import told_slots
+from leasehold.actors.attempts.context import slots_of, told_slots
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
 from leasehold.settings import Settings

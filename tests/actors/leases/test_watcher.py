@@ -64,7 +64,7 @@ async def test_a_sibling_ends_with_its_handler() -> None:
 
 async def watching(running: list[HeldJob], pulse: Pulse, check: Callable[[], Awaitable[None]]) -> None:
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Watcher(lambda: running, pulse, nursery).run)
+        nursery.start_soon(Watcher(lambda: running, [1], pulse, nursery).run)
         await check()
         nursery.cancel_scope.cancel()
 
@@ -127,7 +127,7 @@ async def test_who_did_not_turn_for_a_second_says_so(autojump_clock: MockClock) 
     said: list[float] = []
     pulse = Pulse()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Watcher(list, pulse, nursery, lambda: said.append(trio.current_time())).run)
+        nursery.start_soon(Watcher(list, [1], pulse, nursery, lambda: said.append(trio.current_time())).run)
         await trio.sleep(1.55)
         assert said == []
         pulse.at -= 2.0  # as if this process had been stopped
@@ -150,7 +150,7 @@ async def test_it_rests_while_the_worker_holds_no_job_and_rouses_the_keeper_when
 ) -> None:
     pulse, holdings, roused = Pulse(), [1], list[float]()
     async with trio.open_nursery() as nursery:
-        watcher = Watcher(list, pulse, nursery, bool, holdings, lambda: roused.append(trio.current_time()))
+        watcher = Watcher(list, holdings, pulse, nursery, bool, lambda: roused.append(trio.current_time()))
         nursery.start_soon(watcher.run)
         await trio.sleep(0.05)
         holdings.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -26,8 +27,8 @@ def test_a_command_does_its_work_whichever_streams_are_closed(database_url: str)
     for closed, is_heard in (("2>&-", True), (">&-", False), (">&- 2>&-", False), ("<&- >&- 2>&-", False)):
         done = run_in_shell(f"enqueue echo {closed}", database_url)
         assert (done.returncode, done.stderr, bool(done.stdout)) == (0, "", is_heard), closed
-    done = run_in_shell("jobs list --output json 2>&-", database_url)
-    assert done.stdout.count('"kind": "echo"') + done.stdout.count('"kind":"echo"') == 4
+    done = run_in_shell("jobs list --output jsonl 2>&-", database_url)
+    assert [json.loads(line)["kind"] for line in done.stdout.splitlines()] == ["echo"] * 4
 
 
 def test_an_error_without_a_place_to_say_it_is_told_by_the_exit_code() -> None:

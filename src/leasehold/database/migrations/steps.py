@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
@@ -111,6 +112,25 @@ def sqlstate_of(error: BaseException) -> str | None:
     return error.sqlstate if isinstance(error, LeaseholdError) else None
 
 
+@asynccontextmanager
+async def lookouts() -> AsyncGenerator[trio.Nursery]:
+    """A nursery for tasks that look on while the block lasts. What the block raises comes out as it is, in no group."""
+    raised: BaseException | None = None
+    try:
+        async with trio.open_nursery() as nursery:
+            try:
+                yield nursery
+            except BaseException as error:
+                raised = error
+                raise
+            nursery.cancel_scope.cancel()
+    except BaseExceptionGroup:
+        if raised is None:
+            raise
+    if raised is not None:
+        raise raised
+
+
 class StepResult(msgspec.Struct, Generic[T]):
     """Of one try. Without `value` it gave way, for this `reason`."""
 
@@ -183,22 +203,8 @@ class Steps:
         )
 
     async def _attempt(self, work: Work[T]) -> StepResult[T]:
-        outcome = StepResult[T]()
-        raised: BaseException | None = None
-        try:
-            async with trio.open_nursery() as nursery:
-                try:
-                    outcome = await self._watched(work, nursery)
-                except BaseException as error:
-                    raised = error
-                    raise
-                nursery.cancel_scope.cancel()
-        except BaseExceptionGroup:
-            if raised is None:
-                raise
-        if raised is not None:
-            raise raised
-        return outcome
+        async with lookouts() as nursery:
+            return await self._watched(work, nursery)
 
     async def _watched(self, work: Work[T], nursery: trio.Nursery) -> StepResult[T]:
         watch: StepWatch | None = None
@@ -275,23 +281,11 @@ async def record(session: Transaction, migration: Migration) -> None:
 
 async def _run(steps: Steps, connection: ReservedConnection, title: str, statement: str) -> None:
     [row] = await connection.fetch("select pg_backend_pid() as pid")
-    raised: BaseException | None = None
-    try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_tell, steps, row["pid"], title)
-            try:
-                index = Index.of(statement)
-                if index is None or not await _is_there(connection, index):
-                    await connection.execute(statement, timeout=LONGEST_BUILD)
-            except BaseException as error:
-                raised = error
-                raise
-            nursery.cancel_scope.cancel()
-    except BaseExceptionGroup:
-        if raised is None:
-            raise
-    if raised is not None:
-        raise raised
+    async with lookouts() as nursery:
+        nursery.start_soon(_tell, steps, row["pid"], title)
+        index = Index.of(statement)
+        if index is None or not await _is_there(connection, index):
+            await connection.execute(statement, timeout=LONGEST_BUILD)
 
 
 async def _is_there(connection: ReservedConnection, index: Index) -> bool:
