@@ -161,6 +161,9 @@ class Keeper:
             [None if h.started is None else now - h.started for h in due],
             timeout=ANSWER_SECONDS,
         )
+        if any(row["reason"] != "busy" for row in rows):
+            # A pooler may have kept this connection over a failover. Then the turn to the new epoch tells what is lost.
+            await self._process.epochs.in_thread(portal).greet(connection)
         if incarnation is not self._identity.incarnation:
             return  # the worker has taken a new incarnation meanwhile; the jobs that it kept are still due
         self._apply(due, {row["job_id"]: row["reason"] for row in rows}, now, portal)

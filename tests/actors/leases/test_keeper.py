@@ -18,8 +18,9 @@ from leasehold.actors.supervise import supervise
 from leasehold.app.registry import builtin_app
 from leasehold.client import Client
 from leasehold.database import Database, open_database
-from leasehold.errors import ActorFailed
+from leasehold.errors import ActorFailed, EpochOver
 from leasehold.jobs.new_job import NewJob
+from tests.support.epochs import FAIL_OVER
 from tests.support.held import held_job
 from tests.support.sql_guards import expire
 from tests.support.waiting import PATIENCE, eventually, until
@@ -33,6 +34,7 @@ class Keeping:
         self.database = database
         self.client = Client(database)
         worker = worker_context(database, lease_seconds=2.5 * renew_seconds, renew_seconds=renew_seconds)
+        self.epochs = worker.process.epochs
         self.identity, self.holdings = worker.identity, worker.holdings
         self.incarnation = self.identity.incarnation
         self.pulse = Pulse()
@@ -152,6 +154,20 @@ async def test_a_lost_lease_is_told_with_its_reason_in_the_workers_thread(databa
     statements = bundle.keeper.statistics().statements
     await bundle.renew()
     assert bundle.keeper.statistics().statements == statements
+
+
+async def test_a_connection_that_outlived_a_failover_ends_no_lease_the_turn_to_the_new_epoch_does(
+    database: Database,
+) -> None:
+    bundle = Keeping(database)
+    await bundle.epochs.greet(database)
+    bundle.epochs.wait_for_turn()
+    [gone] = await bundle.claim()
+    await database.execute(f"delete from leasehold.jobs where id = {gone.id};{FAIL_OVER}")
+    with pytest.raises(EpochOver):
+        await bundle.renew()
+    assert gone.lost is None
+    await until(lambda: bundle.epochs.is_over)
 
 
 async def test_a_row_that_somebody_has_locked_is_neither_renewed_nor_lost_and_asked_for_again_soon(

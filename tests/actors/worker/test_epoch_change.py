@@ -4,9 +4,10 @@ import pytest
 import trio
 
 from leasehold.app import App
+from leasehold.client import Client
 from leasehold.database import open_database
 from leasehold.jobs.job import Job
-from tests.support.epochs import fail_over
+from tests.support.epochs import FAIL_OVER, fail_over
 from tests.support.waiting import eventually, until
 from tests.support.working import working
 
@@ -41,19 +42,20 @@ async def test_a_worker_keeps_what_is_its_own_and_stops_what_the_database_does_n
     fresh_database_url: str, is_cut: bool
 ) -> None:
     stage = Stage()
-    async with working(fresh_database_url, stage.app) as running:
+    async with open_database(fresh_database_url) as other, working(fresh_database_url, stage.app) as running:
+        running.client = Client(other)  # the worker's pool is refused between two epochs
         kept, lost, ended = [await running.client.enqueue("wait") for _ in range(3)]
         await until(lambda: len(stage.started) == 3)
         before = running.worker.parts.identity.incarnation
         await running.client.queues.pause("default")  # so that nobody claims in the old epoch what begins anew
-        await running.database.execute(
+        await other.execute(  # one transaction: nobody may miss the jobs in the former epoch
             f"delete from leasehold.jobs where id = {lost};"
             f"update leasehold.jobs set state = 'pending', started_at = null, heartbeat_at = null, claimed_at = null,"
-            f" lease_expires_at = null, incarnation = null, worker_id = null, attempt = 0 where id = {ended}"
+            f" lease_expires_at = null, incarnation = null, worker_id = null, attempt = 0 where id = {ended};"
+            f"{FAIL_OVER}"
         )
-        await fail_over(running.database)
         if is_cut:
-            await running.database.fetch(CUT)
+            await other.fetch(CUT)
         else:
             running.worker.parts.dispatcher.wake()
         await until(lambda: {lost, ended} <= stage.ended.keys())
@@ -65,12 +67,12 @@ async def test_a_worker_keeps_what_is_its_own_and_stops_what_the_database_does_n
         assert (await running.finished(ended)).output == 1
         assert (await running.run("wait")).output == 1
 
-        rows = await running.database.fetch(WORKERS)
+        rows = await other.fetch(WORKERS)
         assert [row["state"] for row in rows] == ["stopped", "ready"]
         assert rows[0]["incarnation"] == before
 
         async def reported() -> bool:
-            [epoch] = await running.database.call("list_epochs", 1)
+            [epoch] = await other.call("list_epochs", 1)
             return epoch["lost_job_ids"] == [lost]
 
         await eventually(reported)
@@ -80,6 +82,7 @@ async def test_a_worker_that_is_only_starting_goes_into_the_new_epoch_and_works(
     stage = Stage()
     stage.may_end.set()
     async with open_database(fresh_database_url) as other, working(fresh_database_url, stage.app) as running:
+        running.client = Client(other)
         job = await running.client.enqueue("wait")
         await fail_over(other)
         assert (await running.finished(job)).output == 1
