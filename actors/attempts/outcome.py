@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from leasehold.actors.attempts.held_job import HeldJob
-from leasehold.errors import InvalidArgs, LeaseholdError, told_of
+from leasehold.errors import DatabaseUnavailable, InvalidArgs, LeaseholdError, LockTimeout, told_of
 from leasehold.jobs.arguments import encode_args
 from leasehold.jobs.catalogue import promise_of
 from leasehold.jobs.encoding import Check, encode_continuation, encode_wait
@@ -26,6 +26,7 @@ MOST_PLACE = 200
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000
 MOST_OUTPUT_BYTES = 1_048_576
+STATEMENT_TIMEOUT = "57014"
 CONTROLS = (Discard, Retry, Reschedule, WaitFor)
 
 
@@ -74,7 +75,8 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 class Rescheduled(msgspec.Struct, frozen=True):
-    """The handler asked to run again after `after` seconds, or at the time `at`: one of the two is None."""
+    """The handler asked to run again after `after` seconds, or at the time `at`: one of the two is None. Or an outage of our
+    database has ended the attempt."""
 
     held: HeldJob
     after: float | None
@@ -173,15 +175,28 @@ def raised(held: HeldJob, error: BaseException) -> Failed | Rescheduled:
     return Failed(held, describe(error), retry_in=retry_in, discard=isinstance(error, Discard))
 
 
+def is_outage(error: BaseException) -> bool:
+    """Whether our database failed the handler. Not a lock or a statement of its own that took too long: that is its matter."""
+    if not isinstance(error, DatabaseUnavailable) or isinstance(error, LockTimeout):
+        return False
+    return getattr(error.__cause__, "sqlstate", None) != STATEMENT_TIMEOUT
+
+
+def spared(held: HeldJob, error: BaseException, times: int) -> Rescheduled:
+    """The outcome of an attempt that an outage has ended, for the job's `times`th time: it runs again, 0, 1, 2, 4 … s later."""
+    reason = f"the database was not available, the attempt does not count: {_message(error)}"
+    return Rescheduled(held, 0.0 if times == 1 else 2.0 ** (times - 2), sanitized(reason[:MOST_MESSAGE]))
+
+
 def meant(error: BaseException) -> BaseException:
-    """The exception that counts. A `Discard`, `Retry`, `Reschedule` or `WaitFor` that a child task raised comes in an
-    exception group: if it is alone there, it counts. Any other error is returned as it is."""
+    """The exception that counts. A `Discard`, `Retry`, `Reschedule` or `WaitFor` that a child task raised, and an outage of
+    our database, come in an exception group: if it is alone there, it counts. Any other error is returned as it is."""
     inner = error
     while isinstance(inner, BaseExceptionGroup):
         inner, *others = cast("BaseExceptionGroup[BaseException]", inner).exceptions
         if others:
             return error
-    return inner if isinstance(inner, CONTROLS) else error
+    return inner if isinstance(inner, CONTROLS) or is_outage(inner) else error
 
 
 def describe(error: BaseException) -> dict[str, Any]:

@@ -38,6 +38,9 @@ class WorkerAttemptSession:
         check: checks a new job against its kind.
         buffer: holds the progress of running jobs.
         large: puts a large output away; None: there is no store.
+
+    Attributes:
+        was_cut: whether a transaction of the handler's lost its connection.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class WorkerAttemptSession:
         self._said: ContinueWith[Any] | None = None
         self._started: list[NewJob[Any]] = []
         self._new_ids: list[int] = []
+        self.was_cut = False
 
     @property
     def _incarnation(self) -> UUID:
@@ -189,6 +193,7 @@ class WorkerAttemptSession:
             transaction.hooks.discard()
         if inner is not None:
             await inner.roll_back()
+            self.was_cut |= inner.was_cut
 
     async def close(self, returned: Any) -> Outcome:
         """Commit the completion, if there is one, and return the outcome of a handler that has returned `returned`.

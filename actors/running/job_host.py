@@ -9,7 +9,7 @@ from threading import get_ident
 from typing import Any
 
 from leasehold.actors.attempts.held_job import HeldJob, Holdings
-from leasehold.actors.attempts.outcome import Outcome, ended
+from leasehold.actors.attempts.outcome import Outcome, Rescheduled, ended, is_outage, spared
 from leasehold.actors.attempts.progress import ProgressBuffer
 from leasehold.actors.running.attempt_session import WorkerAttemptSession
 from leasehold.actors.running.large_values import LargeValues, Written, fence_of
@@ -26,6 +26,9 @@ from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import need_thread_of_worker
 from leasehold.payloads.archive import Archive, Fence
 from leasehold.payloads.options import PayloadOptions
+
+MOST_SPARED = 5
+MOST_KNOWN = 10_000
 
 
 class HostedAttempt:
@@ -68,6 +71,7 @@ class WorkerJobHost:
         sessions: those of the attempts that asked and have not ended.
         progress_sink: takes the progress and log lines of handlers.
         pool: connections of the handlers; set while the worker runs.
+        spared: how often an outage of the database has ended an attempt of a job, by its id.
     """
 
     def __init__(
@@ -76,6 +80,7 @@ class WorkerJobHost:
         self.sessions: dict[HeldJob, WorkerAttemptSession] = {}
         self.progress_sink = ProgressBuffer()
         self.pool: Database | None = None
+        self.spared: dict[int, int] = {}
         self._thread = 0
         self._holdings = Holdings() if holdings is None else holdings
         self._app = app or App()
@@ -133,6 +138,21 @@ class WorkerJobHost:
     def waits(self, held: HeldJob, wait: WaitFor) -> Outcome:
         """The outcome of a handler that raised `job.wait_for(...)`."""
         return ended(held, wait, (), self.check)
+
+    async def spare(self, held: HeldJob, failure: BaseException) -> Rescheduled | None:
+        """The outcome of an attempt that an outage of our database has ended: it is not charged. None for any other failure.
+
+        A job whose own statements break their connections would never end so: a few times in a process, then it pays.
+        """
+        session = self.sessions.get(held)
+        if session is not None and not is_outage(failure):
+            await session.undo()
+        if not is_outage(failure) and (session is None or not session.was_cut):
+            return None
+        if len(self.spared) >= MOST_KNOWN:
+            self.spared.clear()
+        times = self.spared[held.id] = self.spared.get(held.id, 0) + 1
+        return None if times > MOST_SPARED else spared(held, failure, times)
 
     async def leave(self, held: HeldJob) -> None:
         """The handler has ended: roll back what it left open."""

@@ -224,7 +224,9 @@ class Settlement:
     async def _reschedule(self, outcomes: Sequence[Rescheduled]) -> None:
         afters, ats = [o.after for o in outcomes], [o.at for o in outcomes]
         rows = await self._call("reschedule_jobs", outcomes, afters, [o.reason for o in outcomes], ats)
-        await self._note("returned", outcomes, rows)
+        committing = {o.held.id for o in outcomes if o.held.settling}  # an outage took the answer to the commit
+        refused = [row for row in rows if row["reason"] != "already_completed" or row["job_id"] not in committing]
+        await self._note("returned", outcomes, refused)
         self._announcer.rescheduled(outcomes, rows)
 
     async def _release(self, outcomes: Sequence[Released]) -> None:

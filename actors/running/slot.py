@@ -12,7 +12,17 @@ import trio
 
 from leasehold.actors.attempts.announcer import SILENT, Announcer
 from leasehold.actors.attempts.held_job import SHUTDOWN, TOO_LATE, HeldJob
-from leasehold.actors.attempts.outcome import Failed, Outcome, Released, completed, describe, meant, raised, told_beside
+from leasehold.actors.attempts.outcome import (
+    CONTROLS,
+    Failed,
+    Outcome,
+    Released,
+    completed,
+    describe,
+    meant,
+    raised,
+    told_beside,
+)
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.processes.pool import ProcessPool
 from leasehold.actors.running.invocation import NO_MIDDLEWARES, Apart, invoke, invoke_within, wrong_flavour
@@ -190,7 +200,8 @@ class Slot:
             named = kind.decode_args(held.args) if apart is None or chain else {}
             args = (self._job(held),) if kind.takes_job else ()
         except Exception as error:
-            return Failed(held, describe(error), discard=isinstance(error, InvalidArgs))
+            failed = Failed(held, describe(error), discard=isinstance(error, InvalidArgs))
+            return await self._host.spare(held, error) or failed
         held.start_clock(scope)
         try:
             if kind.is_atomic:
@@ -206,7 +217,7 @@ class Slot:
             if failure is None:
                 raise
             failure = meant(failure)
-            return self._missed(held, failure) or self._raised(held, failure)
+            return self._missed(held, failure) or await self._raised(held, failure)
 
     async def _returned(self, held: HeldJob, end: Any) -> Outcome:
         if self._host.sessions or (end is not None and isinstance(end, ENDINGS)):
@@ -214,11 +225,13 @@ class Slot:
         outcome = completed(held, end, self._host.large.most)
         return await self._host.put_away(held, outcome) if self._host.large.is_large(outcome) else outcome
 
-    def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
+    async def _raised(self, held: HeldJob, failure: BaseException) -> Outcome:
         advice = wrong_flavour(held.kind, failure)
         if advice is not None:
             return Failed(held, describe(advice.with_traceback(failure.__traceback__)), discard=True)
-        return self._host.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
+        if isinstance(failure, CONTROLS):
+            return self._host.waits(held, failure) if isinstance(failure, WaitFor) else raised(held, failure)
+        return await self._host.spare(held, failure) or raised(held, failure)
 
     def _missed(self, held: HeldJob, failure: BaseException | None) -> Failed | None:
         """The outcome of a handler that came back by itself after the deadline of its job."""

@@ -82,6 +82,22 @@ async def test_innocents_are_never_charged_for_the_absence_of_postgres(
     assert [worker.exit_code for worker in workers] == [None] * 3
 
 
+async def test_jobs_of_one_attempt_outlive_an_absence_of_postgres_that_breaks_their_transactions(
+    durable_fleet: Fleet, durable_server: OwnServer
+) -> None:
+    fleet = durable_fleet
+    await fleet.database.execute("create table public.booked (job_id bigint, attempt int)")
+    worker = await fleet.worker("a", LEASEHOLD_SLOTS="16")
+    jobs = [await fleet.client.enqueue("book", {"seconds": 5}, max_attempts=1) for _ in range(16)]
+    await all_running(fleet, len(jobs), 1)
+    await trio.to_thread.run_sync(durable_server.stop)
+    await trio.to_thread.run_sync(durable_server.start)
+    assert [(await fleet.job(job, "completed")).output for job in jobs] == [2] * 16
+    booked = await fleet.database.fetch("select job_id, attempt from public.booked order by job_id")
+    assert [tuple(row) for row in booked] == [(job, 2) for job in sorted(jobs)]
+    assert worker.exit_code is None
+
+
 async def test_a_worker_that_alone_cannot_reach_the_database_takes_the_blame_off_its_jobs(
     database_url: str, start_process: StartProcess
 ) -> None:

@@ -37,6 +37,11 @@ class Transaction(OpenTransaction):
         self._inner = inner
         self.fit = inner.fit
 
+    @property
+    def was_cut(self) -> bool:
+        """Whether its connection broke before it ended."""
+        return self._inner.was_cut
+
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
         return await cross(self._inner.fetch, sql, *args, timeout=timeout)

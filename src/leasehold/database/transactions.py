@@ -47,6 +47,9 @@ class PooledTransaction(AsyncioTransaction):
     """A transaction on a connection of the pool, which goes back when the transaction ends. From `AsyncioDatabase.begin`.
 
     Nobody else may end it: once SQL of the caller has ended it, every statement raises TransactionEnded.
+
+    Attributes:
+        was_cut: whether its connection broke before it ended.
     """
 
     flushes = True
@@ -59,6 +62,7 @@ class PooledTransaction(AsyncioTransaction):
         self._is_committing = False
         self._is_told = False
         self._has_failed = False
+        self.was_cut = False
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
@@ -102,6 +106,7 @@ class PooledTransaction(AsyncioTransaction):
         try:
             await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
         except TROUBLE:
+            self.was_cut = True
             await discard(self._pool, self.connection)
         except BaseException:
             await discard(self._pool, self.connection)
