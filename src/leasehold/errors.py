@@ -10,6 +10,7 @@ LeaseholdError
 │   ├── NoTransaction         a connection of the caller's has begun no transaction
 │   ├── ClientNotOpen         a client is used outside its `async with` block; ClientClosed: after it
 │   ├── SettingsError         a setting is unknown or out of range
+│   │   ├── WrongAddress      the database can never be reached as it is addressed; a DatabaseError, too
 │   │   └── NoIdentities      a kind needs egress identities, and there are none
 │   ├── NoPayloadStore        nobody said where payloads lie
 │   └── PayloadTooLarge       its content is larger than the limit
@@ -52,7 +53,10 @@ E = TypeVar("E", bound=BaseException)
 
 # Connection trouble, shutdown and start-up, too many connections, serialization and deadlock, lock and statement
 # timeouts, a server that turned read-only under a failover.
-TRANSIENT = frozenset({"57P01", "57P02", "57P03", "57P05", "57014", "53300", "40001", "40P01", "25006"})
+# A user, a password and a database may be there later: until then it is told what is missing.
+TRANSIENT = frozenset(
+    {"28P01", "28000", "3D000", "57P01", "57P02", "57P03", "57P05", "57014", "53300", "40001", "40P01", "25006"}
+)
 TRANSIENT_CLASSES = frozenset({"08", "53"})
 BAD_INPUT_CLASSES = frozenset({"22", "54"})
 LOCKED = "55P03"
@@ -246,6 +250,10 @@ class DatabaseError(LeaseholdError):
     """The database did not do what it was asked."""
 
 
+class WrongAddress(SettingsError, DatabaseError):
+    """The database can never be reached as it is addressed: correct LEASEHOLD_DATABASE_URL, or what it names."""
+
+
 class DatabaseUnavailable(DatabaseError):
     """The database cannot be reached right now; try again."""
 
@@ -368,10 +376,10 @@ def _of_postgres(state: str, text: str) -> LeaseholdError:
     if state == LOCKED:
         return LockTimeout(f"{text} [SQLSTATE {state}]")
     if state in TRANSIENT or state[:2] in TRANSIENT_CLASSES:
-        return DatabaseUnavailable(f"{text} [SQLSTATE {state}]")
+        advice = f"; {ADVICE[state]}" if state in ADVICE else ""
+        return DatabaseUnavailable(f"{text}{advice} [SQLSTATE {state}]")
     if state[:2] in BAD_INPUT_CLASSES:
         return ValueRefused(f"Postgres refuses a value: {text} [SQLSTATE {state}]", sqlstate=state)
     if state in MISSING and "leasehold" in text:
         return SchemaMismatch(f"{text}; run `leasehold migrate`")
-    advice = f"; {ADVICE[state]}" if state in ADVICE else ""
-    return QueryRefused(f"{text}{advice} [SQLSTATE {state}]", sqlstate=state)
+    return QueryRefused(f"{text} [SQLSTATE {state}]", sqlstate=state)

@@ -9,6 +9,7 @@ import urllib.request
 
 import pytest
 
+from leasehold.database import open_database
 from tests.support.processes import LeaseholdProcess, StartProcess
 from tests.support.servers import OwnServer
 from tests.support.waiting import PATIENCE, until
@@ -63,3 +64,27 @@ async def test_a_gateway_answers_503_until_the_database_is_there(
     assert [status(process, path) for path in ("/livez", "/readyz")] == [200, 503]
     durable_server.start()
     await until(lambda: status(process, "/readyz") == 200)
+
+
+async def test_a_user_that_may_not_log_in_yet_is_waited_for(
+    durable_server: OwnServer, durable_database_url: str, start_process: StartProcess
+) -> None:
+    async with open_database(durable_database_url) as database:
+        await database.execute("create role late superuser nologin")
+        url = durable_database_url.replace("//postgres@", "//late@")
+        process = start_process(["run", "reaper", "--log-format", "text"], {"LEASEHOLD_DATABASE_URL": url})
+        await process.until_line('lost the database: role "late" is not permitted to log in')
+        await database.execute("alter role late login")
+        await process.until_line("running reaper")
+
+
+async def test_an_address_that_nothing_heals_is_not_waited_for(
+    durable_database_url: str, start_process: StartProcess
+) -> None:
+    for command in (["run", "reaper"], ["run", "worker"], ["gateway", "--port", "0"]):
+        process = start_process(command, {"LEASEHOLD_DATABASE_URL": f"{durable_database_url}&sslmode=bogus"})
+        assert await process.until_exit() == 5
+        assert "sslmode=bogus: it is one of disable" in process.output
+    process = start_process(["run", "reaper"], {"LEASEHOLD_DATABASE_URL": f"{durable_database_url}&no_such=1"})
+    assert await process.until_exit() == 5
+    assert "no_such" in process.output

@@ -26,8 +26,9 @@ import asyncpg
 from asyncpg import Record as Row
 
 from leasehold import errors
+from leasehold.database.address import read_address
 from leasehold.database.calls import Caller
-from leasehold.errors import ListenerDeaf, error_of_state
+from leasehold.errors import ListenerDeaf, WrongAddress, error_of_state
 
 MISUSE = (
     "a connection runs one statement at a time, with as many values as it has parameters; await one after the other, or take"
@@ -197,13 +198,27 @@ class Connector:
     async def _open(self, application_name: str) -> Any:
         # Without a cache asyncpg sends each statement whole, and keeps nothing at the server between two of them.
         suited: dict[str, Any] = {"statement_cache_size": 0} if self.pooler is Pooler.BLIND else {}
-        return await asyncpg.connect(
-            self.dsn or None,
-            timeout=self._timeout,  # pyright: ignore[reportArgumentType]  it takes floats
-            command_timeout=self._timeout,
-            server_settings={"application_name": application_name},
-            **suited,
-        )
+        address, failure = read_address(self.dsn), None
+        for place in address.places:
+            try:
+                return await asyncpg.connect(
+                    address.dsn or None,
+                    timeout=address.seconds or self._timeout,  # pyright: ignore[reportArgumentType]  it takes floats
+                    command_timeout=self._timeout,
+                    server_settings={"application_name": application_name},
+                    **suited,
+                    **place,
+                )
+            except asyncpg.ClientConfigurationError as error:
+                raise WrongAddress(f"the address of the database is wrong: {error}") from error
+            except asyncpg.PostgresError as error:
+                if is_of_address(error):
+                    raise WrongAddress(f"the address of the database has a parameter too many: {error}") from error
+                failure = failure or error
+            except TROUBLE as error:
+                failure = failure or error
+        assert failure is not None
+        raise failure
 
     def spare_reset(self, connection: Any) -> None:
         """Say that the session is as it was, so that giving the connection back takes no statement this time."""
@@ -215,6 +230,11 @@ class Connector:
         self._untouched.discard(connection.get_server_pid())
         if self.pooler is Pooler.NONE and not is_untouched:
             await connection.execute(f"{connection.get_reset_query()}\ndiscard temp; {self._session}")
+
+
+def is_of_address(error: asyncpg.PostgresError) -> bool:
+    """Whether a parameter of the address is refused, by Postgres or by PgBouncer, which has one SQLSTATE for all its errors."""
+    return error.sqlstate == "42704" or (error.sqlstate == "08P01" and "startup parameter" in str(error))
 
 
 async def find_pooler(connection: Any) -> Pooler:

@@ -13,7 +13,7 @@ import trio
 from leasehold import Client, open_client
 from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import migrate
-from leasehold.errors import ClientClosed, ClientNotOpen, DatabaseUnavailable, QueryRefused, SettingsError
+from leasehold.errors import ClientClosed, ClientNotOpen, DatabaseUnavailable, SettingsError
 from tests.support.flavours import in_flavour
 from tests.support.folders import short_folder
 
@@ -104,7 +104,9 @@ def test_a_database_that_does_not_exist_is_told_with_advice(flavour: str, databa
 
     async def use() -> None:
         async with open_client(elsewhere) as client:
-            with pytest.raises(QueryRefused, match="does not exist; make it with `createdb`, or name another database"):
+            with pytest.raises(
+                DatabaseUnavailable, match="does not exist; make it with `createdb`, or name another database"
+            ):
                 await client.get(1)
 
     in_flavour(flavour, use)

@@ -10,7 +10,7 @@ from leasehold.client import open_client
 from leasehold.database import Database, open_database
 from leasehold.database import connector as hearing
 from leasehold.database.connector import Pooler
-from leasehold.errors import ListenerDeaf
+from leasehold.errors import ListenerDeaf, WrongAddress
 from leasehold.jobs.new_job import NewJob
 from tests.support.pgbouncer import pgbouncer
 from tests.support.tracking_pooler import tracking_pooler
@@ -45,6 +45,13 @@ async def test_a_pooler_that_keeps_track_of_prepared_statements_gets_them_by_nam
             "select name from pg_prepared_statements where statement = 'select $1::int as number'"
         )
         assert [row["name"].startswith("POOLER_") for row in kept] == [True]
+
+
+async def test_a_parameter_that_the_pooler_does_not_know_is_wrong_for_ever(pooled_url: str) -> None:
+    mark = "&" if "?" in pooled_url else "?"
+    async with open_database(f"{pooled_url}{mark}no_such_parameter=1") as database:
+        with pytest.raises(WrongAddress, match="no_such_parameter"):
+            await database.fetch("select 1")
 
 
 async def test_many_callers_share_two_server_connections_without_mixing_up_their_statements(pooled_url: str) -> None:

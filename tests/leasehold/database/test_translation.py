@@ -26,14 +26,13 @@ class Said:
         ("LH004", errors.WrongState),
         ("LH005", errors.SchemaMismatch),
         *((state, errors.DatabaseUnavailable) for state in
-          ("08006", "08007", "57P01", "57P02", "57P03", "57014", "53300", "53100", "40001", "40P01", "25006")),
+          ("28P01", "28000", "3D000",
+           "08006", "08007", "57P01", "57P02", "57P03", "57014", "53300", "53100", "40001", "40P01", "25006")),
         ("55P03", errors.LockTimeout),
         ("22P05", errors.ValueRefused),
         ("54000", errors.ValueRefused),
         ("42501", errors.QueryRefused),
         ("23505", errors.QueryRefused),
-        ("28P01", errors.QueryRefused),
-        ("3D000", errors.QueryRefused),
         (None, errors.QueryRefused),
     ],
 )  # fmt: skip

@@ -11,9 +11,9 @@ from leasehold.errors import (
     LeaseLost,
     NotFound,
     PayloadError,
-    QueryRefused,
     SchemaMismatch,
     WaitTimeout,
+    WrongAddress,
 )
 
 
@@ -41,7 +41,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.USAGE: "wrong usage, bad input, bad settings, or no database named nor made yet",
     ExitCode.NOT_FOUND: "no such job, chain, schedule, worker, queue, payload or token",
     ExitCode.CONFLICT: "the present state does not allow it",
-    ExitCode.DATABASE_UNAVAILABLE: "the database cannot be reached",
+    ExitCode.DATABASE_UNAVAILABLE: "the database cannot be reached, now or ever as it is addressed",
     ExitCode.SCHEMA_MISMATCH: "the schema is missing, older or newer: run `leasehold migrate`",
     ExitCode.FINDINGS: "doctor or audit found something",
     ExitCode.TIMED_OUT: "the time was up",
@@ -53,6 +53,7 @@ MEANINGS: dict[ExitCode, str] = {
 
 _CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
     (PayloadError, ExitCode.PAYLOAD),
+    (WrongAddress, ExitCode.DATABASE_UNAVAILABLE),
     (BadInput, ExitCode.USAGE),
     (NotFound, ExitCode.NOT_FOUND),
     (Conflict, ExitCode.CONFLICT),
@@ -64,14 +65,8 @@ _CODES: tuple[tuple[type[BaseException], ExitCode], ...] = (
 )
 
 
-# No such database, no such user, wrong password.
-_CANNOT_CONNECT = ("3D", "28")
-
-
 def exit_code_of(error: BaseException) -> ExitCode:
     """The exit code for an error; FAILED for what the table does not name."""
-    if isinstance(error, QueryRefused) and (error.sqlstate or "").startswith(_CANNOT_CONNECT):
-        return ExitCode.DATABASE_UNAVAILABLE
     return next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.FAILED)
 
 

@@ -10,6 +10,7 @@ from leasehold.errors import (
     SchemaMismatch,
     SettingsError,
     UnknownJob,
+    WrongAddress,
     WrongState,
 )
 
@@ -20,8 +21,7 @@ CASES: list[tuple[BaseException, int]] = [
     (WrongState(), 4),
     (LeaseLost(), 4),
     (DatabaseUnavailable(), 5),
-    (QueryRefused(sqlstate="28P01"), 5),
-    (QueryRefused(sqlstate="3D000"), 5),
+    (WrongAddress(), 5),
     (QueryRefused(sqlstate="42501"), 1),
     (SchemaMismatch(), 6),
     (ActorFailed(), 1),

@@ -1,0 +1,141 @@
+"""What the address of a database says, read once and put into the words that asyncpg takes.
+
+libpq defines the parameters (https://www.postgresql.org/docs/current/libpq-connect.html); asyncpg knows most, sends every
+other one to the server as a setting of the session, and says of some that are wrong only that they are. So what is wrong
+for ever is found here, with the name of the parameter and of the file; what asyncpg cannot do is left out with a warning.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import ssl
+from contextlib import suppress
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from leasehold.errors import WrongAddress
+
+log = logging.getLogger(__name__)
+
+CHOICES = {
+    "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
+    "target_session_attrs": ("any", "read-write", "read-only", "primary", "standby", "prefer-standby"),
+}
+FILES = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
+LEFT_OUT = frozenset({
+    "channel_binding", "client_encoding", "fallback_application_name", "gssdelegation", "gssencmode", "keepalives",
+    "keepalives_count", "keepalives_idle", "keepalives_interval", "load_balance_hosts", "max_protocol_version",
+    "min_protocol_version", "pgbouncer", "replication", "require_auth", "requirepeer", "requiressl", "sslcertmode",
+    "sslcompression", "sslsni", "tcp_user_timeout", "uselibpqcompat",
+})  # fmt: skip
+"""Parameters of libpq, and two that providers print, without which a connection is made as well."""
+HOST_SECONDS = 10.0
+
+_said: set[str] = set()
+
+
+class ReadAddress(NamedTuple):
+    """Where to connect, and how.
+
+    Attributes:
+        dsn: what is left of the address for asyncpg.
+        places: a dictionary of further arguments for each host, to be tried in this order.
+        seconds: for which each of them is waited for; None: nobody said.
+    """
+
+    dsn: str
+    places: list[dict[str, Any]]
+    seconds: float | None
+
+
+def read_address(dsn: str) -> ReadAddress:
+    """Read an address, and what the PG… variables say of the same. An empty one leaves everything to these.
+
+    Raises WrongAddress where no time and no server could make it right.
+    """
+    parts = urlsplit(dsn)
+    said = dict(parse_qsl(parts.query, keep_blank_values=True))
+    for name, choices in CHOICES.items():
+        value = _setting(said, name)
+        if value and value not in choices:
+            raise WrongAddress(f"{name}={value}: it is one of {', '.join(choices)}")
+    seconds = _seconds(said)
+    for name in sorted(LEFT_OUT & said.keys()):
+        _warn_once(f"{name}={said.pop(name)} in the address of the database has no effect here and is left out")
+    common: dict[str, Any] = {}
+    if _setting(said, "sslrootcert") == "system":
+        if _setting(said, "sslmode") not in (None, "", "verify-full"):
+            raise WrongAddress("sslrootcert=system goes with sslmode=verify-full alone")
+        said.pop("sslrootcert", None)
+        said.pop("sslmode", None)
+        common["ssl"] = ssl.create_default_context()
+    else:
+        _check_files(said)
+    hosts = _hosts(said.get("host") or unquote(parts.netloc.rpartition("@")[2]) or os.environ.get("PGHOST", ""))
+    places = [common]
+    if len(hosts) > 1:
+        ports = (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")
+        attributes = _setting(said, "target_session_attrs") or "any"
+        rounds = ("standby", "any") if attributes == "prefer-standby" else (attributes,)
+        places = [
+            common | {"host": host, "port": port or int(ports[at % len(ports)]), "target_session_attrs": each}
+            for each in rounds
+            for at, (host, port) in enumerate(hosts)
+        ]
+        seconds = seconds or HOST_SECONDS
+    return ReadAddress(dsn.partition("?")[0] + (f"?{urlencode(said)}" if said else ""), places, seconds)
+
+
+def _setting(said: dict[str, str], name: str) -> str | None:
+    return said.get(name) or os.environ.get("PG" + name.replace("_", "").upper())
+
+
+def _seconds(said: dict[str, str]) -> float | None:
+    """As libpq has it: whole seconds, at least two; 0 and less wait without end, which here is as long as for a statement."""
+    value = said.pop("connect_timeout", "") or os.environ.get("PGCONNECT_TIMEOUT", "")
+    if not value:
+        return None
+    with suppress(ValueError):
+        return max(2.0, float(int(value))) if int(value) > 0 else None
+    raise WrongAddress(f"connect_timeout={value}: it is a number of whole seconds")
+
+
+def _check_files(said: dict[str, str]) -> None:
+    for name in FILES:
+        path = _setting(said, name)
+        try:
+            if path:
+                with open(path, "rb") as file:
+                    file.read(1)
+        except OSError as error:
+            raise WrongAddress(f"{name}={path}: {error.strerror}") from error
+    root, certificate = _setting(said, "sslrootcert"), _setting(said, "sslcert")
+    try:
+        if root:
+            ssl.create_default_context(cafile=root)
+    except ssl.SSLError as error:
+        raise WrongAddress(f"sslrootcert={root}: this file has no certificates ({error.reason})") from error
+    key = _setting(said, "sslkey")
+    try:
+        if certificate:
+            ssl.create_default_context().load_cert_chain(certificate, key, said.get("sslpassword", ""))
+    except ssl.SSLError as error:
+        raise WrongAddress(f"sslcert={certificate}, sslkey={key}: they are no pair ({error.reason})") from error
+
+
+def _hosts(listed: str) -> list[tuple[str, int | None]]:
+    """Each host with its port, if it has one. A path is the folder of a socket, and brackets hold an IPv6 address."""
+    found: list[tuple[str, int | None]] = []
+    for each in listed.split(","):
+        host, colon, port = each.rpartition(":")
+        if each.startswith("/") or not colon or each.endswith("]"):
+            host, port = each, ""
+        found.append((host.strip("[]"), int(port) if port.isdigit() else None))
+    return found
+
+
+def _warn_once(text: str) -> None:
+    if text not in _said:
+        _said.add(text)
+        log.warning("%s", text)
