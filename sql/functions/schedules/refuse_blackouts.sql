@@ -6,7 +6,7 @@
 -- Errors      none; what is no time where a time belongs is refused by Postgres itself
 -- Tables      none
 create or replace function leasehold.refuse_blackouts(blackouts jsonb) returns text language sql stable
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
 select case when jsonb_array_length(refuse_blackouts.blackouts) > 100 then 'there may be 100 blackouts at the most, not ' || jsonb_array_length(refuse_blackouts.blackouts) else (
     select format('blackout %s ', b.position) || b.complaint
       from (select w.position, case

@@ -5,7 +5,7 @@
 -- Errors      none; what is no time where a time belongs is refused by Postgres itself
 -- Tables      schedules (read: one that is there already may keep its name)
 create or replace function leasehold.refuse_schedule(definition jsonb) returns text language plpgsql stable
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
 declare
     c_types constant jsonb := '{"name": "string", "description": "string", "enabled": "boolean", "kind": "string", "queue": "string", "args": "object",
         "priority": "number", "key": "string", "key_group": "string", "max_attempts": "number", "timeout": "number", "metadata": "object",

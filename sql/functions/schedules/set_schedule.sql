@@ -6,7 +6,7 @@
 -- Tables      schedules (one row), those of its query (planned only)
 create or replace function leasehold.set_schedule(definition jsonb, declared jsonb, overridden text[], actor text)
 returns leasehold.schedules language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
 #variable_conflict use_column
 declare
     v_now   timestamptz := leasehold.clock();

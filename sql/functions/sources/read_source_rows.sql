@@ -8,7 +8,7 @@
 -- Tables      those of the source, moved_rows, kinds (read)
 create or replace function leasehold.read_source_rows(source leasehold.sources, part jsonb, batch integer, lock boolean)
 returns table (place tid, row_id text, doc jsonb, live boolean, complaint text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
 #variable_conflict use_column
 declare
     c_is_job  constant boolean := read_source_rows.part ? 'states';

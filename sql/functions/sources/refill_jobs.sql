@@ -10,7 +10,7 @@
 create or replace function leasehold.refill_jobs(
     source text default null, filters jsonb default null, only_rows boolean default false, notify boolean default true, dry_run boolean default false
 ) returns table (kind text, made bigint, refused bigint, complaint text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
 #variable_conflict use_column
 declare
     v_source leasehold.sources := leasehold.find_source(refill_jobs.source, not refill_jobs.dry_run);

@@ -12,7 +12,7 @@
 create or replace function leasehold.add_jobs(
     jobs jsonb, ids bigint[], chain_ids bigint[], chain_positions integer[], bases integer[], notify boolean
 ) returns table (job_id bigint, is_new boolean, outcome text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     c_no_name   constant jsonpath := '$ ? ((@.kind.type() != "string" && @.kind.type() != "null")

@@ -18,7 +18,7 @@ create or replace function leasehold.enqueue_job(
     deadline timestamptz default null, blockers bigint[] default null, "unique" jsonb default null, traceparent text default null,
     catalogue boolean default true, check_args boolean default true
 ) returns bigint language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' as $$
 #variable_conflict use_column
 declare
     v_now       timestamptz := leasehold.clock();

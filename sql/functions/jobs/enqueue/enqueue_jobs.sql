@@ -1,7 +1,7 @@
 -- Purpose     Enqueue any number of jobs in one statement, all or none, in the caller's transaction.
 -- Parameters  jobs: JSON array of objects with kind (required), args, queue, priority, run_at, delay (seconds), key,
 --                   key_group, max_attempts, timeout (seconds an attempt may run), deadline (fail it then: a time, or an
---                   ISO 8601 duration from now, such as PT5M), metadata,
+--                   ISO 8601 duration from now, such as PT5M; P1D is 86400 s; a time without an offset is in UTC), metadata,
 --                   idempotency_key: a repeated call with it makes no second job, whatever else it says,
 --                   fingerprint: text that stands for a whole request. With it idempotency_key is the key of the request: the
 --                   first, second, … job that has both is found again as such, another fingerprint with the key is refused,
@@ -21,7 +21,7 @@
 -- Tables      kinds (read), jobs (insert; read for the keys of new jobs), workers (read), as start_epoch, enqueue_once; else as add_jobs
 create or replace function leasehold.enqueue_jobs(jobs jsonb, notify boolean default true, catalogue boolean default true)
 returns table (job_id bigint, is_new boolean, outcome text) language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 #variable_conflict use_column
 declare
     v_now   timestamptz := leasehold.clock();

@@ -8,7 +8,7 @@
 -- Tables      kinds (read), jobs (read, for a row with a key), as claim_unique_jobs and apply_unique_jobs where the kind is unique,
 --             as start_epoch; leaves the queue to wake_plain_jobs
 create or replace function leasehold.make_plain_job() returns trigger language plpgsql
-set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
+set search_path = leasehold, pg_catalog, pg_temp set timezone = 'UTC' set jit = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_now       timestamptz := leasehold.clock();
     v_given     text[];
