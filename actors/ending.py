@@ -20,7 +20,7 @@ from typing import Literal
 
 import trio
 
-from leasehold.concurrency.ending import start_bare, stop_signals
+from leasehold.concurrency.ending import start_bare, stop_signals, undo_in_copies
 from leasehold.settings.settings import FORCE_SECONDS
 
 log = logging.getLogger(__name__)
@@ -150,6 +150,9 @@ def _signals_to(descriptor: int) -> Generator[None]:
 
 def _nothing(_number: int, _frame: object) -> None:
     return
+
+
+undo_in_copies(_nothing)
 
 
 def _call(portal: trio.lowlevel.TrioToken, function: Callable[[], object]) -> None:

@@ -30,6 +30,7 @@ from leasehold.actors.processes.wire import (
     decode_setup,
     encode,
 )
+from leasehold.concurrency.ending import undo_in_copies
 from leasehold.database import Row
 from leasehold.errors import BadInput
 from leasehold.jobs import endings as retry
@@ -81,6 +82,9 @@ def prepare(setup: bytes) -> int:
 
 def _decided_by_the_worker(_number: int, _frame: object) -> None:
     """Not SIG_IGN, which programs started by the handler would inherit."""
+
+
+undo_in_copies(_decided_by_the_worker)
 
 
 def _volunteer_for_oom_killer() -> None:

@@ -24,6 +24,20 @@ async def test_a_handler_that_keeps_the_interpreter_busy_keeps_its_job(fleet: Fl
     assert (record.attempt, record.output) == (1, "spun")
 
 
+async def test_copies_that_a_handler_forks_end_by_their_own_signals_and_the_worker_hears_none(fleet: Fleet) -> None:
+    worker = await fleet.worker("forks")
+    for kind in ("fork", "fork_in_a_process"):
+        job = await fleet.client.enqueue(kind, max_attempts=1)
+        assert (await fleet.job(job, "completed", "failed")).output == [
+            -signal.SIGTERM,
+            -signal.SIGHUP,
+            -signal.SIGKILL,
+        ]
+    later = await fleet.client.enqueue("quick")
+    await fleet.job(later, "completed")
+    assert "draining" not in worker.output
+
+
 async def test_a_handler_that_cannot_be_interrupted_is_left_to_its_lease_by_the_second_sigterm(fleet: Fleet) -> None:
     stuck = await fleet.worker("stuck")
     fleet.run("reaper")

@@ -26,7 +26,6 @@ SHORT = {
     "src/leasehold/__main__.py": "`python -m leasehold`",
     "src/leasehold/django/apps.py": "Django looks for it here",
     "src/leasehold/concurrency/signal.py": "loads trio, which its neighbours do not",
-    "src/leasehold/concurrency/ending.py": "loads no asyncio, which its neighbours do",
     "src/leasehold/observability/wording.py": "three floors use it",
 }
 """Files with fewer lines than a thought has, and why."""

@@ -7,6 +7,7 @@ import ctypes
 import logging
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -132,6 +133,33 @@ async def book(job: Job, seconds: float) -> int:
     if job.attempt == 1:
         await trio.sleep(seconds)
     return job.attempt
+
+
+def _forked() -> list[int]:
+    """The signals that ended three copies of this process, each by one of its own."""
+    ended: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+        reader, writer = os.pipe()
+        copy = os.fork()
+        if copy == 0:
+            os.write(writer, b"!")
+            time.sleep(600)
+            os._exit(0)
+        os.read(reader, 1)
+        os.kill(copy, number)
+        ended.append(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]))
+        os.close(reader)
+        os.close(writer)
+    return ended
+
+
+app.kind("fork", runs="thread")(_forked)
+
+
+@app.kind(runs="process")
+def fork_in_a_process() -> list[int]:
+    """As `fork`, in a process of its own."""
+    return _forked()
 
 
 FORGOTTEN = AsyncExitStack()

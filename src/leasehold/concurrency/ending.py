@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import _thread
+import os
 import signal
 from collections.abc import Callable
+from types import FrameType
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
@@ -12,6 +14,22 @@ def stop_signals() -> tuple[signal.Signals, ...]:
     hang_up = signal.SIGHUP
     ignored = signal.getsignal(hang_up) == signal.SIG_IGN
     return (signal.SIGTERM, signal.SIGINT) if ignored else (signal.SIGTERM, signal.SIGINT, hang_up)
+
+
+def undo_in_copies(handler: Callable[[int, FrameType | None], object]) -> None:
+    """In a copy of this process that a handler forks, the signals that have this handler do again what they do in any program.
+
+    Otherwise the copy would ignore them, and write them to a descriptor that it shares with us: a signal to it would be one to us.
+    """
+
+    def undo() -> None:
+        ours = [number for number in stop_signals() if signal.getsignal(number) is handler]
+        if ours:
+            signal.set_wakeup_fd(-1)
+        for number in ours:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+    os.register_at_fork(after_in_child=undo)
 
 
 def start_bare(function: Callable[..., object], *args: object) -> None:

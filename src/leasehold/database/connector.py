@@ -16,11 +16,13 @@ finds out what stands there, and all further ones are opened to suit:
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import Any, Protocol
+from weakref import WeakSet
 
 import asyncpg
 from asyncpg import Record as Row
@@ -49,6 +51,20 @@ select pg_backend_pid() as pid, exists (select from pg_prepared_statements where
 """
 
 HEARING_SECONDS = 2.0
+
+_opened: WeakSet[Any] = WeakSet()
+
+
+def _cut_off_copy() -> None:
+    """In a copy of this process that somebody has forked: our connections are the original's alone."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for connection in list(_opened):
+        with suppress(AttributeError, OSError, ValueError):  # of one that is closed
+            os.dup2(nowhere, connection._transport.get_extra_info("socket").fileno())
+    os.close(nowhere)
+
+
+os.register_at_fork(after_in_child=_cut_off_copy)
 
 
 def from_postgres(error: Any) -> errors.LeaseholdError:
@@ -201,7 +217,7 @@ class Connector:
         address, failure = read_address(self.dsn), None
         for place in address.places:
             try:
-                return await asyncpg.connect(
+                connection = await asyncpg.connect(
                     address.dsn or None,
                     timeout=address.seconds or self._timeout,  # pyright: ignore[reportArgumentType]  it takes floats
                     command_timeout=self._timeout,
@@ -209,6 +225,8 @@ class Connector:
                     **suited,
                     **place,
                 )
+                _opened.add(connection)
+                return connection
             except asyncpg.ClientConfigurationError as error:
                 raise WrongAddress(f"the address of the database is wrong: {error}") from error
             except asyncpg.PostgresError as error:

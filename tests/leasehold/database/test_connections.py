@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from leasehold.database import AsyncioDatabase, Caller, open_asyncio_database
+from leasehold.database import AsyncioDatabase, Caller, Database, open_asyncio_database
 from leasehold.errors import DatabaseUnavailable, UnknownJob
 from tests.conftest import Psql
 from tests.support.flavours import in_flavour
@@ -142,3 +143,27 @@ def test_a_session_that_began_while_nothing_could_be_written_is_left_afterwards(
         await reserved.close()
 
     under_asyncio(fresh_database_url, work)
+
+
+def sockets() -> set[str]:
+    folder = "/proc/self/fd"
+    found = {os.readlink(f"{folder}/{each}") for each in os.listdir(folder) if os.path.lexists(f"{folder}/{each}")}
+    return {each for each in found if each.startswith("socket:")}
+
+
+def left_in_a_copy(some: set[str]) -> int:
+    """How many of these sockets a copy of this process has."""
+    copy = os.fork()
+    if copy == 0:
+        os._exit(len(sockets() & some))
+    return os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+
+
+async def test_a_copy_of_the_process_has_no_connection_of_ours(database: Database) -> None:
+    before = sockets()
+    async with database.reserve("kept") as kept:
+        assert await kept.fetch("select 1")
+        ours = sockets() - before
+        assert ours
+        assert left_in_a_copy(ours) == 0
+        assert await kept.fetch("select 1")
