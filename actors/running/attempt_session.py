@@ -40,7 +40,7 @@ class WorkerAttemptSession:
         large: puts a large output away; None: there is no store.
 
     Attributes:
-        was_cut: whether a transaction of the handler's lost its connection.
+        was_cut: whether the last transaction of the handler's lost its connection.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class WorkerAttemptSession:
         if self._inner is not None:
             raise BadInput("a transaction of this job is open already; one at a time")
         inner: Transaction | PooledTransaction = await self._connect().begin()
-        self._inner = inner
+        self._inner, self.was_cut = inner, False
         made = make(inner)
         self._open = made
         return made

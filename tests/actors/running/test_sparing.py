@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -154,11 +155,19 @@ async def test_what_is_the_handlers_own_doing_is_charged(database_url: str, capl
     async def other() -> None:  # pyright: ignore[reportUnusedFunction]
         raise ConnectionError("not ours")
 
+    @app.kind("after a cut that it got over", retry=AGAIN)
+    async def got_over(job: Job) -> None:  # pyright: ignore[reportUnusedFunction]
+        with suppress(DatabaseUnavailable):
+            async with job.prepare() as tx:
+                await tx.execute(CUT)
+        async with job.complete():
+            raise ConnectionError("not ours")
+
     async with working(database_url, app, beside=(a_scheduler,)) as running:
         await running.database.execute("create table leasehold.probe ()")
         async with running.database.transaction() as holder:
             await holder.execute("lock table leasehold.probe")
-            for kind in ("slow statement", "waits for a lock", "other database"):
+            for kind in ("slow statement", "waits for a lock", "other database", "after a cut that it got over"):
                 record = await running.run(kind, max_attempts=2)
                 assert (kind, record.state, record.attempt) == (kind, "failed", 2)
                 assert "rescheduled" not in [event for event, _ in await timeline(running, record.id)]
