@@ -140,7 +140,7 @@ class TextFormatter(logging.Formatter):
         name = record.name.rpartition(".")[2] if record.name.startswith("leasehold.") else record.name
         message = escape_controls(_message(record))
         fields = {key: _short(value) for key, value in extra_fields(record).items() if key not in ONLY_FOR_PROGRAMS}
-        details = "".join(f" {key}={value}" for key, value in fields.items() if not _tells(message, value))
+        details = "".join(f" {key}={value}" for key, value in fields.items() if not _tells(message, key, value))
         line = f"{at} {self._paint(record.levelname)} {name}: {message}{' ' + details if details else ''}"
         if record.exc_info and record.exc_info[1] is not None:
             line += "\n" + redact_dsns(self.formatException(record.exc_info))
@@ -203,8 +203,11 @@ def _instant(record: logging.LogRecord) -> datetime:
     return datetime.fromtimestamp(record.created, UTC)
 
 
-def _tells(message: str, value: str) -> bool:
-    return re.search(rf"(?<![\w.-]){re.escape(value)}(?![\w-])", message) is not None
+def _tells(message: str, key: str, value: str) -> bool:
+    told = re.escape(value)
+    if value.isdigit():  # a bare number could be the same by chance
+        told = rf"{re.escape(key.removesuffix('_id'))} {told}|{told} {re.escape(key)}"
+    return re.search(rf"(?<![\w.-])({told})(?![\w-])", message) is not None
 
 
 def _short(value: object) -> str:

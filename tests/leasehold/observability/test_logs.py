@@ -98,6 +98,13 @@ def test_text_does_not_repeat_what_the_message_tells() -> None:
     assert stream.getvalue().endswith("claimed job 7 of kind echo-2  kind=echo attempt=2\n")
 
 
+def test_a_number_that_happens_to_be_in_the_message_does_not_stand_for_the_job() -> None:
+    stream = io.StringIO()
+    install_logging("info", "text", stream=stream)
+    logging.getLogger("x").info("charging 1 of 2 cards", extra={"job_id": 1, "attempt": 2})
+    assert stream.getvalue().endswith("charging 1 of 2 cards  job_id=1 attempt=2\n")
+
+
 def test_a_terminal_gets_text_in_colour_unless_told_otherwise() -> None:
     coloured, plain = FakeTty(), FakeTty()
     install_logging("info", "auto", stream=coloured, environ={})
