@@ -193,7 +193,7 @@ class WorkerAttemptSession:
             transaction.hooks.discard()
         if inner is not None:
             await inner.roll_back()
-            self.was_cut |= inner.was_cut
+            self.was_cut = inner.was_cut
 
     async def close(self, returned: Any) -> Outcome:
         """Commit the completion, if there is one, and return the outcome of a handler that has returned `returned`.

@@ -144,11 +144,13 @@ class WorkerJobHost:
 
         A job whose own statements break their connections would never end so: a few times in a process, then it pays.
         """
-        session = self.sessions.get(held)
-        if session is not None and not is_outage(failure):
+        if not is_outage(failure):
+            session = self.sessions.get(held)
+            if session is None:
+                return None
             await session.undo()
-        if not is_outage(failure) and (session is None or not session.was_cut):
-            return None
+            if not session.was_cut:
+                return None
         if len(self.spared) >= MOST_KNOWN:
             self.spared.clear()
         times = self.spared[held.id] = self.spared.get(held.id, 0) + 1

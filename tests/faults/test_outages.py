@@ -88,7 +88,7 @@ async def test_jobs_of_one_attempt_outlive_an_absence_of_postgres_that_breaks_th
     fleet = durable_fleet
     await fleet.database.execute("create table public.booked (job_id bigint, attempt int)")
     worker = await fleet.worker("a", LEASEHOLD_SLOTS="16")
-    jobs = [await fleet.client.enqueue("book", {"seconds": 5}, max_attempts=1) for _ in range(16)]
+    jobs = [await fleet.client.enqueue("book_through_an_outage", max_attempts=1) for _ in range(16)]
     await all_running(fleet, len(jobs), 1)
     await trio.to_thread.run_sync(durable_server.stop)
     await trio.to_thread.run_sync(durable_server.start)

@@ -143,8 +143,8 @@ def _forked() -> list[int]:
         copy = os.fork()
         if copy == 0:
             os.write(writer, b"!")
-            time.sleep(600)
-            os._exit(0)
+            signal.pause()
+            os._exit(0)  # where the signal did not end it
         os.read(reader, 1)
         os.kill(copy, number)
         ended.append(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]))
@@ -160,6 +160,15 @@ app.kind("fork", runs="thread")(_forked)
 def fork_in_a_process() -> list[int]:
     """As `fork`, in a process of its own."""
     return _forked()
+
+
+@app.kind(mode="atomic")
+async def book_through_an_outage(job: Job) -> int:
+    """As `book`; the first attempt uses its transaction for as long as that goes."""
+    await job.transaction.execute("insert into public.booked values ($1, $2)", job.id, job.attempt)
+    while job.attempt == 1:
+        await job.transaction.execute("select pg_sleep(0.1)")
+    return job.attempt
 
 
 FORGOTTEN = AsyncExitStack()

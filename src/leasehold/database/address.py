@@ -11,6 +11,7 @@ import logging
 import os
 import ssl
 from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
@@ -31,8 +32,6 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 """Parameters of libpq, and two that providers print, without which a connection is made as well."""
 HOST_SECONDS = 10.0
-
-_said: set[str] = set()
 
 
 class ReadAddress(NamedTuple):
@@ -75,11 +74,11 @@ def read_address(dsn: str) -> ReadAddress:
     hosts = _hosts(said.get("host") or unquote(parts.netloc.rpartition("@")[2]) or os.environ.get("PGHOST", ""))
     places = [common]
     if len(hosts) > 1:
-        ports = (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")
+        ports = [_port(each) for each in (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")]
         attributes = _setting(said, "target_session_attrs") or "any"
         rounds = ("standby", "any") if attributes == "prefer-standby" else (attributes,)
         places = [
-            common | {"host": host, "port": port or int(ports[at % len(ports)]), "target_session_attrs": each}
+            common | {"host": host, "port": port or ports[at % len(ports)], "target_session_attrs": each}
             for each in rounds
             for at, (host, port) in enumerate(hosts)
         ]
@@ -113,13 +112,13 @@ def _check_files(said: dict[str, str]) -> None:
     root, certificate = _setting(said, "sslrootcert"), _setting(said, "sslcert")
     try:
         if root:
-            ssl.create_default_context(cafile=root)
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(root)
     except ssl.SSLError as error:
         raise WrongAddress(f"sslrootcert={root}: this file has no certificates ({error.reason})") from error
     key = _setting(said, "sslkey")
     try:
         if certificate:
-            ssl.create_default_context().load_cert_chain(certificate, key, said.get("sslpassword", ""))
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(certificate, key, said.get("sslpassword", ""))
     except ssl.SSLError as error:
         raise WrongAddress(f"sslcert={certificate}, sslkey={key}: they are no pair ({error.reason})") from error
 
@@ -131,11 +130,17 @@ def _hosts(listed: str) -> list[tuple[str, int | None]]:
         host, colon, port = each.rpartition(":")
         if each.startswith("/") or not colon or each.endswith("]"):
             host, port = each, ""
-        found.append((host.strip("[]"), int(port) if port.isdigit() else None))
+        found.append((host.strip("[]"), _port(port) if port else None))
     return found
 
 
+def _port(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise WrongAddress(f"port={text}: it is a number") from None
+
+
+@cache
 def _warn_once(text: str) -> None:
-    if text not in _said:
-        _said.add(text)
-        log.warning("%s", text)
+    log.warning("%s", text)

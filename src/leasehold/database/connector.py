@@ -28,7 +28,7 @@ import asyncpg
 from asyncpg import Record as Row
 
 from leasehold import errors
-from leasehold.database.address import read_address
+from leasehold.database.address import ReadAddress, read_address
 from leasehold.database.calls import Caller
 from leasehold.errors import ListenerDeaf, WrongAddress, error_of_state
 
@@ -93,7 +93,7 @@ def translated(connection: Any = None) -> Generator[None]:
     except asyncpg.PostgresError as error:
         raise from_postgres(error) from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-        if isinstance(error, asyncpg.InterfaceError) and _is_open(connection):
+        if isinstance(error, asyncpg.InterfaceError) and is_open(connection):
             raise errors.BadInput(f"{MISUSE}: {error}") from error
         raise errors.DatabaseUnavailable(f"the connection cannot be used: {error}") from error
     except OSError as error:
@@ -115,7 +115,8 @@ def left_when_read_only(connection: Any) -> Generator[None]:
         raise
 
 
-def _is_open(connection: Any) -> bool:
+def is_open(connection: Any) -> bool:
+    """Whether this connection is there and may be of use."""
     with suppress(asyncpg.InterfaceError):  # of one that is back in its pool
         return connection is not None and not connection.is_closed()
     return False
@@ -175,6 +176,7 @@ class Connector:
         self._timeout = timeout
         self._session = KEEPALIVE if keepalive else ""
         self._untouched: set[int] = set()
+        self._address: ReadAddress | None = None
 
     @property
     def generation(self) -> int:
@@ -214,7 +216,8 @@ class Connector:
     async def _open(self, application_name: str) -> Any:
         # Without a cache asyncpg sends each statement whole, and keeps nothing at the server between two of them.
         suited: dict[str, Any] = {"statement_cache_size": 0} if self.pooler is Pooler.BLIND else {}
-        address, failure = read_address(self.dsn), None
+        address = self._address = self._address or read_address(self.dsn)
+        failure: Exception | None = None
         for place in address.places:
             try:
                 connection = await asyncpg.connect(
@@ -227,7 +230,7 @@ class Connector:
                 )
                 _opened.add(connection)
                 return connection
-            except asyncpg.ClientConfigurationError as error:
+            except ValueError as error:  # asyncpg.ClientConfigurationError among others
                 raise WrongAddress(f"the address of the database is wrong: {error}") from error
             except asyncpg.PostgresError as error:
                 if is_of_address(error):

@@ -14,7 +14,7 @@ from typing import Any
 from asyncpg import Record as Row
 
 from leasehold.database.calls import OpenTransaction
-from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, left_when_read_only, translated
+from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, is_open, left_when_read_only, translated
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 log = logging.getLogger(__name__)
@@ -105,8 +105,8 @@ class PooledTransaction(AsyncioTransaction):
             log.error("%s", TransactionEnded())
         try:
             await asyncio.wait_for(self._transaction.rollback(), CLOSE_SECONDS)
-        except TROUBLE:
-            self.was_cut = True
+        except TROUBLE as error:
+            self.was_cut = isinstance(error, TimeoutError) or not is_open(self.connection)
             await discard(self._pool, self.connection)
         except BaseException:
             await discard(self._pool, self.connection)

@@ -31,6 +31,7 @@ def test_what_no_time_heals_is_refused_with_its_parameter_and_file(tmp_path: Pat
         f"sslkey={tmp_path}": f"sslkey={tmp_path}: Is a directory",
         f"sslrootcert={text}": f"sslrootcert={text}: this file has no certificates",
         f"sslcert={text}&sslkey={text}": f"sslcert={text}, sslkey={text}: they are no pair",
+        "host=a,b&port=x": "port=x: it is a number",
         "sslrootcert=system&sslmode=require": "goes with sslmode=verify-full alone",
     }
     for query, message in wrong.items():
