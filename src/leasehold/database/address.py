@@ -53,7 +53,10 @@ def read_address(dsn: str) -> ReadAddress:
 
     Raises WrongAddress where no time and no server could make it right.
     """
-    parts = urlsplit(dsn)
+    try:
+        parts = urlsplit(dsn)
+    except ValueError as error:
+        raise WrongAddress(f"the address of the database is wrong: {error}") from None
     said = dict(parse_qsl(parts.query, keep_blank_values=True))
     for name, choices in CHOICES.items():
         value = _setting(said, name)
@@ -72,9 +75,9 @@ def read_address(dsn: str) -> ReadAddress:
     else:
         _check_files(said)
     hosts = _hosts(said.get("host") or unquote(parts.netloc.rpartition("@")[2]) or os.environ.get("PGHOST", ""))
+    ports = [_port(each or "5432") for each in (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")]
     places = [common]
     if len(hosts) > 1:
-        ports = [_port(each) for each in (said.get("port") or os.environ.get("PGPORT") or "5432").split(",")]
         attributes = _setting(said, "target_session_attrs") or "any"
         rounds = ("standby", "any") if attributes == "prefer-standby" else (attributes,)
         places = [
@@ -135,10 +138,9 @@ def _hosts(listed: str) -> list[tuple[str, int | None]]:
 
 
 def _port(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise WrongAddress(f"port={text}: it is a number") from None
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise WrongAddress(f"port={text}: it is a number from 1 to 65535")
+    return int(text)
 
 
 @cache

@@ -230,7 +230,7 @@ class Connector:
                 )
                 _opened.add(connection)
                 return connection
-            except ValueError as error:  # asyncpg.ClientConfigurationError among others
+            except asyncpg.ClientConfigurationError as error:
                 raise WrongAddress(f"the address of the database is wrong: {error}") from error
             except asyncpg.PostgresError as error:
                 if is_of_address(error):

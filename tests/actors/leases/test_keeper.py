@@ -262,6 +262,22 @@ async def test_a_keeper_that_cannot_do_its_work_ends_the_worker(empty_database_u
             await supervise(Keeper(worker, Pulse()))
 
 
+async def test_a_keeper_that_fails_says_so_while_a_handler_blocks_the_event_loop(
+    empty_database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def has_told() -> bool:
+        return any("lease keeper failed" in record.getMessage() for record in list(caplog.records))
+
+    async with open_database(empty_database_url) as database:
+        worker = worker_context(database, renew_seconds=0.1)
+        with trio.fail_after(PATIENCE), pytest.RaisesGroup(ActorFailed):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(supervise, Keeper(worker, Pulse()))
+                await trio.testing.wait_all_tasks_blocked()
+                worker.holdings.add([held_job(1, claimed_at=0.0)])
+                block_until(has_told)
+
+
 async def test_it_rests_while_the_worker_holds_no_job_until_it_is_roused(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,12 +32,17 @@ def test_what_no_time_heals_is_refused_with_its_parameter_and_file(tmp_path: Pat
         f"sslrootcert={text}": f"sslrootcert={text}: this file has no certificates",
         f"sslcert={text}&sslkey={text}": f"sslcert={text}, sslkey={text}: they are no pair",
         "host=a,b&port=x": "port=x: it is a number",
+        "port=5432x": "port=5432x: it is a number",
+        "port=70000": "port=70000: it is a number from 1 to 65535",
         "sslrootcert=system&sslmode=require": "goes with sslmode=verify-full alone",
     }
     for query, message in wrong.items():
         with pytest.raises(WrongAddress) as caught:
             read_address(f"{HERE}?{query}")
         assert message in str(caught.value)
+    for address, message in {"postgresql://h:x/x": "port=x: it is", "postgresql://[::1/x": "Invalid IPv6 URL"}.items():
+        with pytest.raises(WrongAddress, match=message):
+            read_address(address)
 
 
 def test_variables_are_looked_at_as_parameters_are(monkeypatch: pytest.MonkeyPatch) -> None:
