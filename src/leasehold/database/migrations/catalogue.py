@@ -186,13 +186,17 @@ class Catalogue(msgspec.Struct, frozen=True):
 
     def script(self) -> str:
         """SQL that makes and records the schema in a database without it, in one transaction. Always the same text."""
-        parts = ["-- leasehold: the whole schema, for a database without it.\nbegin;\n", PREAMBLE]
+        return f"-- leasehold: the whole schema, for a database without it.\nbegin;\n{PREAMBLE}{self.body()}commit;\n"
+
+    def body(self) -> str:
+        """The script for whoever has begun the transaction, and prepared it with `PREAMBLE`."""
+        parts: list[str] = []
         for migration in self.migrations:
             parts += [f"\n-- {migration.title}\n", migration.script, _record_migration(migration)]
         for item in self.repeatables:
             parts += [f"\n-- {item.title}\n", item.text, _record_repeatable(item)]
         parts += [f"\nselect {call};\n" for call in self.closing_calls]
-        return "".join(part if part.endswith("\n") else part + "\n" for part in [*parts, "commit;\n"])
+        return "".join(part if part.endswith("\n") else part + "\n" for part in parts)
 
 
 def _record_migration(migration: Migration) -> str:

@@ -12,7 +12,7 @@ from leasehold.database.migrations.catalogue import PREAMBLE, Catalogue, Key, Mi
 from leasehold.database.migrations.functions import Functions, drop_what_was_set_aside, find_surplus
 from leasehold.database.migrations.granting import keep_rights
 from leasehold.database.migrations.state import Applied
-from leasehold.database.migrations.steps import LONGEST_STATEMENT, Steps, record, run_concurrently, run_named
+from leasehold.database.migrations.steps import LONGEST_STATEMENT, Steps, attempt, record, run_concurrently, run_named
 from leasehold.errors import BadInput, SchemaMismatch
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ class Run:
         run = Run(self._wanted, await Applied.read(session), self._target)
         run.check()
         pending = run._pending()
-        for migration in pending:
+        if run._is_all_new and await attempt(session, self._wanted.body()) is None:
+            await keep_rights(session, self._wanted, is_changed=True)
+            return run._report(pending, self._wanted.repeatables)
+        for migration in pending:  # one by one, if only to name what Postgres refuses
             await run_named(session, migration.title, migration.script)
             await record(session, migration)
         if not self._is_whole:
@@ -136,6 +139,11 @@ class Run:
     async def _close(self, session: Transaction) -> None:
         for call in self._wanted.closing_calls:
             await run_named(session, call, f"select {call}")
+
+    @property
+    def _is_all_new(self) -> bool:
+        """Whether all is to be made, and nothing of it is there."""
+        return self.is_first and self._is_whole and not self._applied.existing
 
     @property
     def _is_whole(self) -> bool:
