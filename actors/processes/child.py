@@ -36,7 +36,7 @@ from leasehold.errors import BadInput
 from leasehold.jobs import endings as retry
 from leasehold.jobs.endings import ContinueWith, WaitFor
 from leasehold.jobs.job import Job
-from leasehold.jobs.job_host import HostedJob
+from leasehold.jobs.job_host import Context, HostedJob
 from leasehold.jobs.kind import CheckedKindOptions, Kind, find_object
 from leasehold.observability.context import running_job
 from leasehold.observability.logs import install_logging
@@ -143,6 +143,13 @@ class ProcessJobHost:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(None), ())
+
+    @property
+    def state(self) -> Context:
+        """Raises BadInput: what the app opened at its start is in the memory of the worker."""
+        raise BadInput(
+            "a handler in a process of its own does not share the state of its worker; open there what it needs"
+        )
 
     def cancel_reason(self, job: HostedJob) -> None:
         """A process is killed, not told."""

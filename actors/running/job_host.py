@@ -20,7 +20,7 @@ from leasehold.errors import BadInput, LeaseLost
 from leasehold.jobs.encoding import check_job
 from leasehold.jobs.endings import WaitFor
 from leasehold.jobs.job import Job
-from leasehold.jobs.job_host import HostedJob
+from leasehold.jobs.job_host import Context, HostedJob
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
 from leasehold.jobs.transactions import need_thread_of_worker
@@ -50,6 +50,11 @@ class HostedAttempt:
         """Takes the progress and log lines of the handler."""
         return self._host.progress_sink
 
+    @property
+    def state(self) -> Context:
+        """What the handlers of the worker share."""
+        return self._host.state
+
     def cancel_reason(self, job: HostedJob) -> str | None:  # noqa: ARG002  the protocol has it
         """Why this attempt is being cancelled, if it is. In any thread."""
         return self._held.cancel_reason
@@ -70,6 +75,7 @@ class WorkerJobHost:
     Attributes:
         sessions: those of the attempts that asked and have not ended.
         progress_sink: takes the progress and log lines of handlers.
+        state: what the app's `on_start` functions have put there for all of them.
         pool: connections of the handlers; set while the worker runs.
         spared: how often an outage of the database has ended an attempt of a job, by its id.
     """
@@ -79,6 +85,7 @@ class WorkerJobHost:
     ) -> None:
         self.sessions: dict[HeldJob, WorkerAttemptSession] = {}
         self.progress_sink = ProgressBuffer()
+        self.state = Context()
         self.pool: Database | None = None
         self.spared: dict[int, int] = {}
         self._thread = 0

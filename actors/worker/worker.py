@@ -18,6 +18,7 @@ from leasehold.actors.supervise import supervise
 from leasehold.actors.worker.backpressure import Readable
 from leasehold.actors.worker.controls import Controls, subscribe
 from leasehold.actors.worker.epoch_change import EpochChange
+from leasehold.actors.worker.hooks import started
 from leasehold.actors.worker.kinds import check_identities, declare_kinds
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
@@ -93,8 +94,10 @@ class Worker:
 
     async def run(self) -> None:
         """Work until drained. Raises DatabaseUnavailable and NoIdentities at the start, and ActorFailed."""
-        with working_as(self.parts.identity.worker_id):
-            await self._work()
+        parts = self.parts
+        with working_as(parts.identity.worker_id):
+            async with started(parts.process.app, parts.host.state, parts.mode):
+                await self._work()
 
     async def _work(self) -> None:
         await self._get_ready()

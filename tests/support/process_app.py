@@ -190,6 +190,8 @@ def go_on(job: Job, how: str) -> Any:
     """What ends a job other than an output, and what a process cannot do."""
     if how == "wait":
         raise job.wait_for([11, pid.new()], delay=2)
+    if how == "state":
+        job.state.get(str)
     if how == "start":
         job.start(pid.new())
     return job.continue_with(resize.new(Picture("a", timedelta(seconds=1))), blockers=[11])

@@ -13,6 +13,7 @@ import msgspec
 
 from leasehold import validation
 from leasehold.app.app_schedules import AppSchedules
+from leasehold.app.hooks import AppHooks
 from leasehold.errors import BadInput, DuplicateKind, InvalidArgs, UnknownKind
 from leasehold.events import Event
 from leasehold.jobs.arguments import encode_args
@@ -64,7 +65,7 @@ class KindDecorator(Protocol):
     def __call__(self, function: Callable[P, R | ContinueWith[R]], /) -> Kind[P, R]: ...
 
 
-class App(AppSchedules):
+class App(AppSchedules, AppHooks):
     """Handlers by kind. A worker runs an app; a client with an app checks what it enqueues.
 
     Args:
@@ -88,12 +89,12 @@ class App(AppSchedules):
     def __init__(
         self, *, runs: AppRuns = "trio", middlewares: Sequence[Middleware] = (), version: str | None = None
     ) -> None:
-        super().__init__()
         validation.check_choice("runs of an app", runs, APP_RUNS)
+        AppSchedules.__init__(self)
+        AppHooks.__init__(self, runs)
         if version is not None and not isinstance(cast("object", version), str):
             raise validation.refusal("version", "text", version)
         validation.check_middlewares(middlewares)
-        self.runs: AppRuns = runs
         self.version = version
         self._origins: dict[Kind[..., Any], App] = {}
         self._middlewares = list(middlewares)
@@ -184,7 +185,7 @@ class App(AppSchedules):
         self._kinds[kind.name] = kind
 
     def merge(self, other: App) -> None:
-        """Add all kinds and schedules of another app, but not its default handler.
+        """Add all kinds and schedules of another app and what it does at start and stop, but not its default handler.
 
         The kinds keep the middlewares of the other app, inside those of this one.
 
@@ -198,6 +199,8 @@ class App(AppSchedules):
             self.add_schedule(schedule)
         self.enqueue_middlewares += [each for each in other.enqueue_middlewares if each not in self.enqueue_middlewares]
         self.observers.include(other.observers)
+        self.starts += [each for each in other.starts if each not in self.starts]
+        self.stops += [each for each in other.stops if each not in self.stops]
 
     def take_default(self, other: App) -> None:
         """Use the default handler of another app, if it has one, with the middlewares of that app."""

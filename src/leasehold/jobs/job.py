@@ -265,6 +265,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         self._require_host().progress_sink.line(self.id, self.attempt, level, str(message))
 
     @property
+    def state(self) -> Context:
+        """What the handlers of this worker share: `job.state[Pool]`, which a function registered with `app.on_start` put there.
+
+        Raises BadInput in a process of the handler's own, which shares nothing.
+        """
+        return self._require_host().state
+
+    @property
     def cancel_reason(self) -> CancelReason | None:
         """Why this attempt is being cancelled; None if it is not. Read it when the cancellation arrives, or now and then."""
         return None if self._host is None else cast("CancelReason | None", self._host.cancel_reason(self))

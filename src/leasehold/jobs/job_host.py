@@ -61,14 +61,14 @@ T = TypeVar("T")
 
 
 class MissingContext(LookupError):
-    """No middleware of the kind has put a value of this type into the context."""
+    """Nobody has put a value of this type into the context or the state."""
 
 
 class Context:
     """Values by type: a middleware says `context[DbSession] = session`, and the handler reads `job.context[DbSession]`.
 
-    Type checkers know that this is a DbSession. The context lives as long as the attempt. Handlers that run in a process of
-    their own have an empty one.
+    Type checkers know that this is a DbSession. The context of a job lives as long as the attempt, the state of a worker as long
+    as the worker. Handlers that run in a process of their own have an empty context.
     """
 
     __slots__ = ("_values",)
@@ -88,9 +88,7 @@ class Context:
             return cast("T", self._values[type_])
         except KeyError:
             there = ", ".join(sorted(each.__qualname__ for each in self._values)) or "nothing"
-            raise MissingContext(
-                f"no middleware of this kind put a {type_.__qualname__} into the context; there is: {there}"
-            ) from None
+            raise MissingContext(f"nobody has put a {type_.__qualname__} there; there is: {there}") from None
 
     def get(self, type_: type[T]) -> T | None:
         """The value of this type; None if there is none."""
@@ -232,6 +230,11 @@ class JobHost(Protocol):
     @property
     def progress_sink(self) -> ProgressSink:
         """Where progress and log lines go."""
+        ...
+
+    @property
+    def state(self) -> Context:
+        """What the `on_start` functions of the app have put there."""
         ...
 
     def cancel_reason(self, job: HostedJob) -> str | None:

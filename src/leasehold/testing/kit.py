@@ -17,6 +17,7 @@ from leasehold.actors.running.invocation import MiddlewareChains
 from leasehold.actors.running.job_host import WorkerJobHost
 from leasehold.actors.running.settlement import Settlement
 from leasehold.actors.running.slot import Slot, SlotContext
+from leasehold.actors.worker.hooks import started
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
 from leasehold.client import Client, open_client
@@ -201,7 +202,7 @@ class Kit:
 
     async def _run_due_over(self, database: Database, queues: list[str], most: int) -> list[int]:
         runner, ran = Runner(database, self.app), list[int]()
-        async with runner.host.open(database, HANDLER_CONNECTIONS):
+        async with started(self.app, runner.host.state), runner.host.open(database, HANDLER_CONNECTIONS):
             while len(ran) < most and (job_id := await runner.run_next(queues)) is not None:
                 ran.append(job_id)
         return ran

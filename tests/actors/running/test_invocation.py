@@ -80,6 +80,8 @@ async def test_a_process_may_continue_a_chain_or_wait_for_others(pool: ProcessPo
 async def test_a_process_has_no_database_behind_its_job(pool: ProcessPool) -> None:
     with pytest.raises(HandlerFailed, match="BadInput: job 1 has no worker at hand for start: it runs in a process"):
         await call_apart(pool, "go_on", how="start")
+    with pytest.raises(HandlerFailed, match="BadInput: a handler in a process of its own does not share the state"):
+        await call_apart(pool, "go_on", how="state")
 
 
 async def test_a_worker_that_was_made_without_processes_says_so() -> None:

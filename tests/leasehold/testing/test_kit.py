@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from leasehold import App, Job, Retry
+from leasehold import App, Context, Job, Retry
 from leasehold.client import open_client
 from leasehold.testing import Kit
 
@@ -42,6 +42,31 @@ def test_a_plain_test_enqueues_runs_and_looks(leasehold_kit: Kit) -> None:
     assert [(job.kind, job.state) for job in ran] == [("send_later", "completed"), ("send", "completed")]
     assert [job.output for job in kit.enqueued(send, args={"address": "ada"}, times=1)] == ["ada 1"]
     assert kit.run(send.new("bob", copies=2)).output == "bob 2"
+
+
+def test_what_the_app_opens_when_a_worker_starts_is_there(leasehold_kit: Kit) -> None:
+    class Box:
+        is_open = True
+
+    shared = App()
+    boxes: list[Box] = []
+
+    @shared.on_start
+    def open_box(state: Context) -> None:
+        state[Box] = Box()
+
+    @shared.on_stop
+    def close_box(state: Context) -> None:
+        state[Box].is_open = False
+
+    @shared.kind
+    def look(job: Job) -> bool:
+        boxes.append(job.state[Box])
+        return job.state[Box].is_open
+
+    leasehold_kit.app = shared
+    assert leasehold_kit.run(look.new()).output is True
+    assert [box.is_open for box in boxes] == [False]
 
 
 def test_what_was_expected_and_what_is_there_stand_side_by_side(leasehold_kit: Kit) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from types import ModuleType
 
 import aiohttp
 import msgspec
 import trio
 
-from leasehold import App, Client, ContinueWith, Job
+from leasehold import App, Client, Context, ContinueWith, Job
 
 TABLES = "create table bookings (order_id int)"
 WORKER = True
-SHARED = (hashlib, aiohttp, trio, App, ContinueWith, Job)
+SHARED = (hashlib, aiohttp, trio, App, Context, ContinueWith, Job)
 
 
 class Receipt(msgspec.Struct):
@@ -28,10 +29,21 @@ async def is_free(order: int) -> bool:
     return order == 0
 
 
+async def answer(stream: trio.SocketStream) -> None:
+    await stream.receive_some()
+    await stream.send_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+    await stream.aclose()
+
+
 async def after(page: ModuleType, client: Client) -> None:
     text = trio.Path("text")
     await text.write_text("one\ntwo\n")
     path = str(await text.absolute())
+    async with trio.open_nursery() as nursery:
+        listener, *_ = await nursery.start(partial(trio.serve_tcp, answer, 0, host="127.0.0.1"))
+        port = listener.socket.getsockname()[1]
+        assert await client.wait(await client.enqueue(page.look.new(f"http://127.0.0.1:{port}/"))) == 204
+        nursery.cancel_scope.cancel()
     assert await client.wait(await client.enqueue(page.measure.new([path, path]))) == 16
     assert await client.wait(await client.enqueue(page.count_lines.new(path))) == 2
     assert await client.wait(await client.enqueue(page.charge.new(7))) == "order-7 is paid"
