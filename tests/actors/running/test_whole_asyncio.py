@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 
 from leasehold.app import App
+from tests.support.waiting import PATIENCE
 from tests.support.working import working
 
+ROOT = Path(__file__).parents[3]
 
-async def test_an_asyncio_handler_uses_executors_programs_and_streams_of_its_own(database_url: str) -> None:
-    app = App(runs="asyncio")
 
-    @app.kind()
-    async def work() -> list[Any]:
-        loop = asyncio.get_running_loop()
-        with ThreadPoolExecutor(1) as own:
-            added = await loop.run_in_executor(own, sum, [1, 2])
-        default = await loop.run_in_executor(None, sum, [3, 4])
-        program = await asyncio.create_subprocess_exec("/bin/echo", "said", stdout=asyncio.subprocess.PIPE)
-        said, _ = await program.communicate()
-        task: Any = asyncio.current_task()
-        seen = [len(task.get_stack()) > 0, task.get_coro().cr_running]
-        return [added, default, await asyncio.to_thread(sum, [5, 6]), said.decode(), *seen]
-
-    async with working(database_url, app) as running:
-        job = await running.run("work", max_attempts=1)
-        assert (job.state, job.output) == ("completed", [3, 7, 11, "said\n", True, True])
+@pytest.mark.acceptance
+def test_what_programs_do_with_asyncio_gives_in_a_handler_what_it_gives_under_asyncio_run(database_url: str) -> None:
+    command = [sys.executable, "-m", "tests.support.uses", database_url]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=4 * PATIENCE)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["differing"] == {}
+    assert len(said["answers"]) == 83
 
 
 async def test_a_handler_in_a_thread_runs_asyncio_of_its_own(database_url: str) -> None:

@@ -1,0 +1,88 @@
+"""`python -m tests.support.uses DSN`: a process has one Django, and its main thread one loop at a time."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import django
+import django.conf
+import msgspec
+import psycopg.conninfo
+import trio
+from django.core.management import call_command
+
+import leasehold
+from leasehold import App
+from tests.support.uses import USES, answer, libraries, tasks, wires
+from tests.support.working import unhurried
+
+MODULES = (tasks, wires, libraries)
+app = App(runs="asyncio")
+app.kind(name="use")(answer)
+
+
+class Page(BaseHTTPRequestHandler):
+    """Answers `page`; below /slow when the server ends."""
+
+    ended = threading.Event()
+
+    def do_GET(self) -> None:
+        if self.path.startswith("/slow"):
+            self.ended.wait()
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"page")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def set_up_django(dsn: str) -> None:
+    place = psycopg.conninfo.conninfo_to_dict(dsn)
+    django.conf.settings.configure(
+        INSTALLED_APPS=["django.contrib.contenttypes"],
+        DATABASES={
+            "default": {
+                "ENGINE": "django.db.backends.postgresql",
+                "NAME": place["dbname"],
+                "USER": place.get("user", ""),
+                "HOST": place.get("host", ""),
+                "PORT": place.get("port", ""),
+            }
+        },
+    )
+    django.setup()
+    call_command("migrate", verbosity=0)
+
+
+async def in_handlers(dsn: str) -> dict[str, Any]:
+    with unhurried():
+        async with leasehold.worker(app, dsn, slots=1), leasehold.open_client(dsn, app=app) as client:
+            return {name: await client.wait(await client.enqueue("use", {"name": name})) for name in USES}
+
+
+def main(dsn: str) -> None:
+    set_up_django(dsn)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    libraries.PLACES.update(database=dsn, page=f"http://127.0.0.1:{server.server_port}/")
+    outside = {name: asyncio.run(answer(name)) for name in USES}
+    inside = trio.run(in_handlers, dsn)
+    Page.ended.set()
+    server.shutdown()
+    server.server_close()
+    outside = msgspec.json.decode(msgspec.json.encode(outside))
+    differing = {name: [said, inside[name]] for name, said in outside.items() if said != inside[name]}
+    print(msgspec.json.encode({"answers": outside, "differing": differing}).decode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
