@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from faults.checker.calls import judge_calls
+from faults.checker.charges import judge_charges
 from faults.checker.effects import judge_effects
 from faults.checker.exclusion import judge_exclusion
 from faults.checker.fencing import judge_fencing
@@ -20,6 +21,7 @@ RULES: tuple[Callable[[History], Iterator[Violation]], ...] = (
     judge_fencing,
     judge_exclusion,
     judge_order,
+    judge_charges,
     judge_ticks,
     judge_effects,
     judge_calls,
