@@ -156,7 +156,7 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
         token = process.wait_for_line("  token      lh_").split()[-1]
         process.wait_for_line("starting worker")
         assert run_cli("enqueue", "echo", "--output", "json", environ=environ).json() == {"job_id": 1, "is_new": True}
-        process.wait_for_line("claimed job 1 of kind echo")
+        process.wait_for_line("completed job 1 of kind echo")
         assert status_of(f"http://127.0.0.1:{port}/readyz") == 200
         assert status_of(f"http://127.0.0.1:{port}/api/jobs/1") == 401
         assert status_of(f"http://127.0.0.1:{port}/api/jobs/1", token) == 200

@@ -22,6 +22,7 @@ def process(start_process: StartProcess, database_url: str) -> LeaseholdProcess:
             "LEASEHOLD_WORKER_NAME": "ada",
             "LEASEHOLD_APP": APP,
             "LEASEHOLD_SLOTS": "2",
+            "LEASEHOLD_LOG_LEVEL": "debug",  # it says what it has claimed
         },
     )
     process.wait_for_line("starting worker w1 (ada) for role (all) with 2 slots")
