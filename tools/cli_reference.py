@@ -24,8 +24,8 @@ LEAD = """# Command line
 
 Made by `python tools/cli_reference.py` from the commands; do not edit. `leasehold COMMAND --help` says the same.
 
-Every command takes the [common options](#common-options). On a terminal it prints for people; elsewhere, and with
-`--output json`, it prints JSON on standard output and nothing else.
+Every command takes the [common options](#common-options). It prints text, with colours and cut to its width
+only on a terminal; with `--output json` it prints JSON on standard output and nothing else.
 Flags that are also [settings](settings.md) name their variable.
 """
 

@@ -37,6 +37,7 @@ from leasehold.observability.observers import Observers
 log = logging.getLogger(__name__)
 
 MOST_NAMED = 10
+Ended = Completed | Continued | Committed | Blocked | Rescheduled
 
 
 class MadeJob(msgspec.Struct):
@@ -102,21 +103,23 @@ class Announcer:
 
     def completed(self, outcomes: Sequence[Completed], refused: Sequence[Row]) -> None:
         """These jobs have completed, and each was the last of its chain. `refused`: rows of those not accepted."""
-        _log_completions(outcomes, refused)
+        _log_ends("completed", outcomes, refused)
         if JobCompleted in self.heard or ChainCompleted in self.heard:
             for outcome in _accepted(outcomes, refused):
                 self._job_completed(outcome.held, has_next=False)
 
-    def continued(self, outcome: Continued | Committed, new_ids: Sequence[int] | None) -> None:
-        """A job has completed and made others. `new_ids`: jobs that begin chains, then the next one of its own."""
+    def continued(self, ends: Sequence[tuple[Continued | Committed, Sequence[int] | None]]) -> None:
+        """Each job has completed and made others, whose ids stand beside it: those that begin chains, then the next of its own."""
+        _log_ends("completed", [outcome for outcome, _ in ends])
         if not self.heard:
             return
-        self._job_completed(outcome.held, has_next=outcome.has_next)
-        if outcome.continuation is not None and new_ids:
-            made = msgspec.json.decode(outcome.continuation, type=Made)
-            jobs = [*made.jobs, *([] if made.next is None else [made.next])]
-            for number, (job, job_id) in enumerate(zip(jobs, new_ids, strict=False)):
-                self._created(job, job_id, begins_chain=number < len(made.jobs))
+        for outcome, new_ids in ends:
+            self._job_completed(outcome.held, has_next=outcome.has_next)
+            if outcome.continuation is not None and new_ids:
+                made = msgspec.json.decode(outcome.continuation, type=Made)
+                jobs = [*made.jobs, *([] if made.next is None else [made.next])]
+                for number, (job, job_id) in enumerate(zip(jobs, new_ids, strict=False)):
+                    self._created(job, job_id, begins_chain=number < len(made.jobs))
 
     def _job_completed(self, held: HeldJob, *, has_next: bool) -> None:
         row = held.row
@@ -132,8 +135,9 @@ class Announcer:
         ):
             self._emit(event)
 
-    def blocked(self, outcomes: Iterable[Blocked], refused: Iterable[Row]) -> None:
+    def blocked(self, outcomes: Sequence[Blocked], refused: Sequence[Row]) -> None:
         """Handlers wait for chains."""
+        _log_ends("blocked", outcomes, refused)
         if JobBlocked in self.heard:
             for outcome in _accepted(outcomes, refused):
                 row = outcome.held.row
@@ -159,8 +163,9 @@ class Announcer:
             else:
                 self._emit(JobRetried(run_at=row["run_at"], **facts))
 
-    def rescheduled(self, outcomes: Iterable[Rescheduled], refused: Iterable[Row]) -> None:
+    def rescheduled(self, outcomes: Sequence[Rescheduled], refused: Sequence[Row]) -> None:
         """Handlers asked to run later."""
+        _log_ends("rescheduled", outcomes, refused)
         if JobRescheduled in self.heard:
             for outcome in _accepted(outcomes, refused):
                 facts = self._facts(outcome.held)
@@ -201,6 +206,10 @@ class Announcer:
         }
 
 
+def _log_fields(held: HeldJob) -> dict[str, Any]:
+    return {"job_id": held.id, "kind": held.row["kind"], "queue": held.row["queue"], "attempt": held.attempt}
+
+
 def _accepted(outcomes: Iterable[Any], refused: Iterable[Row]) -> list[Any]:
     not_ours = {row["job_id"] for row in refused}
     return [outcome for outcome in outcomes if outcome.held.id not in not_ours]
@@ -214,10 +223,10 @@ SILENT = Announcer(Observers(), WorkerIdentity(""))
 """An announcer without subscribers."""
 
 
-def _log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> None:
-    """A line for each of a few jobs, only the number of many."""
+def _log_ends(what: str, outcomes: Sequence[Ended], refusals: Sequence[Row] = ()) -> None:
+    """A line for each of a few attempts, only the number of many."""
     if len(outcomes) > MOST_NAMED:
-        log.debug("%d jobs completed", len(outcomes) - len(refusals))
+        log.debug("%d jobs %s", len(outcomes) - len(refusals), what)
         return
     if not log.isEnabledFor(logging.INFO):
         return
@@ -227,11 +236,12 @@ def _log_completions(outcomes: Sequence[Completed], refusals: Sequence[Row]) -> 
         held = outcome.held
         if held.id not in refused:
             log.info(
-                "completed job %s of kind %s in %.3f s",
+                "%s job %s of kind %s in %.3f s",
+                what,
                 held.id,
                 held.row["kind"],
                 held.ran_for(now),
-                extra={"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt},
+                extra=_log_fields(held),
             )
 
 
@@ -256,7 +266,7 @@ def _log_failures(outcomes: Sequence[Failed], rows: Mapping[int, Row], unanswere
 
 def _log_failure(outcome: Failed, became: str) -> None:
     held = outcome.held
-    fields = {"job_id": held.id, "kind": held.row["kind"], "attempt": held.attempt}
+    fields = _log_fields(held)
     if became == "failed":
         text, level = "job %s of kind %s failed for good with attempt %s: %s", logging.ERROR
         log.log(
@@ -280,19 +290,19 @@ def _in_a_line(outcome: Failed) -> str:
 
 
 def _log_claims(jobs: Sequence[HeldJob], was_rung: bool) -> None:
-    """A line for each of a few jobs, only the number of many."""
+    """A line for each of a few jobs, only the number of many; for those who look for a fault: what counts is the end."""
+    if not log.isEnabledFor(logging.DEBUG):
+        return
     if len(jobs) > MOST_NAMED:
         log.debug("claimed %d jobs", len(jobs))
         return
-    if not log.isEnabledFor(logging.INFO):
-        return
     for held in jobs:
         row = held.row
-        log.info(
+        log.debug(
             "claimed job %s of kind %s for %s (attempt %s)",
             held.id,
             row["kind"],
             row["key"] or row["queue"],
             held.attempt,
-            extra={"job_id": held.id, "kind": row["kind"], "attempt": held.attempt, "woken": was_rung},
+            extra=_log_fields(held) | {"woken": was_rung},
         )

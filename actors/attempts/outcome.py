@@ -8,6 +8,7 @@ import sysconfig
 import traceback
 from collections.abc import Sequence
 from datetime import datetime
+from types import FrameType, TracebackType
 from typing import Any, cast
 
 import msgspec
@@ -22,6 +23,9 @@ from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob
 
 OURS = ("leasehold", "trio", "outcome")
+# What stands between a worker and a handler, and the modules that call the handler.
+RUNNERS = (*OURS, "trio_asyncio", "asyncio", "uvloop", "concurrent", "importlib")
+CALLERS = ("leasehold.actors.running.invocation", "leasehold.actors.processes.child")
 MOST_PLACE = 200
 MOST_MESSAGE = 2_000
 MOST_TRACEBACK = 10_000
@@ -37,7 +41,7 @@ def place_of(error: BaseException) -> str | None:
     libraries = (*{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},)
     found: str | None = None
     for frame, line in traceback.walk_tb(error.__traceback__):
-        file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+        file, module = frame.f_code.co_filename, _module_of(frame)
         if module.partition(".")[0] not in OURS and not file.startswith((*libraries, "<frozen")):
             found = f"{_shorten(file, sys.path)}:{line} in {frame.f_code.co_name}"
     return None if found is None else found[-MOST_PLACE:]
@@ -221,10 +225,24 @@ def _message(error: BaseException) -> str:
 
 
 def _traceback(error: BaseException) -> str:
+    trace = _of_the_handler(error.__traceback__)
     try:
-        return "".join(traceback.format_exception(error))
+        return "".join(traceback.format_exception(type(error), error, trace))
     except BaseException:  # a broken class of exceptions can break anything but this
-        return "".join(traceback.format_tb(error.__traceback__))
+        return "".join(traceback.format_tb(trace))
+
+
+def _of_the_handler(trace: TracebackType | None) -> TracebackType | None:
+    """From the first frame on that is not ours, if we had called a handler by then; else all of it: the error is ours."""
+    found, has_called = trace, False
+    while found is not None and (module := _module_of(found.tb_frame)).partition(".")[0] in RUNNERS:
+        has_called = has_called or module in CALLERS
+        found = found.tb_next
+    return found if found is not None and has_called else trace
+
+
+def _module_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 def _place(error: BaseException) -> str | None:

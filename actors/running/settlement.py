@@ -189,9 +189,7 @@ class Settlement:
         refusals = [row for row in rows if row["reason"] is not None]
         await self._note("completed", outcomes, refusals)
         new_ids = {row["job_id"]: row["new_ids"] for row in rows if row["reason"] is None}
-        for outcome in outcomes:
-            if outcome.held.id in new_ids:
-                self._announcer.continued(outcome, new_ids[outcome.held.id])
+        self._announcer.continued([(each, new_ids[each.held.id]) for each in outcomes if each.held.id in new_ids])
 
     async def _block(self, outcomes: Sequence[Blocked]) -> None:
         rows = await self._call("block_jobs", outcomes, [o.wait for o in outcomes])
@@ -200,8 +198,7 @@ class Settlement:
 
     def _note_committed(self, outcomes: Sequence[Committed]) -> None:
         self.counts["completed"] += len(outcomes)
-        for outcome in outcomes:
-            self._announcer.continued(outcome, outcome.new_ids)
+        self._announcer.continued([(each, each.new_ids) for each in outcomes])
 
     async def _fail(self, outcomes: Sequence[Failed]) -> None:
         now = monotonic()

@@ -18,13 +18,11 @@ class SignIn:
     Args:
         guard: knows who owns a token.
         sessions: where they are kept.
-        prefix: as the settings say; the cookie is sent only below it.
     """
 
-    def __init__(self, guard: Guard, sessions: SessionStore, prefix: str = "") -> None:
+    def __init__(self, guard: Guard, sessions: SessionStore) -> None:
         self._guard = guard
         self._sessions = sessions
-        self._prefix = prefix
 
     async def who(self, request: web.Request) -> Identity | None:
         """Who calls; None if nobody is signed in. Raises as `Guard.find_caller`."""
@@ -63,7 +61,7 @@ class SignIn:
             await self._sessions.close(secret)
 
     def _cookie(self, request: web.Request, secret: str, seconds: float) -> str:
-        path = f"{prefix_of(request, self._prefix)}/"
+        path = f"{prefix_of(request)}/"  # the cookie is sent only below it
         return cookie_of(secret, seconds, path=path, is_secure=is_secure(request))
 
 

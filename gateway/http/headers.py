@@ -30,14 +30,16 @@ def request_id_of(request: web.BaseRequest) -> str:
 
 
 FORWARDED_PREFIX = "X-Forwarded-Prefix"
-PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+", re.ASCII)
+PREFIX = web.AppKey("prefix", str)
+"""As the settings say; empty where they say nothing."""
+PLAIN_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+", re.ASCII)
 
 
-def prefix_of(request: web.BaseRequest, setting: str = "") -> str:
-    """The prefix without a slash at its end: of the setting, else as the proxy tells it. What is no plain path is ignored, so
+def prefix_of(request: web.Request) -> str:
+    """The prefix without a slash at its end: of the settings, else as the proxy tells it. What is no plain path is ignored, so
     that nobody is led to another host."""
     told = request.headers.get(FORWARDED_PREFIX, "").partition(",")[0].strip().rstrip("/")
-    return setting or (told if PREFIX.fullmatch(told) else "")
+    return request.app.get(PREFIX, "") or (told if PLAIN_PATH.fullmatch(told) else "")
 
 
 ANY = "*"

@@ -40,20 +40,20 @@ def with_documents(routes: Sequence[Route]) -> tuple[Route, ...]:
     """`routes`, and the routes that show the documents about all of them."""
 
     @cache
-    def encoded() -> bytes:
-        return ENCODER.encode(document_of((*routes, *pages)))
+    def document() -> dict[str, Any]:
+        return document_of((*routes, *pages))
 
     @cache
-    def encoded_aliases() -> bytes:
-        return ENCODER.encode(alias_document_of(routes))
+    def alias_document() -> dict[str, Any]:
+        return alias_document_of(routes)
 
-    async def show_document(_call: Call[NoParameters, None]) -> bytes:
+    async def show_document(call: Call[NoParameters, None]) -> bytes:
         """This document, in OpenAPI 3.1."""
-        return encoded()
+        return _as_served_to(call, document())
 
-    async def show_alias_document(_call: Call[NoParameters, None]) -> bytes:
+    async def show_alias_document(call: Call[NoParameters, None]) -> bytes:
         """The document of the paths and words that clients of task workers know, in OpenAPI 3.1."""
-        return encoded_aliases()
+        return _as_served_to(call, alias_document())
 
     pages = (
         _document_route("/openapi.json", show_document, "Show this document"),
@@ -61,6 +61,10 @@ def with_documents(routes: Sequence[Route]) -> tuple[Route, ...]:
         _page_route(),
     )
     return (*routes, *pages, *(_file_route(name, media_type) for name, media_type in FILES.items()))
+
+
+def _as_served_to(call: Call[NoParameters, None], document: dict[str, Any]) -> bytes:
+    return ENCODER.encode({**document, "servers": [{"url": call.prefix or "/"}]})
 
 
 def _document_route(path: str, handler: Handler, summary: str) -> Route:

@@ -12,7 +12,7 @@ from aiohttp import web
 from leasehold.gateway.access.audit_log import Act, audited, describe, is_audited
 from leasehold.gateway.access.guard import Guard, lacks_scope
 from leasehold.gateway.access.identities import ANONYMOUS, Scope
-from leasehold.gateway.http.headers import request_id_of
+from leasehold.gateway.http.headers import prefix_of, request_id_of
 from leasehold.gateway.http.problems import MALFORMED_REQUEST, Refusal, refuse_field
 from leasehold.gateway.http.reading import RequestLimits, decode_body, read_body, refuse_body
 from leasehold.gateway.http.replies import ENCODER, JSON, PLAIN, etag_of, is_known, response_of
@@ -108,14 +108,14 @@ class _RouteHandler:
             is_admitted = partial(self._guard.still_admits, request, route.scope)
         check_accept(request, route.media_type)
         parameters = read_parameters(request, route.parameters, route.errors)
-        headers = _read_headers(request, route)
+        headers, prefix = _read_headers(request, route), prefix_of(request)
         if decoder is None:
             await refuse_body(request, self._limits)
-            return Call(self._services, parameters, None, headers, identity, is_admitted)
+            return Call(self._services, parameters, None, headers, identity, is_admitted, prefix=prefix)
         is_left_out = route.is_body_optional and (not request.body_exists or request.content_length == 0)
         raw = b"{}" if is_left_out else await read_body(request, self._limits)
         body = decode_body(decoder, raw, self._limits)
-        return Call(self._services, parameters, body, headers, identity, is_admitted, raw)
+        return Call(self._services, parameters, body, headers, identity, is_admitted, raw, prefix)
 
 
 def _read_headers(request: web.Request, route: Route) -> dict[str, str]:

@@ -70,7 +70,7 @@ async def always() -> bool:
 
 class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
     """One request, decoded. `identity` is who sent it; `is_admitted` tells whether it would be admitted again, for answers
-    that go on for long; `raw` is the body as it came."""
+    that go on for long; `raw` is the body as it came; `prefix`: the path below which a proxy shows the gateway."""
 
     services: GatewayServices
     parameters: Parameters
@@ -79,6 +79,7 @@ class Call(msgspec.Struct, Generic[Parameters, Body], frozen=True, eq=False):
     identity: Identity = ANONYMOUS
     is_admitted: Callable[[], Awaitable[bool]] = always
     raw: bytes = b""
+    prefix: str = ""
 
 
 class Success(msgspec.Struct, frozen=True, eq=False):

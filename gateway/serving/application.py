@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from aiohttp import HttpVersion11, web
 
 from leasehold.gateway.access.guard import ANSWER_HEADERS, Guard
-from leasehold.gateway.http.headers import REQUEST_ID, Cors, request_id_of
+from leasehold.gateway.http.headers import PREFIX, REQUEST_ID, Cors, prefix_of, request_id_of
 from leasehold.gateway.http.problems import SLOW_BODY, classify, problem_headers, problem_of
 from leasehold.gateway.http.replies import ENCODER, PLAIN
 from leasehold.gateway.metrics import REQUESTS, count_requests
@@ -38,6 +38,8 @@ def add_headers(cors: Cors) -> Callable[[web.Request, web.StreamResponse], Await
 
     async def add(request: web.Request, response: web.StreamResponse) -> None:
         headers = response.headers
+        if headers.get("Location", "").startswith("/"):
+            headers["Location"] = prefix_of(request) + headers["Location"]
         headers[REQUEST_ID] = request_id_of(request)
         for name, value in SECURITY_HEADERS.items():
             headers.setdefault(name, value)
@@ -84,7 +86,6 @@ log = logging.getLogger(__name__)
 
 OUTAGE = web.AppKey("outage", GatewayOutage)
 DRAIN = web.AppKey("drain", Drain)
-PREFIX = web.AppKey("prefix", str)
 PROBLEM_HEADERS = {**PLAIN, "Content-Type": "application/problem+json"}
 
 
@@ -124,7 +125,7 @@ def build_application(
             add(method, route.path, handler)
     for path, allowed in list(methods.items()):
         add("OPTIONS", path, _tell_methods([*allowed, "OPTIONS"]))
-    for path, handler in dashboard_routes(prefix):
+    for path, handler in dashboard_routes():
         for head in heads:
             application.router.add_get(head + path, handler, expect_handler=meet_expectation)
     return application
@@ -175,9 +176,7 @@ async def answer_problems(request: web.Request, handler: Handler) -> web.StreamR
             raise
         except web.HTTPNotFound as error:
             is_page = is_for_a_page(request)
-            response = (
-                page_answer(request, request.app[PREFIX], 404) if is_page else problem_response(error, request_id)
-            )
+            response = page_answer(request, 404) if is_page else problem_response(error, request_id)
         except Exception as error:
             response = problem_response(error, request_id)
             if response.status == 503:

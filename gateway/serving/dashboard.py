@@ -56,11 +56,11 @@ class Asset(msgspec.Struct, frozen=True):
     packed: bytes
 
 
-def dashboard_routes(prefix: str = "") -> Iterator[tuple[str, Handler]]:
-    """Its paths and their handlers. `prefix` is where a proxy shows the gateway, as the settings say."""
+def dashboard_routes() -> Iterator[tuple[str, Handler]]:
+    """Its paths and their handlers."""
 
     async def show_page(request: web.Request) -> web.Response:
-        return page_answer(request, prefix)
+        return page_answer(request)
 
     yield "/", show_page
     for view in VIEWS:
@@ -75,10 +75,10 @@ def is_for_a_page(request: web.Request) -> bool:
     return is_page and request.method == "GET" and "text/html" in request.headers.get("Accept", "")
 
 
-def page_answer(request: web.Request, prefix: str, status: int = 200) -> web.Response:
+def page_answer(request: web.Request, status: int = 200) -> web.Response:
     """The frame of all views, which says what is there where a view of this address is not."""
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
-    text = page_for(prefix_of(request, prefix))
+    text = page_for(prefix_of(request))
     return web.Response(text=text, status=status, content_type="text/html", headers=headers)
 
 

@@ -127,7 +127,7 @@ async def open_gateway(
         database_metrics=database_metrics,
         audit_log=audit_log,
         hiding=Hiding(settings.gateway_hidden_keys, settings.gateway_hidden_keys_by_kind),
-        sign_in=None if sessions is None else SignIn(guard, sessions, settings.gateway_prefix),
+        sign_in=None if sessions is None else SignIn(guard, sessions),
         worker_set=WorkerSet(settings, pod),
         checkup=checkup,
     )

@@ -37,7 +37,7 @@ async def asleep(fleet: Fleet, worker_id: str) -> None:
 async def test_a_job_enqueued_from_psql_starts_without_waiting_for_a_poll(
     fleet: Fleet, psql: Psql, database_url: str
 ) -> None:
-    worker = await fleet.worker("w1", **LONG_POLL)
+    worker = await fleet.worker("w1", **LONG_POLL, LEASEHOLD_LOG_LEVEL="debug")
     await asleep(fleet, "w1")
     job = int(psql(database_url, "select leasehold.enqueue_job('quick')"))
     assert "woken=True" in await worker.until_line(f"claimed job {job} ")
@@ -45,7 +45,7 @@ async def test_a_job_enqueued_from_psql_starts_without_waiting_for_a_poll(
 
 
 async def test_notify_wakes_from_psql_what_was_enqueued_silently(fleet: Fleet, psql: Psql, database_url: str) -> None:
-    worker = await fleet.worker("w1", LEASEHOLD_QUEUES="mine", **LONG_POLL)
+    worker = await fleet.worker("w1", LEASEHOLD_QUEUES="mine", **LONG_POLL, LEASEHOLD_LOG_LEVEL="debug")
     await asleep(fleet, "w1")
     job = int(psql(database_url, "select leasehold.enqueue_job('quick', queue => 'mine', notify => false)"))
     psql(database_url, "notify leasehold, 'wake:other'; notify leasehold, 'no such word'; notify leasehold, 'lost:x:y'")

@@ -47,7 +47,7 @@ def test_refused_outcomes_are_not_announced() -> None:
 def test_a_continuation_announces_its_completion_first_and_then_the_jobs_it_made() -> None:
     announcer, heard = announcing()
     continuation = '{"jobs": [{"kind": "fetch"}], "next": {"kind": "ship", "queue": "mail"}}'
-    announcer.continued(Continued(held_job(), continuation, None, has_next=True), [11, 12])
+    announcer.continued([(Continued(held_job(), continuation, None, has_next=True), [11, 12])])
     assert [type(event) for event in heard] == [JobCompleted, ChainCreated, JobCreated, JobCreated]
     assert [event.job_id for event in heard if isinstance(event, JobCreated)] == [11, 12]
 

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import trio
 
-from leasehold import App, Attempt, CallNext, Job
+from leasehold import App, Attempt, CallNext, ContinueWith, Job, Reschedule, WaitFor
 from leasehold.observability.logs import JobFilter, install_logging, uninstall_logging
 from tests.support.working import working
 
@@ -111,21 +111,75 @@ async def test_middlewares_log_under_their_job_and_nothing_of_it_is_left_afterwa
     assert "job_id" not in elsewhere
 
 
-async def test_the_worker_tells_its_start_each_claim_and_each_completion(
-    database_url: str, stream: io.StringIO
-) -> None:
+def about_jobs(stream: io.StringIO) -> dict[int, list[str]]:
+    """What the lines say that name a job, by its id."""
+    told: dict[int, list[str]] = {}
+    for line in map(msgspec.json.decode, stream.getvalue().splitlines()):
+        if "job_id" in line:
+            told.setdefault(line["job_id"], []).append(re.sub(r"\d+\.\d+ s", "… s", line["message"]))
+    return told
+
+
+def ending_app() -> App:
+    """A kind for each way in which an attempt ends."""
     app = App()
 
     @app.kind()
     async def work() -> None: ...
 
-    async with working(database_url, app, queues=("mail",)) as running:
+    @app.kind()
+    async def fails() -> None:
+        raise ValueError("no")
+
+    @app.kind()
+    async def again(job: Job) -> None:
+        if job.attempt == 1:
+            raise Reschedule(after=0)
+
+    @app.kind()
+    async def goes_on() -> ContinueWith:
+        return ContinueWith(work.new())
+
+    @app.kind(mode="atomic")
+    async def at_once() -> None: ...
+
+    @app.kind()
+    async def waits(job: Job) -> None:
+        if job.attempt == 1:
+            raise WaitFor([work.new()])
+
+    return app
+
+
+async def test_at_the_default_level_an_attempt_is_one_line(database_url: str, stream: io.StringIO) -> None:
+    async with working(database_url, ending_app()) as running:
+        jobs = {
+            kind: (await running.run(kind, max_attempts=1 if kind == "fails" else 3)).id
+            for kind in ("work", "fails", "again", "goes_on", "at_once", "waits")
+        }
+    told = {kind: about_jobs(stream)[job] for kind, job in jobs.items()}
+    assert {kind: [line.split(" job ")[0] for line in lines] for kind, lines in told.items() if kind != "fails"} == {
+        "work": ["completed"],
+        "again": ["rescheduled", "completed"],
+        "goes_on": ["completed"],
+        "at_once": ["completed"],
+        "waits": ["blocked", "completed"],
+    }
+    (failure,) = told["fails"]
+    assert failure.startswith(f"job {jobs['fails']} of kind fails failed for good with attempt 1: ValueError: no")
+
+
+async def test_the_line_of_the_end_names_worker_queue_kind_and_attempt(database_url: str, stream: io.StringIO) -> None:
+    async with working(database_url, ending_app(), queues=("mail",)) as running:
         job = await running.run("work", queue="mail")
-    told = [line["message"] for line in map(msgspec.json.decode, stream.getvalue().splitlines())]
-    assert any(re.fullmatch(r"starting worker w1 \([a-z]+-[a-z]+\) for role mail with 3 slots", line) for line in told)
-    assert f"claimed job {job.id} of kind work for mail (attempt 1)" in told
-    assert any(re.match(rf"completed job {job.id} of kind work in \d+\.\d+ s", line) for line in told)
-    assert "worker w1 stopped" in told
+    every = [msgspec.json.decode(line, type=dict[str, Any]) for line in stream.getvalue().splitlines()]
+    (line,) = [each for each in every if each.get("job_id") == job.id]
+    assert re.fullmatch(rf"completed job {job.id} of kind work in \d+\.\d+ s", line["message"])
+    told = {"job_id": job.id, "kind": "work", "attempt": 1, "queue": "mail", "worker_id": "w1"}
+    assert job_fields(line) == told
+    said = [each["message"] for each in every]
+    assert any(re.fullmatch(r"starting worker w1 \([a-z]+-[a-z]+\) for role mail with 3 slots", each) for each in said)
+    assert "worker w1 stopped" in said
 
 
 async def test_the_filter_serves_a_logging_configuration_of_ones_own(database_url: str) -> None:

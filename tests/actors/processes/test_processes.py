@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -127,7 +128,9 @@ async def test_what_a_handler_raises_is_told_as_from_any_other(
     failed = await failure(running, "fail", how=how)
     assert (failed.error["type"], failed.error["message"]) == (type_, message)
     assert (failed.retry_in, failed.discard) == (retry_in, discard)
-    assert "process_app.py" in failed.error["traceback"]
+    (header, first, *_) = failed.error["traceback"].splitlines()
+    assert header == "Traceback (most recent call last):"
+    assert re.match(r'  File ".+/process_app\.py", line \d+, in fail$', first), failed.error["traceback"]
     assert "crash" not in failed.error
 
 

@@ -112,7 +112,7 @@ def test_settings_of_the_project_are_those_of_the_command_line_unless_the_enviro
     fresh_database_url: str,
 ) -> None:
     def effective(*words: str, **more: str) -> dict[str, str]:
-        said = manage(fresh_database_url, "leasehold", *words, "config", "show", **more)
+        said = manage(fresh_database_url, "leasehold", *words, "config", "show", "--output", "json", **more)
         assert said.returncode == 0, said.stderr
         return {each["name"]: each["value"] for each in json.loads(said.stdout)}
 

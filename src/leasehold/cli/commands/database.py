@@ -40,7 +40,7 @@ def view_address(address: Address, _now: datetime) -> Sequence[RenderableType]:
 async def dsn(*, context: Annotated[CommandContext, INJECTED]) -> Address | None:
     """Print the address of the database, for other programs.
 
-    It is the address alone, with its password, also where the output is no terminal. An embedded database runs as long as
+    It is the address alone, with its password. An embedded database runs as long as
     `leasehold up` or another command uses it. It is empty where PG* variables say where the database is.
 
     Example:
@@ -154,20 +154,21 @@ class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
         return not (self.migrations or self.views or self.functions or self.removed)
 
 
+FEW = 5  # names are shown; more are a number
+
+
 def view_migration(report: SchemaChange, _now: datetime) -> Sequence[RenderableType]:
-    """One line per change, or one sentence."""
+    """One line per change, or one sentence; many names are counted."""
     version = f"version {report.to_version}"
     if report.is_empty:
         return [Text(f"the schema is at {version}; nothing to do")]
     verb = "would bring" if report.dry_run else "brought"
     lines = [f"{verb} the schema from version {report.from_version} to {version}"]
     lines += [f"  migration {title}" for title in report.migrations]
-    lines += [f"  {what} {', '.join(names)}" for what, names in _replaced(report) if names]
+    for what, names in (("views", report.views), ("functions", report.functions), ("removed", report.removed)):
+        if names:
+            lines.append(f"  {what} {', '.join(names) if len(names) <= FEW else len(names)}")
     return [plain(line) for line in lines]
-
-
-def _replaced(report: SchemaChange) -> list[tuple[str, tuple[str, ...]]]:
-    return [("views", report.views), ("functions", report.functions), ("removed", report.removed)]
 
 
 @shown_as(view_migration)
@@ -185,6 +186,7 @@ async def migrate(
 
     It may run while everything works: nobody waits for it longer than a second. What is in its way is named, and tried again.
     A second run changes nothing, and several may run at once. If no database is configured, it makes an embedded one.
+    --output json has the name of each function that was replaced.
 
     Example:
       leasehold migrate --dry-run

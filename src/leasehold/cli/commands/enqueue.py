@@ -57,7 +57,7 @@ async def enqueue(
 ) -> EnqueueReport:
     """Enqueue a job and tell its id.
 
-    On a terminal, and with --output text, the id stands alone; else it is in a JSON object.
+    The id stands alone, so that a shell can keep it; --output json has it in an object.
 
     Where an app is given, its kinds say queue, priority and attempts, args are checked against its
     handlers, and other kinds are refused.
@@ -65,7 +65,7 @@ async def enqueue(
     Example:
       leasehold enqueue echo '{"text": "hello"}'
       leasehold enqueue crawl '{"shop": 7}' --queue crawl --key shop-7 --delay 5m
-      id=$(leasehold enqueue send_mail '{"to": "ada"}' --app shop.jobs:app --output text)
+      id=$(leasehold enqueue send_mail '{"to": "ada"}' --app shop.jobs:app)
     """
     from leasehold.jobs.new_job import NewJob  # noqa: PLC0415
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
-from leasehold.cli.runtime.outcome import render, shown_as
+from leasehold.cli.runtime.outcome import render_more, shown_as
 from leasehold.cli.views import parse_duration, plain
 from leasehold.client import Client
 from leasehold.client.feed.changes import Change, Wanted, refuse_unknown_events
@@ -90,23 +90,20 @@ async def events(
 
 async def _follow(database: Database, client: Client, wanted: Wanted, begin: datetime, context: CommandContext) -> None:
     """Print what happened and what happens until interrupted; what is read twice is printed once."""
+
+    def show(changes: list[Change]) -> None:
+        render_more(changes, view_events, context.common.output, context.terminal)
+
     printed: set[tuple[object, ...]] = set()
     async with database.reserve("events") as connection:
         feed = client.changes.follow(connection)
         await feed.read()
         async for page in client.changes.replay(begin):
-            _print([change for change in page if wanted.has(change)], context)
+            show([change for change in page if wanted.has(change)])
             printed = {change.identity for change in page}
         while True:
             changes = [change for change in await feed.read() if wanted.has(change)]
-            _print([change for change in changes if change.identity not in printed], context)
+            show([change for change in changes if change.identity not in printed])
             if not feed.is_behind:
                 printed = set()
                 await trio.sleep(LOOK_SECONDS)
-
-
-def _print(changes: list[Change], context: CommandContext) -> None:
-    if changes:
-        output = context.common.output
-        as_text = output == "text" or (output is None and context.terminal.stdout.isatty())
-        render(changes, view_events, "text" if as_text else "jsonl", context.terminal)

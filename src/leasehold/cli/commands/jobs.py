@@ -16,7 +16,7 @@ from rich.text import Text
 from leasehold.cli.commands.enqueue import parse_object
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.options import AN_ID, INJECTED
-from leasehold.cli.runtime.outcome import render, shown_as
+from leasehold.cli.runtime.outcome import render_more, shown_as
 from leasehold.cli.views import ago, fields_table, json_text, plain, state_text, table
 from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.jobs import Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
@@ -316,16 +316,8 @@ async def jobs_logs(
             if has_ended:  # its last lines come a moment after its end
                 await trio.sleep(FOLLOW_SECONDS)
             lines = await client.jobs.logs(job_id, attempt=attempt)
-            _print(lines[shown:], context)
+            render_more(lines[shown:], view_logs, context.common.output, context.terminal)
             shown = max(shown, len(lines))
             if has_ended:
                 return None
             await trio.sleep(FOLLOW_SECONDS)
-
-
-def _print(lines: list[LogLine], context: CommandContext) -> None:
-    if lines:
-        wants_text = context.common.output == "text" or (
-            context.common.output is None and context.terminal.stdout.isatty()
-        )
-        render(lines, view_logs, "text" if wants_text else "jsonl", context.terminal)

@@ -41,7 +41,7 @@ class CommonOptions:
 
     output: Annotated[
         Output | None,
-        Parameter(help="How to print the result; text on a terminal and json elsewhere.", group=COMMON),
+        Parameter(help="How to print the result; text unless told otherwise.", group=COMMON),
     ] = None
     database_url: Annotated[str | None, setting("database_url"), Parameter(group=COMMON)] = None
     data_folder: Annotated[str | None, setting("data_folder"), Parameter(group=COMMON)] = None

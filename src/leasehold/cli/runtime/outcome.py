@@ -1,4 +1,4 @@
-"""The one renderer: a command's result as text, json or jsonl on standard output."""
+"""The one renderer: a command's result on standard output, as text unless json or jsonl is asked for."""
 
 from __future__ import annotations
 
@@ -62,11 +62,10 @@ def _view_nothing(_result: object, _now: datetime) -> Sequence[RenderableType]:
 
 
 def render(value: object, view: View, output: Output | None, terminal: Terminal) -> None:
-    """Print `value`; None prints nothing. Without a choice: text on a terminal, json elsewhere."""
+    """Print `value`; None prints nothing. Without a choice it is text, plain and uncut where there is no terminal."""
     if value is None:
         return
-    chosen = output or ("text" if terminal.stdout.isatty() else "json")
-    match chosen:
+    match output or "text":
         case "json":
             text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
             terminal.stdout.write(text + "\n")
@@ -76,6 +75,12 @@ def render(value: object, view: View, output: Output | None, terminal: Terminal)
         case "text":
             render_text(value, view, terminal)
     terminal.stdout.flush()
+
+
+def render_more(values: Sequence[object], view: View, output: Output | None, terminal: Terminal) -> None:
+    """Print what has come since the last call: as JSON it is a line for each, for the list has no end."""
+    if values:
+        render(values, view, "jsonl" if output == "json" else output, terminal)
 
 
 def render_text(value: object, view: View, terminal: Terminal) -> None:

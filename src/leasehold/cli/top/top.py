@@ -80,19 +80,19 @@ async def top(
 ) -> None:
     """Watch queues, workers and failures live.
 
-    q quits, p pauses, tab enlarges another section, arrows scroll. Into a pipe it writes one JSON object per look; --once
-    with --output text writes one frame.
+    q quits, p pauses, tab enlarges another section, arrows scroll. --once writes one frame. What goes on cannot be drawn
+    into a pipe: there it writes one JSON object per look.
 
     Example:
       leasehold top
-      leasehold top --once --output text
+      leasehold top --once
     """
     async with context.database() as database:
         viewer = _Viewer(context, database, interval)
-        output, is_terminal = context.common.output, context.terminal.stdout.isatty()
+        wants_json = context.common.output in ("json", "jsonl")
         if once:
-            await viewer.show_once(as_text=output == "text" or (output is None and is_terminal))
-        elif output in ("json", "jsonl") or not is_terminal:
+            await viewer.show_once(as_text=not wants_json)
+        elif wants_json or not context.terminal.stdout.isatty():
             await viewer.write_lines()
         else:
             await viewer.watch()

@@ -3,9 +3,10 @@ from __future__ import annotations
 from tests.leasehold.cli.conftest import Cli, Psql
 
 
-def test_text_on_a_terminal_and_json_elsewhere(cli: Cli) -> None:
+def test_text_on_a_terminal_and_in_a_pipe_and_json_on_request(cli: Cli) -> None:
     assert cli("wake", terminal=True).out == "woke all workers\n"
-    assert cli("wake").json() == {"queue": None}
+    assert cli("wake").out == "woke all workers\n"
+    assert cli("wake", "--output", "json").json() == {"queue": None}
 
 
 def test_jsonl_gives_one_line_per_element(cli: Cli) -> None:
@@ -16,7 +17,7 @@ def test_jsonl_gives_one_line_per_element(cli: Cli) -> None:
 
 
 def test_an_empty_list_is_empty_for_programs_and_told_to_people(cli: Cli) -> None:
-    assert cli("jobs", "list").json() == []
+    assert cli("jobs", "list", "--output", "json").json() == []
     assert cli("jobs", "list", "--output", "jsonl").out == ""
     shown = cli("jobs", "list", "--output", "text")
     assert (shown.out, shown.err) == ("", "none\n")

@@ -37,7 +37,7 @@ def steady(text: str) -> list[str]:
 
 def test_one_frame_shows_queues_workers_and_failures(cli: Cli, psql: Psql, database_url: str) -> None:
     psql(database_url, LOAD)
-    done = cli("top", "--once", "--interval", "0.1", "--output", "text")
+    done = cli("top", "--once", "--interval", "0.1")
     assert done.code == 0
     lines = steady(done.out)
     assert lines[:5] == [
@@ -56,9 +56,9 @@ def test_one_frame_shows_queues_workers_and_failures(cli: Cli, psql: Psql, datab
     ]
 
 
-def test_into_a_pipe_it_writes_json(cli: Cli, psql: Psql, database_url: str) -> None:
+def test_for_programs_it_writes_json(cli: Cli, psql: Psql, database_url: str) -> None:
     psql(database_url, LOAD)
-    look = json.loads(cli("top", "--once", "--interval", "0.1").out)
+    look = json.loads(cli("top", "--once", "--interval", "0.1", "--output", "json").out)
     assert look["queues"][0]["jobs"] == {"pending": 3, "claimed": 1}
     assert look["fleet"]["held_jobs"] == 1
     assert [each["job_id"] for each in look["failures"]] == [1]
@@ -68,10 +68,12 @@ def test_into_a_pipe_it_writes_json(cli: Cli, psql: Psql, database_url: str) -> 
 def test_kinds_that_nobody_serves_are_noted(cli: Cli, psql: Psql, database_url: str) -> None:
     psql(database_url, LOAD.replace("'{}', '{}', 3", "'{}', '{crawl}', 3"))
     cli("enqueue", "parse", "--queue", "shops")
-    done = cli("top", "--once", "--interval", "0.1", "--output", "text")
+    done = cli("top", "--once", "--interval", "0.1")
     assert "1 unserved kinds" in done.out
     assert "shops  nobody serves parse" in done.out
-    assert json.loads(cli("top", "--once", "--interval", "0.1").out)["queues"][0]["unserved_kinds"] == ["parse"]
+    assert json.loads(cli("top", "--once", "--interval", "0.1", "--output", "json").out)["queues"][0][
+        "unserved_kinds"
+    ] == ["parse"]
 
 
 def test_an_interval_that_would_load_the_database_is_refused(cli: Cli) -> None:

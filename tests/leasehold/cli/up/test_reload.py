@@ -89,8 +89,8 @@ async def test_where_code_is_being_written_a_process_that_cannot_run_waits_for_t
 
 def answer(run_cli: Cli, environ: dict[str, str]) -> object:
     """What the code of just now answers."""
-    job = cast("dict[str, Any]", run_cli("enqueue", "greet", environ=environ).json())["job_id"]
-    ended = run_cli("chains", "wait", str(job), "--timeout", "30s", environ=environ)
+    job = cast("dict[str, Any]", run_cli("enqueue", "greet", "--output", "json", environ=environ).json())["job_id"]
+    ended = run_cli("chains", "wait", str(job), "--timeout", "30s", "--output", "json", environ=environ)
     return cast("dict[str, Any]", ended.json())["output"]
 
 

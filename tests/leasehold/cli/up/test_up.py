@@ -155,15 +155,15 @@ def test_one_command_runs_everything_on_embedded_postgres(start_process: StartPr
         process.wait_for_line("leasehold is up")
         token = process.wait_for_line("  token      lh_").split()[-1]
         process.wait_for_line("starting worker")
-        assert run_cli("enqueue", "echo", environ=environ).json() == {"job_id": 1, "is_new": True}
-        process.wait_for_line("claimed job 1 of kind echo")
+        assert run_cli("enqueue", "echo", "--output", "json", environ=environ).json() == {"job_id": 1, "is_new": True}
+        process.wait_for_line("completed job 1 of kind echo")
         assert status_of(f"http://127.0.0.1:{port}/readyz") == 200
         assert status_of(f"http://127.0.0.1:{port}/api/jobs/1") == 401
         assert status_of(f"http://127.0.0.1:{port}/api/jobs/1", token) == 200
-        checks = cast("list[dict[str, str]]", run_cli("doctor", environ=environ).json())
+        checks = cast("list[dict[str, str]]", run_cli("doctor", "--output", "json", environ=environ).json())
         assert str(folder / "data") in {check["name"]: check for check in checks}["disk"]["detail"]
         seen = process.line_count
-        [worker] = cast("dict[str, Any]", run_cli("status", environ=environ).json())["workers"]
+        [worker] = cast("dict[str, Any]", run_cli("status", "--output", "json", environ=environ).json())["workers"]
         os.kill(worker["pid"], signal.SIGKILL)
         process.wait_for_line("worker.1 was ended by SIGKILL; starting it again", after=seen)
         process.wait_for_line("starting worker", after=seen)

@@ -36,7 +36,7 @@ def seeded(cli: Cli, psql: Psql, database_url: str) -> Cli:
 
 def test_without_jobs_there_is_nothing_to_show(cli: Cli) -> None:
     assert cli("capacity", "--output", "text").out == "no jobs\n"
-    assert cli("capacity").json() == {"queues": [], "unclaimed": []}
+    assert cli("capacity", "--output", "json").json() == {"queues": [], "unclaimed": []}
 
 
 def test_all_queues_are_shown_on_a_line_each(seeded: Cli) -> None:
@@ -78,18 +78,18 @@ def test_a_queue_is_shown_with_what_it_needs_and_what_becomes_of_it(seeded: Cli)
 
 
 def test_programs_get_the_plan_as_it_is(seeded: Cli) -> None:
-    plan: Any = seeded("capacity", "crawl", "--hours", "0.5,2", "--target-wait", "2m").json()
+    plan: Any = seeded("capacity", "crawl", "--hours", "0.5,2", "--target-wait", "2m", "--output", "json").json()
     assert (plan["capacity"]["queue"], plan["capacity"]["ready"], plan["target_wait"]) == ("crawl", 60, 120.0)
     assert [each["hours"] for each in plan["workers_needed"]] == [0.5, 2.0]
     assert [each["name"] for each in plan["scenarios"]][:3] == ["as it is", "one worker less", "+50% load"]
-    assert {each["queue"] for each in seeded("capacity").json()["queues"]} == {"crawl", "mail"}  # type: ignore[index]
+    assert {each["queue"] for each in seeded("capacity", "--output", "json").json()["queues"]} == {"crawl", "mail"}  # type: ignore[index]
 
 
 def test_where_no_job_has_ended_nobody_knows(seeded: Cli) -> None:
     said = seeded("capacity", "mail", "--output", "text").out
     assert "95 of 100 jobs start within 30s with 1 worker\n" in said
     assert "\nkind k in queue mail: no live worker serves it; its jobs wait" in said
-    plan: Any = seeded("capacity", "mail").json()
+    plan: Any = seeded("capacity", "mail", "--output", "json").json()
     assert [(each["kind"], each["reason"], each["jobs"]) for each in plan["unclaimed"]] == [("k", "unserved", 1)]
     assert said.endswith("no job has ended in the last hour, so nobody knows how long one takes\n")
 

@@ -12,10 +12,10 @@ def record(done: Any) -> dict[str, Any]:
 
 def test_a_chain_is_completed_with_an_output_or_with_a_next_job(cli: Cli) -> None:
     cli("enqueue", "approve")
-    open_chain = record(cli("chains", "complete", "1", "--next", "ship", "--args", '{"order": 7}'))
+    open_chain = record(cli("chains", "complete", "1", "--next", "ship", "--args", '{"order": 7}', "--output", "json"))
     assert (open_chain["state"], open_chain["job_id"], open_chain["job_kind"]) == ("open", 2, "ship")
-    assert record(cli("jobs", "show", "2"))["job"]["args"] == {"order": 7}
-    done = record(cli("chains", "complete", "1", '"shipped"'))
+    assert record(cli("jobs", "show", "2", "--output", "json"))["job"]["args"] == {"order": 7}
+    done = record(cli("chains", "complete", "1", '"shipped"', "--output", "json"))
     assert (done["state"], done["output"], done["jobs"]) == ("completed", "shipped", 2)
 
 
@@ -29,7 +29,7 @@ def test_what_is_no_json_is_refused_with_advice(cli: Cli) -> None:
 
 def test_a_chain_that_has_ended_is_a_conflict(cli: Cli) -> None:
     cli("enqueue", "approve")
-    assert record(cli("chains", "cancel", "1", "--reason", "no"))["state"] == "cancelled"
+    assert record(cli("chains", "cancel", "1", "--reason", "no", "--output", "json"))["state"] == "cancelled"
     for command in ("complete", "cancel"):
         done = cli("chains", command, "1")
         assert done.code == 4
@@ -43,7 +43,7 @@ def test_a_chain_is_deleted_unless_somebody_waits_for_it(cli: Cli, psql: Psql, d
     assert refused.code == 4
     assert "chain 1 cannot be deleted: job 2 (whole) waits for it" in refused.err
     assert cli("chains", "delete", "2", "--cascade", "--output", "text").steady == "deleted 2 chains: 1, 2"
-    assert cli("jobs", "list").json() == []
+    assert cli("jobs", "list", "--output", "json").json() == []
 
 
 def test_scheduled_jobs_are_triggered_all_or_none(cli: Cli) -> None:
@@ -52,7 +52,7 @@ def test_scheduled_jobs_are_triggered_all_or_none(cli: Cli) -> None:
     refused = cli("jobs", "trigger", "1", "2")
     assert refused.code == 4
     assert "job 2 is pending; only scheduled jobs can be triggered (none was triggered)" in refused.err
-    assert cli("jobs", "trigger", "1").json() == [
+    assert cli("jobs", "trigger", "1", "--output", "json").json() == [
         {"job_id": 1, "changed": True, "was": "scheduled", "now": "pending", "reason": None}
     ]
 

@@ -23,7 +23,8 @@ def test_chains_are_listed_newest_first_with_their_last_job(cli: Cli) -> None:
         ]
     )
     found = cast(
-        "list[dict[str, Any]]", cli("chains", "list", "--state", "open", "--kind", "pay", "--queue", "shop").json()
+        "list[dict[str, Any]]",
+        cli("chains", "list", "--state", "open", "--kind", "pay", "--queue", "shop", "--output", "json").json(),
     )
     assert [(each["chain_id"], each["job_id"]) for each in found] == [(1, 2)]
 
@@ -33,7 +34,9 @@ def test_pages_of_chains_follow_each_other_by_the_last_id(cli: Cli) -> None:
         cli("enqueue", "echo")
     first = cli("chains", "list", "--limit", "2")
     assert first.err == "more: --before 2\n"
-    [last] = cast("list[dict[str, Any]]", cli("chains", "list", "--limit", "2", "--before", "2").json())
+    [last] = cast(
+        "list[dict[str, Any]]", cli("chains", "list", "--limit", "2", "--before", "2", "--output", "json").json()
+    )
     assert last["chain_id"] == 1
 
 
@@ -76,7 +79,7 @@ def test_a_long_chain_is_shown_page_by_page(cli: Cli) -> None:
         cli("chains", "complete", "1", "--next", "step")
     shown = cli("chains", "show", "1", "--limit", "2")
     assert shown.err == "more: --after 1\n"
-    report = cast("dict[str, Any]", cli("chains", "show", "1", "--after", "1").json())
+    report = cast("dict[str, Any]", cli("chains", "show", "1", "--after", "1", "--output", "json").json())
     assert ([job["id"] for job in report["jobs"]], report["chain"]["jobs"]) == ([3, 4], 4)
 
 
@@ -89,7 +92,7 @@ def test_a_chain_that_is_not_there_is_not_found(cli: Cli) -> None:
 def test_waiting_prints_the_output(cli: Cli) -> None:
     cli("enqueue", "pay")
     cli("chains", "complete", "1", '{"paid": 7}')
-    assert cli("chains", "wait", "1").json() == {"chain_id": 1, "output": {"paid": 7}}
+    assert cli("chains", "wait", "1", "--output", "json").json() == {"chain_id": 1, "output": {"paid": 7}}
     assert cli("chains", "wait", "1", "--output", "text").steady == '{\n  "paid": 7\n}'
 
 

@@ -24,18 +24,18 @@ def shown(done: Transcript, name: str) -> dict[str, str]:
 
 def test_the_data_folder_is_shown_as_it_is_found(run_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    default = shown(run_cli("config", "show"), "data_folder")
+    default = shown(run_cli("config", "show", "--output", "json"), "data_folder")
     assert (default["value"], default["origin"]) == (str(tmp_path / ".leasehold" / "postgres"), "default")
-    named = shown(run_cli("config", "show", "--data-folder", "here"), "data_folder")
+    named = shown(run_cli("config", "show", "--data-folder", "here", "--output", "json"), "data_folder")
     assert (named["value"], named["origin"]) == (str(tmp_path / "here"), "flag --data-folder")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_beside_a_configured_database_the_data_folder_is_not_used(run_cli: Cli) -> None:
-    done = run_cli("config", "show", environ={"DATABASE_URL": "postgresql://ada@host/db"})
+    done = run_cli("config", "show", "--output", "json", environ={"DATABASE_URL": "postgresql://ada@host/db"})
     assert shown(done, "data_folder")["value"] == "(not used)"
 
 
 def test_programs_get_the_variable_that_sets_each_value(run_cli: Cli) -> None:
-    slots = shown(run_cli("config", "show"), "slots")
+    slots = shown(run_cli("config", "show", "--output", "json"), "slots")
     assert slots == {"name": "slots", "value": "-", "origin": "default", "variable": "LEASEHOLD_SLOTS"}

@@ -36,7 +36,7 @@ def test_without_roles_it_says_what_makes_them(cli: Cli) -> None:
     shown = cli("grants", "--output", "text")
     assert shown.code == 0
     assert shown.out.splitlines()[-1] == "they are not in force here; `leasehold grants --apply` makes them"
-    roles = cast("dict[str, Any]", cli("grants").json())["roles"]
+    roles = cast("dict[str, Any]", cli("grants", "--output", "json").json())["roles"]
     producer = next(each for each in roles if each["name"] == "leasehold_producer")
     assert producer["functions"] == ["clock", "enqueue_job", "enqueue_jobs", "enqueue_with_times", "wake_idle_workers"]
 

@@ -16,11 +16,28 @@ def test_a_dry_run_tells_and_changes_nothing(run_cli: Cli, empty_database_url: s
 
 
 def test_migrating_twice_does_nothing_the_second_time(run_cli: Cli, empty_database_url: str) -> None:
-    first = run_cli("migrate", "--database-url", empty_database_url)
+    first = run_cli("migrate", "--database-url", empty_database_url, "--output", "json")
     assert cast("dict[str, Any]", first.json())["migrations"][0] == "0001_leasehold"
     second = run_cli("migrate", "--output", "text", "--database-url", empty_database_url)
     assert second.out.endswith("nothing to do\n")
     assert run_cli("status", "--database-url", empty_database_url).code == 0
+
+
+def test_what_it_did_is_a_few_lines_and_each_name_on_request(run_cli: Cli, empty_database_url: str) -> None:
+    would = run_cli("migrate", "--dry-run", "--output", "json", "--database-url", empty_database_url).json()
+    names = cast("dict[str, Any]", would)["functions"]
+    done = run_cli("migrate", "--database-url", empty_database_url)
+    assert f"  functions {len(names)}\n" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "claim_jobs" in names
+    assert "claim_jobs" not in done.out
+
+
+def test_a_few_names_are_shown(run_cli: Cli, empty_database_url: str, psql: Psql) -> None:
+    run_cli("migrate", "--database-url", empty_database_url)
+    psql(empty_database_url, "drop function leasehold.wake_idle_workers")
+    done = run_cli("migrate", "--database-url", empty_database_url)
+    assert "  functions wake_idle_workers\n" in done.out
 
 
 def test_the_emitted_script_makes_the_schema(run_cli: Cli, empty_database_url: str, psql: Psql) -> None:

@@ -15,7 +15,7 @@ def told(done: Transcript) -> Any:
 
 def states(cli: Cli) -> list[str]:
     """Newest first."""
-    return [job["state"] for job in told(cli("jobs", "list"))]
+    return [job["state"] for job in told(cli("jobs", "list", "--output", "json"))]
 
 
 def fail_jobs(psql: Psql, database_url: str) -> None:
@@ -53,7 +53,7 @@ def test_a_dry_run_shows_what_would_be_retried_and_changes_nothing(dead: Cli) ->
 
 
 def test_all_that_match_are_retried_when_it_is_meant(dead: Cli) -> None:
-    done = dead("jobs", "retry", "--error-type", "TimeoutError", "--yes")
+    done = dead("jobs", "retry", "--error-type", "TimeoutError", "--yes", "--output", "json")
     assert done.err == "1 retried\n"
     assert done.json() == [
         {
@@ -70,27 +70,44 @@ def test_all_that_match_are_retried_when_it_is_meant(dead: Cli) -> None:
 
 
 def test_cancelled_jobs_are_retried_where_they_are_named(dead: Cli) -> None:
-    assert [each["job_id"] for each in told(dead("jobs", "retry", "--cancelled", "--yes"))] == [3]
-    assert [each["job_id"] for each in told(dead("jobs", "retry", "--cancelled", "--failed", "--dry-run"))] == [1, 2]
+    assert [each["job_id"] for each in told(dead("jobs", "retry", "--cancelled", "--yes", "--output", "json"))] == [3]
+    assert [
+        each["job_id"]
+        for each in told(dead("jobs", "retry", "--cancelled", "--failed", "--dry-run", "--output", "json"))
+    ] == [1, 2]
 
 
 def test_all_that_match_are_cancelled_when_it_is_meant(dead: Cli) -> None:
-    would = dead("jobs", "cancel", "--queue", "slow", "--dry-run")
+    would = dead("jobs", "cancel", "--queue", "slow", "--dry-run", "--output", "json")
     assert would.err == "1 would be cancelled\n"
-    done = dead("jobs", "cancel", "--queue", "slow", "--yes", "--reason", "moved")
+    done = dead("jobs", "cancel", "--queue", "slow", "--yes", "--reason", "moved", "--output", "json")
     assert (done.err, done.json()) == ("1 cancelled\n", would.json())
-    assert told(dead("jobs", "show", "4"))["job"]["error"]["message"] == "moved"
+    assert told(dead("jobs", "show", "4", "--output", "json"))["job"]["error"]["message"] == "moved"
 
 
 def test_what_list_finds_is_what_the_flags_choose(cli: Cli) -> None:
     for shop in ("7", "8"):
         cli("enqueue", "a", f'{{"shop": {shop}}}')
-    would = cli("jobs", "cancel", "--args", '{"shop": 8}', "--dry-run")
+    would = cli("jobs", "cancel", "--args", '{"shop": 8}', "--dry-run", "--output", "json")
     assert [each["job_id"] for each in told(would)] == [2]
-    assert cli("jobs", "cancel", "--worker", "nobody", "--metadata", '{"a": 1}', "--dry-run").json() == []
+    assert (
+        cli("jobs", "cancel", "--worker", "nobody", "--metadata", '{"a": 1}', "--dry-run", "--output", "json").json()
+        == []
+    )
     cli("jobs", "cancel", "1", "2")
-    old = cli("jobs", "retry", "--cancelled", "--created-before", "2020-01-01T00:00Z", "--dry-run")
-    new = cli("jobs", "retry", "--cancelled", "--created-after", "2020-01-01T00:00Z", "--args", '{"shop": 7}', "--yes")
+    old = cli("jobs", "retry", "--cancelled", "--created-before", "2020-01-01T00:00Z", "--dry-run", "--output", "json")
+    new = cli(
+        "jobs",
+        "retry",
+        "--cancelled",
+        "--created-after",
+        "2020-01-01T00:00Z",
+        "--args",
+        '{"shop": 7}',
+        "--yes",
+        "--output",
+        "json",
+    )
     assert (old.json(), [each["job_id"] for each in told(new)]) == ([], [1])
 
 
@@ -117,7 +134,7 @@ def test_what_is_not_clear_changes_nothing(dead: Cli) -> None:
 
 
 def test_nothing_that_matches_is_no_error(dead: Cli) -> None:
-    done = dead("jobs", "retry", "--kind", "nothing", "--yes")
+    done = dead("jobs", "retry", "--kind", "nothing", "--yes", "--output", "json")
     assert (done.code, done.json(), done.err) == (0, [], "0 retried\n")
 
 
@@ -129,15 +146,17 @@ def test_the_errors_of_every_attempt_are_shown(dead: Cli) -> None:
     assert done.steady == "attempt 1, <instant> UTC, w1\nValueError: boom\n  Traceback\n    line 3".replace(
         " UTC", "", 1
     )
-    assert [each["type"] for each in told(dead("jobs", "errors", "2"))] == ["TimeoutError"]
+    assert [each["type"] for each in told(dead("jobs", "errors", "2", "--output", "json"))] == ["TimeoutError"]
     assert dead("jobs", "errors", "9").code == 3
 
 
 def test_a_failed_job_is_edited_and_retried(dead: Cli) -> None:
-    done = dead("jobs", "edit", "1", "--args", '{"shop": 8}', "--priority", "3", "--reason", "wrong shop")
+    done = dead(
+        "jobs", "edit", "1", "--args", '{"shop": 8}', "--priority", "3", "--reason", "wrong shop", "--output", "json"
+    )
     assert done.json() == {"job_id": 1, "changed": True, "was": "failed", "now": "failed", "reason": None}
     dead("jobs", "retry", "1")
-    job = told(dead("jobs", "show", "1"))
+    job = told(dead("jobs", "show", "1", "--output", "json"))
     assert (job["job"]["args"], job["job"]["priority"]) == ({"shop": 8}, 3)
     assert "wrong shop" in [entry["message"] for entry in job["timeline"]]
 

@@ -30,8 +30,8 @@ def test_the_reason_of_a_cancel_is_kept(cli: Cli, psql: Psql, database_url: str)
 def test_cancelling_and_retrying_tell_the_state_before_and_after_by_the_same_names(cli: Cli) -> None:
     cli("enqueue", "echo")
     changed = {"job_id": 1, "changed": True, "reason": None}
-    assert cli("jobs", "cancel", "1").json() == [{**changed, "was": "pending", "now": "cancelled"}]
-    assert cli("jobs", "retry", "1").json() == [{**changed, "was": "cancelled", "now": "pending"}]
+    assert cli("jobs", "cancel", "1", "--output", "json").json() == [{**changed, "was": "pending", "now": "cancelled"}]
+    assert cli("jobs", "retry", "1", "--output", "json").json() == [{**changed, "was": "cancelled", "now": "pending"}]
 
 
 @pytest.mark.parametrize("command", ["cancel", "retry"])
@@ -44,7 +44,7 @@ def test_the_usage_line_names_the_arguments_that_the_help_explains(run_cli: Cli,
 
 def test_a_job_whose_state_forbids_it_is_a_conflict(cli: Cli) -> None:
     cli("enqueue", "echo")
-    done = cli("jobs", "retry", "1")
+    done = cli("jobs", "retry", "1", "--output", "json")
     assert done.code == 4
     assert done.json() == [
         {

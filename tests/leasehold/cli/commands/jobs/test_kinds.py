@@ -24,19 +24,19 @@ def write(folder: Path, name: str, version: str, queue: str) -> str:
 def test_an_app_is_synced_listed_and_shown(cli: Cli, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     app = write(tmp_path, "catalogued_shop", "1", "orders")
-    assert cli("kinds", "list").json() == []
-    assert cli("kinds", "sync", "--app", app).json() == [{"kind": "charge", "outcome": "created"}]
+    assert cli("kinds", "list", "--output", "json").json() == []
+    assert cli("kinds", "sync", "--app", app, "--output", "json").json() == [{"kind": "charge", "outcome": "created"}]
     listed = cli("kinds", "list", "--output", "text", environ={"COLUMNS": "200"}).out
     assert all(word in listed for word in ("charge", "orders", "args.order_id", "checked"))
-    shown = cast("dict[str, Any]", cli("kinds", "show", "charge").json())
+    shown = cast("dict[str, Any]", cli("kinds", "show", "charge", "--output", "json").json())
     assert (shown["queue"], shown["app"], shown["conflicts"]) == ("orders", app, [])
     text = cli("kinds", "show", "charge", "--output", "text", environ={"COLUMNS": "300"}).out
     assert '"order_id":{"type":"integer"}' in text
     unknown = cli("kinds", "show", "charg")
     assert (unknown.code, "no app has declared a kind 'charg'" in unknown.err) == (3, True)
     assert "charge" in unknown.err
-    made = cast("dict[str, Any]", cli("enqueue", "charge", '{"order_id": 7}').json())
-    job = cast("dict[str, Any]", cli("jobs", "show", str(made["job_id"])).json())
+    made = cast("dict[str, Any]", cli("enqueue", "charge", '{"order_id": 7}', "--output", "json").json())
+    job = cast("dict[str, Any]", cli("jobs", "show", str(made["job_id"]), "--output", "json").json())
     assert "orders" in str(job)
 
 
@@ -46,7 +46,7 @@ def test_versions_that_disagree_are_named(cli: Cli, tmp_path: Path, monkeypatch:
         cli("kinds", "sync", "--app", write(tmp_path, name, version, queue))
     listed = cli("kinds", "list", "--output", "text", environ={"COLUMNS": "200"}).out
     assert "kind charge: version 1 of older_shop:app says otherwise of queue; 0 live workers run it" in listed
-    assert cli("kinds", "sync", "--app", "older_shop:app", "--keep-newest").json() == [
+    assert cli("kinds", "sync", "--app", "older_shop:app", "--keep-newest", "--output", "json").json() == [
         {"kind": "charge", "outcome": "older"}
     ]
 
@@ -60,7 +60,7 @@ def test_a_kind_that_no_app_has_any_more_is_dropped(cli: Cli, tmp_path: Path, mo
     monkeypatch.syspath_prepend(tmp_path)
     cli("kinds", "sync", "--app", write(tmp_path, "former_shop", "1", "orders"))
     assert "none" in cli("kinds", "list", "--output", "text", environ={"COLUMNS": "200"}).out
-    assert cli("kinds", "drop", "charge").json() == {"kind": "charge"}
-    assert cli("kinds", "list").json() == []
+    assert cli("kinds", "drop", "charge", "--output", "json").json() == {"kind": "charge"}
+    assert cli("kinds", "list", "--output", "json").json() == []
     again = cli("kinds", "drop", "charge")
     assert (again.code, "nothing to drop" in again.err) == (3, True)

@@ -26,14 +26,14 @@ LINES = [
 
 
 def shown_progress(cli: Cli) -> dict[str, Any] | None:
-    return cast("dict[str, Any]", cli("jobs", "show", "1").json())["progress"]
+    return cast("dict[str, Any]", cli("jobs", "show", "1", "--output", "json").json())["progress"]
 
 
 def test_lines_are_shown_oldest_first_with_their_attempt(cli: Cli, psql: Psql, database_url: str) -> None:
     cli("enqueue", "crawl")
     psql(database_url, LOG)
     assert cli("jobs", "logs", "1", "--output", "text").out.splitlines() == LINES
-    found = cast("list[dict[str, Any]]", cli("jobs", "logs", "1", "--attempt", "2").json())
+    found = cast("list[dict[str, Any]]", cli("jobs", "logs", "1", "--attempt", "2", "--output", "json").json())
     assert [(line["attempt"], line["level"], line["message"]) for line in found] == [(2, "warning", "again\x1b[31m")]
 
 
@@ -52,7 +52,7 @@ def test_following_goes_on_until_the_job_has_ended(cli: Cli, psql: Psql, databas
     done = cli("jobs", "logs", "1", "--follow", "--output", "text")
     ending.join()
     assert (done.code, done.out.splitlines()) == (0, LINES)
-    assert len(cli("jobs", "logs", "1", "--follow").out.splitlines()) == 3
+    assert len(cli("jobs", "logs", "1", "--follow", "--output", "json").out.splitlines()) == 3
 
 
 def test_progress_is_shown_with_the_job(cli: Cli, psql: Psql, database_url: str) -> None:

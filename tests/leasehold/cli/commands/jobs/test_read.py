@@ -34,11 +34,11 @@ def test_jobs_are_listed_newest_first(cli: Cli) -> None:
 def test_pages_follow_each_other_by_the_last_id(cli: Cli) -> None:
     for _ in range(5):
         cli("enqueue", "echo")
-    first = cli("jobs", "list", "--limit", "2")
+    first = cli("jobs", "list", "--limit", "2", "--output", "json")
     assert (ids(first), first.err) == ([5, 4], "more: --before 4\n")
-    second = cli("jobs", "list", "--limit", "2", "--before", "4")
+    second = cli("jobs", "list", "--limit", "2", "--before", "4", "--output", "json")
     assert (ids(second), second.err) == ([3, 2], "more: --before 2\n")
-    assert ids(cli("jobs", "list", "--limit", "2", "--before", "2")) == [1]
+    assert ids(cli("jobs", "list", "--limit", "2", "--before", "2", "--output", "json")) == [1]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_filters_choose_jobs(cli: Cli, filters: list[str], expected: list[int]) 
     crawl = ["crawl", '{"page": 2, "sort": "price"}', "--metadata", '{"state_code": "AZ"}']
     cli("enqueue", *crawl, "--queue", "crawl", "--key", "shop-7")
     cli("enqueue", "echo", "--delay", "1h")
-    assert ids(cli("jobs", "list", *filters)) == expected
+    assert ids(cli("jobs", "list", *filters, "--output", "json")) == expected
 
 
 def test_what_is_no_object_filters_nothing(cli: Cli) -> None:
@@ -118,7 +118,7 @@ def test_a_job_is_shown_with_args_error_and_timeline(cli: Cli, psql: Psql, datab
 
 def test_programs_get_the_job_and_its_timeline(cli: Cli) -> None:
     cli("enqueue", "echo", '{"text": "hi"}')
-    report = cast("dict[str, Any]", cli("jobs", "show", "1").json())
+    report = cast("dict[str, Any]", cli("jobs", "show", "1", "--output", "json").json())
     assert report["job"]["args"] == {"text": "hi"}
     assert [entry["event"] for entry in report["timeline"]] == ["created"]
 

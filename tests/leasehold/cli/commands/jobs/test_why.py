@@ -31,7 +31,7 @@ def test_programs_get_the_facts(cli: Cli, psql: Psql, database_url: str) -> None
     psql(database_url, REGISTER)
     for _ in range(3):
         cli("enqueue", "echo")
-    report = cast("dict[str, Any]", cli("jobs", "why", "3").json())
+    report = cast("dict[str, Any]", cli("jobs", "why", "3", "--output", "json").json())
     assert (report["job_id"], report["state"]) == (3, "pending")
     assert [each["reason"] for each in report["reasons"]] == ["behind"]
     assert report["reasons"][0]["facts"]["jobs"] == 2

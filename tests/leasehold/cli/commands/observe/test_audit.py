@@ -40,11 +40,11 @@ def test_repair_repairs_and_the_second_time_there_is_nothing(cli: Cli, psql: Psq
     done = cli("audit", "--repair", "--output", "text")
     assert done.code == 0
     assert done.out.splitlines()[1].startswith("repaired  overdue  job 1  ")
-    [fault] = cast("list[dict[str, Any]]", cli("audit", "--repair").json())
+    [fault] = cast("list[dict[str, Any]]", cli("audit", "--repair", "--output", "json").json())
     assert (fault["finding"], fault["subject"], fault["is_repaired"]) == ("unserved", "kind echo", False)
     psql(database_url, WORKER)
-    assert cli("audit", "--repair").json() == []
-    report = cast("dict[str, Any]", cli("jobs", "show", "1").json())
+    assert cli("audit", "--repair", "--output", "json").json() == []
+    report = cast("dict[str, Any]", cli("jobs", "show", "1", "--output", "json").json())
     assert [entry["event"] for entry in report["timeline"]] == ["created", "due", "audited"]
 
 
@@ -52,7 +52,7 @@ def test_what_people_have_to_decide_remains(cli: Cli, psql: Psql, database_url: 
     overdue(cli, psql, database_url)
     cli("enqueue", "echo")
     psql(database_url, TWO_TAILS)
-    done = cli("audit", "--repair")
+    done = cli("audit", "--repair", "--output", "json")
     faults = cast("list[dict[str, Any]]", done.json())
     assert done.code == 7
     assert {each["finding"]: each["is_repaired"] for each in faults} == {"overdue": True, "two_tails": False}
@@ -71,7 +71,7 @@ def test_a_payload_store_that_is_gone_is_a_fault_beside_the_others(
     overdue(cli, psql, database_url)
     save(database_url, tmp_path / "volume", [1])
     (tmp_path / "volume").rename(tmp_path / "unmounted")
-    done = cli("audit", "--repair", environ={"LEASEHOLD_PAYLOADS_STORE": str(tmp_path / "volume")})
+    done = cli("audit", "--repair", "--output", "json", environ={"LEASEHOLD_PAYLOADS_STORE": str(tmp_path / "volume")})
     assert done.code == 7
     found = {each["finding"]: each["is_repaired"] for each in cast("list[dict[str, Any]]", done.json())}
     assert found == {"overdue": True, "store_unavailable": False}

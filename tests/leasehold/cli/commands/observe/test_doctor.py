@@ -37,7 +37,7 @@ CHECKS = [
 
 
 def test_a_database_in_good_order_has_no_findings(run_cli: Cli, durable_database_url: str) -> None:
-    done = run_cli("doctor", "--database-url", durable_database_url)
+    done = run_cli("doctor", "--database-url", durable_database_url, "--output", "json")
     found = cast("list[dict[str, str]]", done.json())
     assert [check for check in found if check["verdict"] not in {"ok", "advice"}] == []
     assert done.code == 0
@@ -45,12 +45,12 @@ def test_a_database_in_good_order_has_no_findings(run_cli: Cli, durable_database
 
 
 def test_it_says_where_the_database_is(cli: Cli, database_url: str) -> None:
-    checks = {check["name"]: check for check in cast("list[dict[str, str]]", cli("doctor").json())}
+    checks = {check["name"]: check for check in cast("list[dict[str, str]]", cli("doctor", "--output", "json").json())}
     assert checks["database"]["detail"].endswith(f"; the database is {redact_dsn(database_url)}")
 
 
 def test_without_a_database_it_says_so_and_makes_none(run_cli: Cli, tmp_path: Path) -> None:
-    done = run_cli("doctor", "--data-folder", str(tmp_path / "none"))
+    done = run_cli("doctor", "--data-folder", str(tmp_path / "none"), "--output", "json")
     assert (done.code, verdicts(done.json())) == (2, {"settings": "ok", "database": "problem"})
     assert "start one with `leasehold up`" in done.out
     assert list(tmp_path.iterdir()) == []
@@ -83,20 +83,20 @@ def test_a_function_that_somebody_changed_is_found(cli: Cli, psql: Psql, databas
 
 
 def test_without_a_schema_what_depends_on_it_is_skipped(run_cli: Cli, empty_database_url: str) -> None:
-    done = run_cli("doctor", "--database-url", empty_database_url)
+    done = run_cli("doctor", "--database-url", empty_database_url, "--output", "json")
     found = verdicts(done.json())
     assert (done.code, found["schema"], found["partitions"], found["notify"]) == (7, "problem", "skipped", "ok")
 
 
 def test_a_database_that_does_not_answer_is_reported_with_its_own_code(run_cli: Cli, tmp_path: Path) -> None:
-    done = run_cli("doctor", "--database-url", f"postgresql://ada@/db?host={tmp_path}")
+    done = run_cli("doctor", "--database-url", f"postgresql://ada@/db?host={tmp_path}", "--output", "json")
     assert (done.code, verdicts(done.json())) == (5, {"settings": "ok", "database": "problem"})
 
 
 def test_overdue_jobs_are_counted_and_the_audit_named(cli: Cli, psql: Psql, database_url: str) -> None:
     psql(database_url, "select leasehold.ensure_partitions()")
     cli("enqueue", "echo", "--delay", "1h")
-    assert verdicts(cli("doctor").json())["jobs"] == "ok"
+    assert verdicts(cli("doctor", "--output", "json").json())["jobs"] == "ok"
     psql(database_url, "update leasehold.jobs set run_at = now() - interval '2 minutes'")
     done = cli("doctor", "--output", "text")
     assert done.code == 7
@@ -116,7 +116,7 @@ def test_what_a_role_may_not_see_is_left_out(run_cli: Cli, psql: Psql, database_
     psql(database_url, f"create role {name} login")
     psql(database_url, f"grant usage on schema leasehold to {name}")
     psql(database_url, f"grant select on leasehold.schema_migrations, leasehold.schema_repeatables to {name}")
-    done = run_cli("doctor", "--database-url", database_url.replace("postgres@", f"{name}@"))
+    done = run_cli("doctor", "--database-url", database_url.replace("postgres@", f"{name}@"), "--output", "json")
     found = verdicts(done.json())
     assert {found[name] for name in ("partitions", "jobs", "claims", "workers")} == {"skipped"}
     assert (found["horizon"], found["notify"]) == ("advice", "ok")

@@ -42,7 +42,7 @@ def test_what_happened_is_shown_in_its_order(cli: Cli, psql: Psql, database_url:
 def test_as_json_lines_each_change_is_an_object(cli: Cli, psql: Psql, database_url: str) -> None:
     live(cli, psql, database_url)
     lines = cli("events", "--output", "jsonl").out.splitlines()
-    found = cast("list[dict[str, Any]]", cli("events").json())
+    found = cast("list[dict[str, Any]]", cli("events", "--output", "json").json())
     assert len(lines) == len(found) == 3
     assert [(each["event"], each["job_id"]) for each in found] == [
         ("job_retried", 1),
@@ -61,7 +61,7 @@ def test_filters_choose_what_is_shown(cli: Cli, psql: Psql, database_url: str) -
         (("--chain", "1"), 2),
         (("--queue", "other"), 0),
     ]:
-        assert len(cast("list[object]", cli("events", *words).json())) == count, words
+        assert len(cast("list[object]", cli("events", *words, "--output", "json").json())) == count, words
 
 
 def test_nothing_to_show_is_said(cli: Cli) -> None:

@@ -17,7 +17,7 @@ do $$begin execute format('alter database %I set leasehold.frozen_clock = %L', c
 
 def test_an_empty_database_has_no_jobs_and_no_workers(cli: Cli) -> None:
     assert cli("status", "--output", "text").out == "no jobs\n\nno workers: leasehold run worker\n"
-    assert cli("status").json() == {"queues": [], "paused": [], "workers": []}
+    assert cli("status", "--output", "json").json() == {"queues": [], "paused": [], "workers": []}
 
 
 def test_queues_are_shown_by_state_with_the_reason_of_a_pause_and_the_workers(
@@ -70,7 +70,7 @@ def test_a_worker_that_backs_off_is_shown_with_its_reason(cli: Cli, psql: Psql, 
 
 def test_programs_get_the_counts_as_they_are(cli: Cli) -> None:
     cli("enqueue", "echo")
-    report = cli("status").json()
+    report = cli("status", "--output", "json").json()
     assert report == {
         "queues": [{"queue": "default", "state": "pending", "jobs": 1}],
         "paused": [],

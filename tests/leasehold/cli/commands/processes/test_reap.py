@@ -9,7 +9,7 @@ LONG_AGO = "set leasehold.frozen_clock = '2020-01-01 00:00:00+00';"
 def test_jobs_with_an_expired_lease_are_taken_back(cli: Cli, psql: Psql, database_url: str) -> None:
     psql(database_url, LONG_AGO + "select leasehold.enqueue_job('echo');" + CLAIM.format("1 minute"))
     assert cli("reap", "--output", "text").out == "took back 1 job\n"
-    assert cli("reap").json() == {"reaped": 0, "held": []}
+    assert cli("reap", "--output", "json").json() == {"reaped": 0, "held": []}
     assert psql(database_url, "select state from leasehold.jobs") == "pending"
 
 
@@ -17,8 +17,8 @@ def test_jobs_that_nobody_renewed_for_so_long_are_taken_back_whatever_their_leas
     cli: Cli, psql: Psql, database_url: str
 ) -> None:
     psql(database_url, LONG_AGO + "select leasehold.enqueue_job('echo');" + CLAIM.format("20 years"))
-    assert cli("reap").json() == {"reaped": 0, "held": []}
-    assert cli("reap", "--minutes", "10").json() == {"reaped": 1, "held": []}
+    assert cli("reap", "--output", "json").json() == {"reaped": 0, "held": []}
+    assert cli("reap", "--minutes", "10", "--output", "json").json() == {"reaped": 1, "held": []}
 
 
 def test_minutes_out_of_range_are_refused_with_the_range(cli: Cli) -> None:

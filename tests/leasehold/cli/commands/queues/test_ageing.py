@@ -6,10 +6,10 @@ from tests.leasehold.cli.conftest import Cli
 def test_a_queue_is_told_how_its_jobs_age_and_to_stop_it(cli: Cli) -> None:
     cli("enqueue", "echo", "--queue", "mail")
     age = ("queues", "age", "mail")
-    assert cli(*age, "5m").json() == {"queue": "mail", "every": 300.0, "changed": True}
+    assert cli(*age, "5m", "--output", "json").json() == {"queue": "mail", "every": 300.0, "changed": True}
     again = cli(*age, "300", "--output", "text")
     assert (again.out, again.err) == ("jobs of queue mail already gain a priority for every 5m that they wait\n", "")
-    assert cli(*age).json() == {"queue": "mail", "every": None, "changed": True}
+    assert cli(*age, "--output", "json").json() == {"queue": "mail", "every": None, "changed": True}
     assert cli(*age, "--output", "text").out == "jobs of queue mail already keep the priority they were given\n"
 
 

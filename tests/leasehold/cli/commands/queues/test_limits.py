@@ -10,13 +10,18 @@ from tests.leasehold.cli.conftest import Cli
 def test_setting_and_dropping_tell_whether_they_changed_anything(cli: Cli) -> None:
     cli("enqueue", "echo", "--queue", "crawl")
     limit = ("queues", "limit", "crawl", "--max-running", "5", "--rate", "600/m", "--burst", "20")
-    assert cli(*limit).json() == {"queue": "crawl", "key_group": "", "limited": True, "changed": True}
+    assert cli(*limit, "--output", "json").json() == {
+        "queue": "crawl",
+        "key_group": "",
+        "limited": True,
+        "changed": True,
+    }
     assert cli(*limit, "--output", "text").out == "queue crawl was already limited\n"
     each = cli("queues", "limit", "crawl", "--group", "*", "--max-running", "1", "--output", "text")
     assert (each.out, each.err) == ("each group of queue crawl is now limited\n", "")
     drop = ("queues", "unlimit", "crawl", "--group", "tenant 7", "--output", "text")
     assert cli(*drop).out == "group tenant 7 of queue crawl was already without this limit\n"
-    assert cli("queues", "unlimit", "crawl").json() == {
+    assert cli("queues", "unlimit", "crawl", "--output", "json").json() == {
         "queue": "crawl",
         "key_group": "",
         "limited": False,
@@ -25,7 +30,7 @@ def test_setting_and_dropping_tell_whether_they_changed_anything(cli: Cli) -> No
 
 
 def test_the_limits_are_listed_with_their_use(cli: Cli) -> None:
-    assert cli("queues", "limits").json() == []
+    assert cli("queues", "limits", "--output", "json").json() == []
     cli("queues", "limit", "crawl", "--rate", "10/s", "--burst", "20")
     cli("queues", "limit", "crawl", "--group", "*", "--max-running", "2")
     cli("queues", "limit", "mail", "--max-running", "2")

@@ -10,10 +10,18 @@ select leasehold.register_worker('00000000-0000-0000-0000-000000000001', 'pod-1'
 
 
 def test_pausing_and_resuming_tell_whether_they_changed_anything(cli: Cli) -> None:
-    assert cli("queues", "pause", "crawl").json() == {"queue": "crawl", "paused": True, "changed": True}
+    assert cli("queues", "pause", "crawl", "--output", "json").json() == {
+        "queue": "crawl",
+        "paused": True,
+        "changed": True,
+    }
     assert cli("queues", "pause", "crawl", "--output", "text").out == "queue crawl was already paused\n"
     assert cli("queues", "resume", "crawl", "--output", "text").out == "queue crawl is now running\n"
-    assert cli("queues", "resume", "crawl").json() == {"queue": "crawl", "paused": False, "changed": False}
+    assert cli("queues", "resume", "crawl", "--output", "json").json() == {
+        "queue": "crawl",
+        "paused": False,
+        "changed": False,
+    }
 
 
 def test_a_queue_that_nobody_knows_is_paused_with_a_note_that_names_the_nearest_known_one(cli: Cli) -> None:
@@ -35,7 +43,7 @@ def test_a_queue_of_a_job_or_of_a_worker_needs_no_note(cli: Cli, psql: Psql, dat
 def test_queues_are_listed_with_their_jobs_their_workers_and_what_was_set(
     cli: Cli, psql: Psql, database_url: str
 ) -> None:
-    assert cli("queues", "list").json() == []
+    assert cli("queues", "list", "--output", "json").json() == []
     cli("enqueue", "echo", "--queue", "crawl")
     cli("enqueue", "echo", "--queue", "crawl", "--delay", "1h")
     cli("queues", "pause", "mail", "--reason", "the provider is down")
@@ -48,7 +56,7 @@ def test_queues_are_listed_with_their_jobs_their_workers_and_what_was_set(
         "mail       ·      ·     ·       ·     none  paused 1d ago: the provider is down",
         "parse      ·      ·     ·       ·        1",
     ]
-    crawl, mail, parse = cast("list[dict[str, Any]]", cli("queues", "list").json())
+    crawl, mail, parse = cast("list[dict[str, Any]]", cli("queues", "list", "--output", "json").json())
     assert (crawl["counts"], crawl["limits"], crawl["ageing_seconds"]) == ({"pending": 1, "scheduled": 1}, 1, 300.0)
     assert (crawl["unserved_kinds"], mail["unserved_kinds"]) == (["echo"], [])
     assert (mail["pause_reason"], parse["workers"]) == ("the provider is down", 1)

@@ -31,7 +31,7 @@ def test_a_schedule_is_created_with_all_that_flags_say(cli: Cli) -> None:
             "--query", "select 1 as shop", "--query-timeout", "2m", "--query-rows", "7", "--stagger", "30m", "--batches", "4",
             "--missed", "catch_up", "--grace", "5m", "--catch-up-limit", "9", "--overlap", "skip", "--queue", "slow",
             "--priority", "-5", "--key", "k", "--key-group", "g", "--max-attempts", "3", "--timeout", "90s",
-            "--metadata", '{"a": 1}', "--description", "text", "--disabled",
+            "--metadata", '{"a": 1}', "--description", "text", "--disabled", "--output", "json",
         )
     )  # fmt: skip
     said = {
@@ -55,11 +55,11 @@ def test_a_created_schedule_is_shown_in_one_line(cli: Cli) -> None:
 
 def test_a_dry_run_checks_and_shows_the_next_ticks(cli: Cli) -> None:
     flags = ("schedules", "create", "nightly", "clean_up", "--dry-run")
-    shown = record(cli(*flags, "--cron", "@daily", "--query", "select 1 as shop"))
+    shown = record(cli(*flags, "--cron", "@daily", "--query", "select 1 as shop", "--output", "json"))
     assert (shown["schedule"], shown["timing"], len(shown["ticks"])) == ("nightly", "@daily UTC", 5)
     wrong = cli(*flags, "--every", "5m", "--query", "select * from no_such_table")
     assert (wrong.code, "no_such_table" in wrong.err) == (2, True)
-    assert cli("schedules", "list").json() == []
+    assert cli("schedules", "list", "--output", "json").json() == []
 
 
 # What the flags themselves cannot mean; the rest is tested with `leasehold.schedules.encoding`.
@@ -85,13 +85,40 @@ def test_what_is_no_schedule_is_refused_in_words(cli: Cli) -> None:
 
 def test_a_query_may_stand_in_a_file(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "shops.sql").write_text("select 1 as shop -- all\n")
-    made = record(cli("schedules", "create", "s", "crawl", "--every", "5m", "--query", f"@{tmp_path}/shops.sql"))
+    made = record(
+        cli(
+            "schedules",
+            "create",
+            "s",
+            "crawl",
+            "--every",
+            "5m",
+            "--query",
+            f"@{tmp_path}/shops.sql",
+            "--output",
+            "json",
+        )
+    )
     assert made["query"] == "select 1 as shop -- all\n"
 
 
 def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
     cli("schedules", "create", "s", "clean_up", "--every", "5m", "--blackout", "22:00-06:00", "--queue", "slow")
-    changed = record(cli("schedules", "update", "s", "--cron", "@daily", "--args", '{"days": 7}', "--kind", "sweep"))
+    changed = record(
+        cli(
+            "schedules",
+            "update",
+            "s",
+            "--cron",
+            "@daily",
+            "--args",
+            '{"days": 7}',
+            "--kind",
+            "sweep",
+            "--output",
+            "json",
+        )
+    )
     assert (changed["cron"], changed["every"], changed["args"], changed["kind"], changed["queue"]) == (
         "@daily",
         None,
@@ -99,7 +126,21 @@ def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
         "sweep",
         "slow",
     )
-    cleared = record(cli("schedules", "update", "s", "--clear", "blackouts", "--clear", "queue", "--revision", "2"))
+    cleared = record(
+        cli(
+            "schedules",
+            "update",
+            "s",
+            "--clear",
+            "blackouts",
+            "--clear",
+            "queue",
+            "--revision",
+            "2",
+            "--output",
+            "json",
+        )
+    )
     assert (cleared["blackouts"], cleared["queue"]) == ([], "default")
     late = cli("schedules", "update", "s", "--revision", "2", "--priority", "1")
     assert (late.code, "has revision 3 by now, not 2" in late.err) == (4, True)
@@ -113,12 +154,12 @@ def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
 
 def test_a_schedule_of_the_code_is_changed_and_given_back(cli: Cli, psql: Psql, database_url: str) -> None:
     psql(database_url, """select leasehold.declare_schedule('{"name": "s", "kind": "clean_up", "every": 60}')""")
-    assert record(cli("schedules", "update", "s", "--grace", "5s"))["overridden"] == ["grace"]
+    assert record(cli("schedules", "update", "s", "--grace", "5s", "--output", "json"))["overridden"] == ["grace"]
     assert "code, changed" in cli("schedules", "list", "--output", "text").out
     shown = cli("schedules", "show", "s", "--output", "text").out
     assert "code, changed  grace as an operator said" in shown
     assert cli("schedules", "update", "s", "--reset", "--grace", "5s").code == 2
-    assert record(cli("schedules", "update", "s", "--reset"))["overridden"] == []
+    assert record(cli("schedules", "update", "s", "--reset", "--output", "json"))["overridden"] == []
 
 
 def test_it_is_enabled_disabled_and_deleted(cli: Cli) -> None:
@@ -126,7 +167,11 @@ def test_it_is_enabled_disabled_and_deleted(cli: Cli) -> None:
     say = ("--output", "text")
     assert cli("schedules", "enable", "s", *say).out == "schedule s was already enabled\n"
     assert cli("schedules", "disable", "s", *say).out == "schedule s is now disabled\n"
-    assert cli("schedules", "disable", "s").json() == {"schedule": "s", "now": "disabled", "changed": False}
+    assert cli("schedules", "disable", "s", "--output", "json").json() == {
+        "schedule": "s",
+        "now": "disabled",
+        "changed": False,
+    }
     assert cli("schedules", "delete", "s", *say).out == "schedule s is now deleted\n"
     assert cli("schedules", "delete", "s").code == 3
 
@@ -139,7 +184,7 @@ def test_firing_by_hand_names_the_jobs(cli: Cli) -> None:
     day = ("schedules", "generate", "s", "--date", "2030-01-31")
     assert cli(*day, "--output", "text").out == "schedule s made 1 job: 22\n"
     assert cli(*day, "--output", "text").out == "schedule s had made already 1 job: 22\n"
-    assert record(cli(*day)) == {
+    assert record(cli(*day, "--output", "json")) == {
         "schedule": "s",
         "tick_at": "2030-01-31T00:00:00Z",
         "job_count": 1,
@@ -156,6 +201,6 @@ def test_a_configured_app_is_asked_about_the_jobs(cli: Cli, tmp_path: Path, monk
     environ = {"LEASEHOLD_APP": "app_with_schedules:app"}
     wrong = cli("schedules", "create", "s", "clean_up", '{"days": "x"}', "--every", "5m", environ=environ)
     assert (wrong.code, "args do not fit clean_up(days)" in wrong.err) == (2, True)
-    made = record(cli("schedules", "create", "s", "clean_up", "--every", "5m", environ=environ))
+    made = record(cli("schedules", "create", "s", "clean_up", "--every", "5m", "--output", "json", environ=environ))
     assert made["queue"] == "slow"
     assert "no handler is registered" in cli("schedules", "update", "s", "--kind", "none", environ=environ).err

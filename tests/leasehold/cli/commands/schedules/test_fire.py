@@ -27,14 +27,14 @@ def stores(cli: Cli) -> Cli:
 
 def test_rows_of_a_state_get_jobs_and_a_dry_run_makes_none(stores: Cli) -> None:
     of_state = (*ENQUEUE, "--metadata", '{"state_code": "AZ"}')
-    assert [(each["key"], each["job_id"]) for each in jobs(stores(*of_state, "--dry-run"))] == [
+    assert [(each["key"], each["job_id"]) for each in jobs(stores(*of_state, "--dry-run", "--output", "json"))] == [
         ("store-1", None),
         ("store-3", None),
     ]
-    assert [each["job_id"] for each in jobs(stores(*of_state, "--priority", "3"))] == [1, 2]
+    assert [each["job_id"] for each in jobs(stores(*of_state, "--priority", "3", "--output", "json"))] == [1, 2]
     again = stores(*of_state, "--once", "--key", "store-3", "--output", "text")
     assert [line.split() for line in again.out.splitlines()] == [["key", "job"], ["store-3", "3", "created"]]
-    assert jobs(stores(*of_state, "--once"))[1]["is_new"] is False
+    assert jobs(stores(*of_state, "--once", "--output", "json"))[1]["is_new"] is False
 
 
 def test_what_fits_no_row_is_told(stores: Cli) -> None:

@@ -68,7 +68,10 @@ def test_lists_have_filters_and_pages(cli: Cli) -> None:
         create(cli, name, *flags)
 
     def names(*flags: str) -> list[str]:
-        return [each["name"] for each in cast("list[dict[str, Any]]", cli("schedules", "list", *flags).json())]
+        return [
+            each["name"]
+            for each in cast("list[dict[str, Any]]", cli("schedules", "list", *flags, "--output", "json").json())
+        ]
 
     assert names() == ["a", "b", "c"]
     assert names("--no-enabled") == ["b"]
@@ -119,7 +122,7 @@ def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql
         "<instant>  1d ago  timer  skipped  catch up limit, more than 10000 ticks",
         "<instant>  1d ago  timer  skipped  missed, 3 ticks",
     ]
-    report = cast("dict[str, Any]", cli("schedules", "show", "1").json())
+    report = cast("dict[str, Any]", cli("schedules", "show", "1", "--output", "json").json())
     assert report["schedule"]["blackouts"][0] == {"from": "00:00", "to": "12:00", "days": ["sat", "sun"]}
     assert (len(report["next_ticks"]), len(report["history"])) == (5, 4)
 
@@ -148,13 +151,13 @@ def test_the_history_is_listed_newest_first_and_page_by_page(cli: Cli, psql: Psq
         "nightly",
         "nightly",
     ]
-    page = cli("schedules", "history", "nightly", "--limit", "2")
+    page = cli("schedules", "history", "nightly", "--limit", "2", "--output", "json")
     found = cast("list[dict[str, Any]]", page.json())
     assert [(each["outcome"], each["job_ids"]) for each in found] == [("fired", [7, 8]), ("failed", None)]
     assert page.err == f"more: --before {found[-1]['id']}\n"
-    older = cli("schedules", "history", "nightly", "--before", str(found[-1]["id"])).json()
+    older = cli("schedules", "history", "nightly", "--before", str(found[-1]["id"]), "--output", "json").json()
     assert [each["reason"] for each in cast("list[dict[str, Any]]", older)] == ["catch_up_limit", "missed"]
-    failed = cli("schedules", "history", "--outcome", "failed").json()
+    failed = cli("schedules", "history", "--outcome", "failed", "--output", "json").json()
     assert [each["error"] for each in cast("list[dict[str, Any]]", failed)] == ["the query failed: no\nsuch table"]
 
 
@@ -177,12 +180,14 @@ def test_a_preview_marks_what_clocks_and_blackouts_do(cli: Cli) -> None:
 def test_a_preview_needs_no_schedule(cli: Cli) -> None:
     spring = cli(
         "schedules", "preview", "--cron", "30 2 * * *", "--zone", "America/New_York", "--count", "2",
-        "--after", "2030-03-09T12:00:00Z",
+        "--after", "2030-03-09T12:00:00Z", "--output", "json",
     ).json()  # fmt: skip
     assert [
         (each["local"], each["note"], each["clock_change"]) for each in cast("dict[str, Any]", spring)["ticks"]
     ] == [("2030-03-10T03:00:00-04:00", "moved", 3600.0), ("2030-03-11T02:30:00-04:00", None, 0.0)]
-    often = cast("dict[str, Any]", cli("schedules", "preview", "--every", "90s", "--count", "2").json())
+    often = cast(
+        "dict[str, Any]", cli("schedules", "preview", "--every", "90s", "--count", "2", "--output", "json").json()
+    )
     assert (often["timing"], len(often["ticks"])) == ("every 1m 30s", 2)
 
 

@@ -17,19 +17,19 @@ def test_a_queue_is_defined_looked_at_and_moved(cli: Cli, psql: Psql, database_u
     assert cli("import", "define", "worker_tasks", "--output", "text").out.splitlines() == [
         "source worker_tasks defined; look with  leasehold import plan worker_tasks"
     ]
-    plan = cast("dict[str, Any]", cli("import", "plan").json())
+    plan = cast("dict[str, Any]", cli("import", "plan", "--output", "json").json())
     assert [(row["state"], row["row_count"]) for row in plan["rows"]] == [("pending", 3), ("schedule", 1)]
     refused = cli("import", "run", "worker_tasks")
     assert (refused.code != 0, "add --yes" in refused.err) == (True, True)
     shown = cli("import", "run", "worker_tasks", "--yes", "--output", "text").out.splitlines()
     assert shown[0] == "public.worker_tasks: 3 jobs moved, 0 cancelled"
     assert [line.split() for line in shown[1:]] == [["schedule", "outcome", "complaint"], ["hourly", "moved"]]
-    [listed] = cast("list[dict[str, Any]]", cli("import", "list").json())
+    [listed] = cast("list[dict[str, Any]]", cli("import", "list", "--output", "json").json())
     assert (listed["jobs"], listed["schedules"], listed["sealed_at"] is None) == (3, 1, False)
     assert "worker_tasks" in cli("import", "list", "--output", "text").out
     assert cli("import", "open", "--output", "text").out.startswith("the source is now open")
-    assert cli("import", "seal").json() == {"sealed": True, "changed": True}
-    assert cli("import", "schedules", "--disable").json() == []
+    assert cli("import", "seal", "--output", "json").json() == {"sealed": True, "changed": True}
+    assert cli("import", "schedules", "--disable", "--output", "json").json() == []
 
 
 def test_what_cannot_be_read_is_told(cli: Cli) -> None:
@@ -40,7 +40,7 @@ def test_what_cannot_be_read_is_told(cli: Cli) -> None:
 def test_a_schema_that_is_not_there_is_refused_at_once(cli: Cli) -> None:
     refused = cli("import", "define", "worker_tasks", "--schema", "nosuch")
     assert (refused.code, "there is no schema 'nosuch' here" in refused.err) == (2, True)
-    assert cli("import", "list").json() == []
+    assert cli("import", "list", "--output", "json").json() == []
 
 
 def test_a_plan_tells_which_jobs_would_be_made_besides(cli: Cli, psql: Psql, database_url: str) -> None:

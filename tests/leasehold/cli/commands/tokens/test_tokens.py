@@ -22,17 +22,20 @@ def test_a_token_is_printed_once_on_its_own_line(cli: Cli) -> None:
 
 
 def test_as_json_it_can_be_taken_on(cli: Cli) -> None:
-    made = cast("dict[str, Any]", cli("tokens", "create", "shop", "--scope", "enqueue,read", "--rate", "600/m").json())
+    made = cast(
+        "dict[str, Any]",
+        cli("tokens", "create", "shop", "--scope", "enqueue,read", "--rate", "600/m", "--output", "json").json(),
+    )
     assert is_token(made.pop("secret"))
     assert made == {"token_id": 1, "name": "shop", "also_active": []}
-    [token] = cast("list[dict[str, Any]]", cli("tokens", "list").json())
+    [token] = cast("list[dict[str, Any]]", cli("tokens", "list", "--output", "json").json())
     assert (token["scopes"], token["rate"], token["burst"], token["state"]) == (["enqueue", "read"], 10.0, 10, "active")
     assert set(token) >= {"prefix", "created_by", "expires_at", "last_used_at"}
     assert "hash" not in token
 
 
 def test_the_list_for_people(cli: Cli) -> None:
-    assert cli("tokens", "list").json() == []
+    assert cli("tokens", "list", "--output", "json").json() == []
     cli("tokens", "create", "shop", "--scope", "enqueue", "--scope", "read", "--expires-in", "90d")
     [head, row] = cli("tokens", "list", "--output", "text", environ={"COLUMNS": "200"}).steady.splitlines()
     assert head.split() == ["id", "name", "begins", "scopes", "state", "rate", "last", "used", "expires", "made", "by"]
@@ -40,7 +43,7 @@ def test_the_list_for_people(cli: Cli) -> None:
 
 
 def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
-    first = secret_of(cli("tokens", "create", "shop", "--scope", "read", "--rate", "5/s"))
+    first = secret_of(cli("tokens", "create", "shop", "--scope", "read", "--rate", "5/s", "--output", "json"))
     rotated = cli("tokens", "rotate", "shop", "--output", "text")
     second, *told = rotated.out.splitlines()
     assert first != second
@@ -49,7 +52,7 @@ def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
     assert (third.code, "two tokens named shop are active already" in third.err) == (4, True)
     revoked = cli("tokens", "revoke", "1", "--output", "text")
     assert revoked.out == "shop: token 1 revoked; gateways refuse it within a second\n"
-    listed = cast("list[dict[str, Any]]", cli("tokens", "list", "--all").json())
+    listed = cast("list[dict[str, Any]]", cli("tokens", "list", "--all", "--output", "json").json())
     assert [(each["token_id"], each["state"], each["rate"]) for each in listed] == [
         (2, "active", 5.0),
         (1, "revoked", 5.0),
@@ -66,12 +69,12 @@ def test_a_name_with_two_active_tokens_is_refused_with_both_of_them_unless_all_a
         refused.err,
     )
     assert "leasehold tokens revoke 1, or all with --all" in refused.err
-    assert cli("tokens", "revoke", "shop", "--all").json() == {"name": "shop", "revoked": [1, 2]}
+    assert cli("tokens", "revoke", "shop", "--all", "--output", "json").json() == {"name": "shop", "revoked": [1, 2]}
     assert cli("tokens", "revoke", "shop", "--output", "text").out == "no token of shop was active\n"
 
 
 def test_what_was_done_with_tokens_can_be_read(cli: Cli) -> None:
-    assert cli("tokens", "log").json() == []
+    assert cli("tokens", "log", "--output", "json").json() == []
     cli("tokens", "create", "shop", "--scope", "read")
     cli("tokens", "revoke", "shop")
     [_, revoked, created] = cli("tokens", "log", "--output", "text", environ={"COLUMNS": "250"}).steady.splitlines()
@@ -89,10 +92,10 @@ def test_a_name_that_is_not_there_is_met_with_the_one_that_may_have_been_meant(c
 
 
 def test_a_token_is_revoked_by_its_beginning(cli: Cli) -> None:
-    secret = secret_of(cli("tokens", "create", "shop", "--scope", "read"))
+    secret = secret_of(cli("tokens", "create", "shop", "--scope", "read", "--output", "json"))
     cli("tokens", "rotate", "shop")
-    assert cli("tokens", "revoke", secret[:9]).json() == {"name": "shop", "revoked": [1]}
-    assert cli("tokens", "revoke", "shop").json() == {"name": "shop", "revoked": [2]}
+    assert cli("tokens", "revoke", secret[:9], "--output", "json").json() == {"name": "shop", "revoked": [1]}
+    assert cli("tokens", "revoke", "shop", "--output", "json").json() == {"name": "shop", "revoked": [2]}
 
 
 def test_what_is_no_scope_no_name_and_no_rate_is_refused_in_words(cli: Cli) -> None:
@@ -110,7 +113,7 @@ def test_what_is_no_scope_no_name_and_no_rate_is_refused_in_words(cli: Cli) -> N
 
 
 def test_no_secret_is_in_the_log_the_database_or_what_debugging_shows(cli: Cli, psql: Psql, database_url: str) -> None:
-    made = cli("tokens", "create", "shop", "--scope", "read", "--log-level", "debug", "--verbose")
+    made = cli("tokens", "create", "shop", "--scope", "read", "--log-level", "debug", "--verbose", "--output", "json")
     secret = secret_of(made)
     assert secret not in made.err
     assert made.out.count(secret) == 1

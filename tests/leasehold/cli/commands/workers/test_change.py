@@ -22,6 +22,7 @@ def process(start_process: StartProcess, database_url: str) -> LeaseholdProcess:
             "LEASEHOLD_WORKER_NAME": "ada",
             "LEASEHOLD_APP": APP,
             "LEASEHOLD_SLOTS": "2",
+            "LEASEHOLD_LOG_LEVEL": "debug",  # it says what it has claimed
         },
     )
     process.wait_for_line("starting worker w1 (ada) for role (all) with 2 slots")
@@ -68,15 +69,15 @@ def test_a_worker_does_what_it_is_told_and_says_so(cli: Cli, process: LeaseholdP
 
 
 def test_programs_get_the_answer_as_it_is(cli: Cli, process: LeaseholdProcess) -> None:
-    assert cli("workers", "scale", "w1", "3").json() == {
+    assert cli("workers", "scale", "w1", "3", "--output", "json").json() == {
         "worker_id": "w1",
         "command": "set_concurrency",
         "command_id": 1,
         "state": "done",
         "result": {"was": 2, "slots": 3},
     }
-    assert cli("workers", "stacks", "w1").json() == {"worker_id": "w1", "stacks": []}
-    assert cli("workers", "decommission", "w1").json() == {
+    assert cli("workers", "stacks", "w1", "--output", "json").json() == {"worker_id": "w1", "stacks": []}
+    assert cli("workers", "decommission", "w1", "--output", "json").json() == {
         "worker_id": "w1",
         "command": "decommission",
         "command_id": 3,

@@ -46,12 +46,12 @@ def test_workers_are_listed_with_what_is_odd_about_them(cli: Cli) -> None:
 
 def test_nobody_is_listed_where_there_is_nobody(cli: Cli) -> None:
     assert cli("workers", "list", "--output", "text").err == "none\n"
-    assert cli("workers", "list").json() == []
+    assert cli("workers", "list", "--output", "json").json() == []
 
 
 @pytest.mark.usefixtures("worker")
 def test_programs_get_everything(cli: Cli) -> None:
-    [listed] = msgspec.json.decode(cli("workers", "list").out, type=list[dict[str, Any]])
+    [listed] = msgspec.json.decode(cli("workers", "list", "--output", "json").out, type=list[dict[str, Any]])
     chosen = {name: listed[name] for name in ("worker_id", "name", "app_version", "active_job_ids", "missing_kinds")}
     assert chosen == {
         "worker_id": "pod-1",
@@ -65,7 +65,7 @@ def test_programs_get_everything(cli: Cli) -> None:
 @pytest.mark.usefixtures("worker")
 def test_one_is_shown_by_any_of_its_names(cli: Cli) -> None:
     for called in ["pod-1", "brave-otter", "brave", ONE, ONE[:9]]:
-        shown = msgspec.json.decode(cli("workers", "show", called).out, type=dict[str, Any])
+        shown = msgspec.json.decode(cli("workers", "show", called, "--output", "json").out, type=dict[str, Any])
         assert shown["worker"]["incarnation"] == ONE
 
 
