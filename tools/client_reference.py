@@ -47,7 +47,7 @@ def call(prefix: str, name: str, method: Callable[..., Any]) -> str:
     """A call of the method, without types: `client.jobs.list(*, state, queue, …)`."""
     parameters = list(inspect.signature(method).parameters.values())[1:]
     words = [("**" if each.kind is each.VAR_KEYWORD else "") + each.name for each in parameters]
-    shown = [*words[:4], "…"] if len(words) > 5 else words
+    shown = [*words[:4], "…", *(each for each in words[5:] if each.startswith("**"))] if len(words) > 5 else words
     return f"{prefix}.{name}({', '.join(shown)})"
 
 

@@ -25,15 +25,18 @@ STYLES: tuple[str, ...] = get_args(Style)
 
 Parameters: TypeAlias = "tuple[Any, ...] | dict[str, Any]"
 
-JSON_PLACES: dict[str, tuple[int, ...]] = {
-    "enqueue_jobs": (1,),
-    "enqueue_with_times": (1,),
-    "complete_chain": (2, 3),
-    "edit_job": (2, 7),
-    "add_payload": (12,),
+TEXT_PLACES: dict[str, dict[int, str]] = {
+    "enqueue_jobs": {1: "jsonb"},
+    "enqueue_with_times": {1: "jsonb"},
+    "complete_chain": {2: "jsonb", 3: "jsonb"},
+    "edit_job": {2: "jsonb", 5: "timestamptz", 7: "jsonb"},
+    "add_payload": {2: "timestamptz", 12: "jsonb"},
 }
-"""Which values of a function are JSON, for functions that are called on connections of callers. They may have told their driver to
-encode JSON itself, and one that is encoded already must not be encoded again: so it goes as text."""
+"""Which values of a function go as text on connections of callers, and their type. They may have told their driver to encode
+JSON or times itself, and what is encoded already must not be encoded again."""
+
+DOCUMENTS = frozenset({"lock_job", "name_payload", "add_payload"})
+"""Functions that answer with JSON or times. On connections of callers each row is one text, so no codec of theirs reads it."""
 
 _PLACES: dict[Style, Callable[[int], str]] = {
     "numeric_dollar": "${}".format,
@@ -58,17 +61,21 @@ def call_text(function: str, positional: int, named: tuple[str, ...] = (), style
     """The statement that calls `leasehold.<function>` with this number of positional values and these named ones.
 
     Args:
-        style: of the caller's driver; None: a connection of ours, on which JSON needs no care.
+        style: of the caller's driver; None: a connection of ours, which encodes and decodes nothing itself.
     """
     if not all(name.isidentifier() for name in (function, *named)):
         raise ValueError(f"no SQL name: {function!r} {named!r}")
     place = _PLACES[style or "numeric_dollar"]
-    as_text = () if style is None else JSON_PLACES.get(function, ())
+    as_text = {} if style is None else TEXT_PLACES.get(function, {})
     values = [
-        f"cast(cast({place(n)} as text) as jsonb)" if n in as_text else place(n) for n in range(1, positional + 1)
+        f"cast(cast({place(n)} as text) as {as_text[n]})" if n in as_text else place(n)
+        for n in range(1, positional + 1)
     ]
     values += [f"{name} => {place(n)}" for n, name in enumerate(named, positional + 1)]
-    return f"select * from leasehold.{function}({', '.join(values)})"
+    call = f"leasehold.{function}({', '.join(values)})"
+    if style is None or function not in DOCUMENTS:
+        return f"select * from {call}"
+    return f"select cast(to_jsonb(called) as text) as document from {call} called"
 
 
 def parameters(values: Sequence[Any], style: Style) -> Parameters:

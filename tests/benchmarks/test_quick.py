@@ -37,6 +37,7 @@ EXPECTED = {
         "psycopg, async: statements added",
         "SQLAlchemy Session: wake-up after the commit, p50",
     ),
+    "serializable": ("0 idle workers: aborted", "2 idle workers: aborted"),
     "http": ("2 connections, p99 pick-up of these jobs",) if find_wrk() else (),
     "idle": ("idle: statements of all three", "idle, notifications off: CPU of the worker"),
     "fleet": (

@@ -11,4 +11,4 @@ def test_the_page_is_what_the_docstrings_say() -> None:
 def test_a_line_has_the_first_sentence_and_the_first_arguments() -> None:
     assert promise("Do it, at once. Then rest.\n\n    Raises:\n        BadInput: always.") == "Do it, at once."
     assert call("client", "cancel", Client.cancel) == "client.cancel(job_id, reason)"
-    assert call("client", "enqueue", Client.enqueue) == "client.enqueue(job, args, connection, hooks, **options)"
+    assert call("client", "enqueue", Client.enqueue) == "client.enqueue(job, args, connection, hooks, …, **options)"

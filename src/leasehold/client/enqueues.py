@@ -51,9 +51,9 @@ def _compares_args(job: NewJob[Any]) -> bool:
     return unique is not None and unique.key is None and any(name.startswith("args") for name in unique.by or ("args",))
 
 
-async def write_with(locker: Locker, caller: Caller, batch: JobBatch, deposits: Deposits) -> list[Row]:
+async def write_with(locker: Locker, caller: Caller, batch: JobBatch, deposits: Deposits, notify: bool) -> list[Row]:
     """Enqueue the jobs in this transaction, and make the rows of the payloads that they name."""
-    ask = batch.ask(notify=True)
+    ask = batch.ask(notify=notify)
     rows = await caller.call(ask.function, *ask.values)
     for place, deposit in deposits.items():
         if rows[place]["outcome"] not in KEPT:
@@ -82,6 +82,7 @@ class Enqueues(Part):
         *,
         connection: Any = None,
         hooks: Hooks | None = None,
+        notify: bool = True,
         **options: Unpack[JobOptions],
     ) -> int:
         """Enqueue one job and return its id, which is that of the chain it begins. When this returns, the job survives a
@@ -93,6 +94,8 @@ class Enqueues(Part):
             connection: your own connection: the job exists when, and only if, your transaction commits. Of asyncpg, psycopg,
                 SQLAlchemy (Connection, Session, AsyncConnection, AsyncSession) or Django; under trio a `Transaction`.
             hooks: with a connection of yours: from `client.hooks()`; workers are woken and events told when it is flushed.
+            notify: False: wake nobody; workers find the job when they look next, within seconds. For transactions that are
+                prepared, in which Postgres allows no NOTIFY.
             options: as in `JobOptions`; they take the place of the job's own, as with `job.but(...)`.
 
         Raises:
@@ -102,34 +105,37 @@ class Enqueues(Part):
             NoTransaction: each statement on `connection` commits by itself. psycopg and SQLAlchemy begin at the first one.
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
-        made = await self.enqueue_many([one_job(job, args, options)], connection=connection, hooks=hooks)
+        made = await self.enqueue_many([one_job(job, args, options)], connection=connection, hooks=hooks, notify=notify)
         return made[0].job_id
 
     async def enqueue_many(
-        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None, notify: bool = True
     ) -> list[EnqueuedJob]:
-        """Enqueue jobs in one statement, all or none; answers in their order. Errors, `connection` and `hooks` as `enqueue`."""
+        """Enqueue jobs in one statement, all or none; answers in their order. Errors and arguments as `enqueue`."""
         jobs = many_jobs(jobs)
         if not jobs:
             return []
         core = self._core
         layers = core.middlewares if core.app is None else (*core.app.enqueue_middlewares, *core.middlewares)
         if layers:
-            return await enqueue_within(layers, partial(self._enqueue, connection=connection, hooks=hooks), jobs)
-        return await self._enqueue(jobs, connection=connection, hooks=hooks)
+            enqueue = partial(self._enqueue, connection=connection, hooks=hooks, notify=notify)
+            return await enqueue_within(layers, enqueue, jobs)
+        return await self._enqueue(jobs, connection=connection, hooks=hooks, notify=notify)
 
-    async def _enqueue(self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None) -> list[EnqueuedJob]:
+    async def _enqueue(
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None, notify: bool
+    ) -> list[EnqueuedJob]:
         hooks = self._core.hooks_of(connection, hooks)
         batch = JobBatch(jobs, self._core.checked, self._core.knows)
         batch.flat, deposits = await deposit_large(self._core.locker, batch.flat)
         if deposits:
-            made = read_enqueued(await self._send_large(batch, deposits, connection))
-        elif connection is None and hooks is None:
+            made = read_enqueued(await self._send_large(batch, deposits, connection, notify))
+        elif connection is None and hooks is None and notify:
             made = await self._core.send(batch)
         else:
-            queues = batch.queues
+            queues = batch.queues if notify else set[str]()
             rings = self._core.doorbell is not None and hooks is not None and queues is not None
-            made = await answered(batch.ask(notify=not rings), self._core.caller(connection))
+            made = await answered(batch.ask(notify=notify and not rings), self._core.caller(connection))
             self._core.ring(queues or set(), hooks)
         if self._core.observers.heard:
             tell_after_commit(
@@ -137,18 +143,18 @@ class Enqueues(Part):
             )
         return batch.given(made)
 
-    async def _send_large(self, batch: JobBatch, deposits: Deposits, connection: Any) -> list[Row]:
+    async def _send_large(self, batch: JobBatch, deposits: Deposits, connection: Any, notify: bool) -> list[Row]:
         """Enqueue jobs some of whose args are in the payload store. The statement wakes workers at the commit."""
         locker = self._core.locker
         if connection is not None:
-            return await write_with(locker, self._core.caller(connection), batch, deposits)
+            return await write_with(locker, self._core.caller(connection), batch, deposits, notify)
         database: Any = self._database
         if not hasattr(database, "transaction"):
             await forget(locker, deposits.values())
             raise BadInput(f"args this large need a client of open_client, not one that calls over {database!r}")
         try:
             async with database.transaction() as transaction:
-                rows = await write_with(locker, transaction, batch, deposits)
+                rows = await write_with(locker, transaction, batch, deposits, notify)
         except CERTAIN:
             await forget(locker, deposits.values())
             raise

@@ -9,6 +9,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterable
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from leasehold.database.signatures import Fit
-from leasehold.drivers import AnsweredRow, Style, call_text
+from leasehold.drivers import DOCUMENTS, AnsweredRow, Style, call_text
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 if TYPE_CHECKING:
@@ -64,7 +65,13 @@ class Caller(ABC):
         if named and self.fit.concerns(function, named):
             named = await self.fit.suit(self, function, named)
         text = call_text(function, len(args), tuple(named), self.style)
-        return await self.fetch(text, *args, *named.values(), timeout=timeout)
+        if self.style is None:
+            return await self.fetch(text, *args, *named.values(), timeout=timeout)
+        plain = [each.isoformat() if isinstance(each, datetime) else each for each in args]
+        rows: list[Any] = await self.fetch(text, *plain, *named.values(), timeout=timeout)
+        if function in DOCUMENTS:
+            rows = [read_document(row["document"]) for row in rows]
+        return rows
 
     async def call_value(self, function: str, *args: object, timeout: float | None = None, **named: object) -> object:
         """Call `leasehold.<function>` and return the first column of its first row, None where there is no row."""
@@ -207,8 +214,22 @@ def from_row(record: type[S], row: AnsweredRow) -> S:
     return record(**decoded(row, record.__struct_fields__))
 
 
+def read_document(text: str) -> dict[str, Any]:
+    """A row that came as one JSON object, as it comes otherwise: with JSON as text, and times in UTC."""
+    row: dict[str, Any] = {}
+    for name, piece in msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items():
+        if name in JSON_COLUMNS:
+            row[name] = None if piece == b"null" else bytes(piece).decode()
+        elif name.endswith("_at"):
+            at = msgspec.json.decode(piece, type=datetime | None)
+            row[name] = None if at is None else at.astimezone(UTC)
+        else:
+            row[name] = msgspec.json.decode(piece)
+    return row
+
+
 def decoded(row: AnsweredRow, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """The columns of a row, all or these, with what is JSON in them decoded, unless a driver of the caller's has done so."""
+    """The columns of a row, all or these, with what is JSON in them decoded."""
     values: dict[str, Any] = {}
     for name in row.keys() if names is None else names:
         value = row[name]

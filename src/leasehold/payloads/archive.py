@@ -223,8 +223,9 @@ class Archive:
 def record_of(row: Row) -> PayloadRecord:
     """A record from a row of `payloads`."""
     values: dict[str, Any] = {name: row[name] for name in PayloadRecord.__struct_fields__}
-    values["sha256"] = row["sha256"].hex()
-    if isinstance(row["metadata"], str):  # a driver of the caller's may have decoded it
+    digest = row["sha256"]  # in a document it is the text that Postgres writes for bytes
+    values["sha256"] = digest.removeprefix("\\x") if isinstance(digest, str) else digest.hex()
+    if row["metadata"] is not None:
         values["metadata"] = decode_json(row["metadata"])
     return PayloadRecord(**values)
 

@@ -88,6 +88,7 @@ class SyncClient(SyncPart):
         args: Mapping[str, Any] | None = None,
         *,
         connection: Any = None,
+        notify: bool = True,
         **options: Unpack[JobOptions],
     ) -> int:
         """Enqueue one job and return its id, which is that of the chain it begins.
@@ -97,6 +98,8 @@ class SyncClient(SyncPart):
             args: named arguments, where `job` is a name.
             connection: your own connection of psycopg, SQLAlchemy (Connection, Session) or Django: the job exists when, and
                 only if, your transaction commits, and workers are woken then. It takes one statement of your transaction.
+            notify: False: wake nobody; workers find the job when they look next, within seconds. For transactions that are
+                prepared, in which Postgres allows no NOTIFY.
             options: as in `JobOptions`; they take the place of the job's own, as with `job.but(...)`.
 
         Raises:
@@ -106,20 +109,22 @@ class SyncClient(SyncPart):
             NoTransaction: each statement on `connection` commits by itself. psycopg and SQLAlchemy begin at the first one.
             UniqueConflict: another job has the unique key, and `unique` says to reject this one.
         """
-        return self.enqueue_many([one_job(job, args, options)], connection=connection)[0].job_id
+        return self.enqueue_many([one_job(job, args, options)], connection=connection, notify=notify)[0].job_id
 
-    def enqueue_many(self, jobs: Sequence[NewJob[Any]], *, connection: Any = None) -> list[EnqueuedJob]:
-        """Enqueue jobs in one statement, all or none; answers in their order. Errors and `connection` as `enqueue`."""
+    def enqueue_many(
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, notify: bool = True
+    ) -> list[EnqueuedJob]:
+        """Enqueue jobs in one statement, all or none; answers in their order. Errors and arguments as `enqueue`."""
         jobs = many_jobs(jobs)
         if not jobs:
             return []
         core = self._core
         layers = core.middlewares if core.app is None else [*core.app.enqueue_middlewares, *core.middlewares]
-        return enqueue_in_turn(layers, partial(self._enqueue, connection=connection), jobs)
+        return enqueue_in_turn(layers, partial(self._enqueue, connection=connection, notify=notify), jobs)
 
-    def _enqueue(self, jobs: Sequence[NewJob[Any]], /, *, connection: Any) -> list[EnqueuedJob]:
+    def _enqueue(self, jobs: Sequence[NewJob[Any]], /, *, connection: Any, notify: bool) -> list[EnqueuedJob]:
         batch = JobBatch(jobs, self._core.checked, self._core.knows)
-        made = self._core.ask(batch.ask(notify=True), connection)
+        made = self._core.ask(batch.ask(notify=notify), connection)
         observers = self._core.observers
         if observers.heard:
             tell_after_commit(observers, connection, None, events_of(observers, batch.flat, made))

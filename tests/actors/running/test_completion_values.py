@@ -19,11 +19,13 @@ from sqlalchemy.pool import NullPool
 from leasehold import App, CompletionValues, ContinueWith, Job
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.errors import BadInput, InvalidArgs
+from tests.support.codecs import set_codecs
 from tests.support.held import held_job
 from tests.support.working import warnings_about, without_renewals, working
 
 End = Callable[[Job], "tuple[Any, ContinueWith[Any] | None]"]
 PAID = "insert into public.paid values (7)"
+COMPLETE = "select leasehold.complete_job($1, $2, $3::text::uuid, $4::text::jsonb, $5::text::jsonb)"
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -68,7 +70,8 @@ def with_asyncpg(dsn: str, end: End) -> tuple[Any, Any]:
         async with asyncpg.create_pool(dsn, min_size=1) as pool, pool.acquire() as connection, connection.transaction():
             await connection.execute(PAID)
             values = job.completion(output, continuation)
-            await connection.execute("select leasehold.complete_job($1, $2, $3, $4, $5)", *values)
+            await set_codecs(connection)
+            await connection.execute(COMPLETE, *values)
         return output or continuation
 
     return "asyncio", pay

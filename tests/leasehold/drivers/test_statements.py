@@ -5,9 +5,10 @@ from typing import get_args
 import pytest
 
 from leasehold.database.signatures import CURRENT, parse
-from leasehold.drivers import JSON_PLACES, STYLES, Style, call_text, parameters
+from leasehold.drivers import DOCUMENTS, STYLES, TEXT_PLACES, Style, call_text, parameters
 from leasehold.sql import read_text
 
+TIME = "timestamp with time zone"
 PLACES: dict[Style, str] = {
     "numeric_dollar": "$1, $2",
     "format": "%s, %s",
@@ -36,14 +37,9 @@ def test_json_goes_as_text_on_connections_of_callers_and_as_it_is_on_ours() -> N
     assert call_text("enqueue_jobs", 1) == "select * from leasehold.enqueue_jobs($1)"
 
 
-@pytest.mark.parametrize("function", JSON_PLACES)
-def test_what_is_json_is_what_the_function_says(function: str) -> None:
+@pytest.mark.parametrize("function", sorted({*TEXT_PLACES, *DOCUMENTS, "delete_job"}))
+def test_what_a_codec_of_the_caller_could_write_goes_as_text(function: str) -> None:
     [signature] = [each for each in parse(read_text(CURRENT)) if each.function == function]
-    found = tuple(n for n, each in enumerate(signature.parameters, 1) if each.type == "jsonb")
-    assert JSON_PLACES[function] == found
-
-
-@pytest.mark.parametrize("function", ["lock_job", "delete_job"])
-def test_the_other_functions_for_connections_of_callers_take_no_json(function: str) -> None:
-    [signature] = [each for each in parse(read_text(CURRENT)) if each.function == function]
-    assert "jsonb" not in {each.type for each in signature.parameters}
+    named = {n: each.type for n, each in enumerate(signature.parameters, 1) if each.name != "incarnation"}
+    expected = {n: kind.replace("timestamptz", TIME) for n, kind in TEXT_PLACES.get(function, {}).items()}
+    assert {n: kind for n, kind in named.items() if kind in ("json", "jsonb", TIME, "uuid")} == expected

@@ -8,14 +8,19 @@ from itertools import count
 
 import psycopg
 import pytest
+import trio
 
 from benchmarks.connections import EXPECTED, Undone, look, rolled_back
 from benchmarks.counting import counting
 from benchmarks.owned import CONNECTIONS, TABLE, Owned
 from benchmarks.server import connected
-from leasehold import NewJob
+from leasehold import NewJob, open_client
 from leasehold.database import open_asyncio_database
+from leasehold.database.migrations import migrate
+from leasehold.sync import Client as SyncClient
 from tests.support.flavours import in_flavour
+from tests.support.folders import short_folder
+from tests.support.servers import own_server
 from tests.support.sql_worker import SqlWorker
 
 Heard = Callable[[], list[str]]
@@ -58,6 +63,44 @@ def test_workers_are_woken_by_the_commit_and_by_nothing_before(fresh_database_ur
                     assert heard() == ["wake:nobody"]
 
     in_flavour("asyncio", main)
+
+
+def test_transactions_of_both_clients_can_be_prepared_where_a_worker_is_idle_if_they_are_to_wake_nobody(
+    postgres_choice: str,
+) -> None:
+    jobs = [NewJob(kind="echo", queue="nobody"), NewJob(kind="echo", key="k", queue="nobody")]
+
+    async def awaited(dsn: str) -> None:
+        async with open_client(dsn) as client, connected(dsn) as connection:
+            await connection.execute("begin")
+            await client.enqueue(jobs[0], connection=connection, notify=False)
+            await client.enqueue_many(jobs, connection=connection, notify=False)
+            await connection.execute("prepare transaction 'ours'")
+
+    async def blocking(dsn: str) -> None:
+        with SyncClient() as client, psycopg.connect(dsn) as connection:
+            client.enqueue(jobs[0], connection=connection, notify=False)
+            client.enqueue_many(jobs, connection=connection, notify=False)
+            connection.execute("prepare transaction 'ours'")
+            connection.commit()
+
+    async def main(dsn: str) -> None:
+        async with open_asyncio_database(dsn) as database:
+            worker = SqlWorker(database)
+            await worker.register(queues=["nobody"])
+            for enqueue in (awaited, blocking):
+                assert await worker.claim() == []
+                await enqueue(dsn)
+                assert await worker.claim() == []
+                await database.fetch("commit prepared 'ours'")
+                claimed = await worker.claim()
+                assert len(claimed) == 3
+                await worker.complete(claimed)
+
+    choice = "embedded18" if "://" in postgres_choice else postgres_choice
+    with short_folder() as folder, own_server(choice, folder, conf={"max_prepared_transactions": "2"}) as server:
+        trio.run(migrate, server.dsn())
+        in_flavour("asyncio", lambda: main(server.dsn()))
 
 
 async def undone_in_a_savepoint(owned: Owned) -> None:

@@ -5,10 +5,13 @@
 --             for busy workers, which look again by themselves. With 32 listeners or more, half a millisecond for
 --             each of them passes between two wake-ups, and none is sent while enough workers went idle so lately that they
 --             still look every few milliseconds: those that were woken or went idle last find what came meanwhile.
+--             In a SERIALIZABLE transaction only workers is read, and all workers of the queue are woken: what such a
+--             transaction has read of jobs, another one that enqueues writes, and Postgres aborts one of the two. A table
+--             that no SERIALIZABLE transaction writes aborts nobody.
 -- Parameters  queues: names
 -- Returns     how many wake-ups were sent
 -- Errors      none
--- Tables      workers (read), last_wake_up, as name_idle_workers
+-- Tables      workers (read), last_wake_up; jobs, limits, queues (read) and as name_idle_workers where not SERIALIZABLE
 create or replace function leasehold.wake_idle_workers(queues text[]) returns integer language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
 set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -24,12 +27,13 @@ declare
     v_queue     text;
     v_notice    text;
     v_sent      integer := 0;
+    v_serializable boolean := current_setting('transaction_isolation') = 'serializable';
 begin
     select count(*), count(*) filter (where w.idle and w.state = 'ready' and (w.queues = '{}' or w.queues && wake_idle_workers.queues)) into v_listeners, v_idle
       from leasehold.workers w where w.stopped_at is null and w.listening and w.heartbeat_at > v_now - interval '5 minutes';
     if v_idle = 0 then
         return 0;
-    elsif v_idle <= 2 and v_listeners < c_fleet and cardinality(wake_idle_workers.queues) = 1 and not exists (select from leasehold.lane_marks) then
+    elsif not v_serializable and v_idle <= 2 and v_listeners < c_fleet and cardinality(wake_idle_workers.queues) = 1 and not exists (select from leasehold.lane_marks) then
         -- The usual case in one statement: what it cannot tell at a glance is left to name_idle_workers.
         perform leasehold.send_notice('wake:' || q.queue)
            from unnest(wake_idle_workers.queues) q(queue)
@@ -56,7 +60,7 @@ begin
         end if;
     end if;
     for v_queue in select distinct u.queue from unnest(wake_idle_workers.queues) u(queue) order by 1 loop
-        v_notice := leasehold.name_idle_workers(v_queue, v_now, v_awake);
+        v_notice := case when v_serializable then 'wake:' || v_queue else leasehold.name_idle_workers(v_queue, v_now, v_awake) end;
         if v_notice is not null then
             perform leasehold.send_notice(v_notice);
             v_sent := v_sent + 1;

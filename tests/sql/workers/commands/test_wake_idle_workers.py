@@ -97,3 +97,26 @@ async def test_a_wake_up_leaves_with_the_commit_and_not_at_all_with_a_rollback(d
 
     assert await heard(database, roll_back) == []
     assert await heard(database, lambda: enqueue(database)) == ["wake:default"]
+
+
+async def test_of_two_serializable_transactions_that_enqueue_side_by_side_both_commit_and_wake(
+    database: Database,
+) -> None:
+    await idle_worker(database, "x", "y")
+    enqueue_some = "begin isolation level serializable; select leasehold.enqueue_job('a', queue => 'x')"
+    enqueue_many = (
+        """begin isolation level serializable; select from leasehold.enqueue_jobs('[{"kind": "a", "queue": "y"}]')"""
+    )
+
+    async def side_by_side() -> None:
+        for script in (enqueue_some, enqueue_many):
+            async with database.reserve("one") as one, database.reserve("other") as other:
+                await one.execute(script)
+                await other.execute(script)
+                await one.execute("commit")
+                await other.execute("commit")
+
+    assert await heard(database, side_by_side) == ["wake:x", "wake:x", "wake:y", "wake:y"]
+    async with database.reserve("one") as one:  # a busy fleet needs nobody to wake it
+        await database.execute("update leasehold.workers set idle = false")
+        assert await heard(database, lambda: one.execute(f"{enqueue_some}; commit")) == []
