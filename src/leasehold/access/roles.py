@@ -60,6 +60,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         acknowledge_command add_payload adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job
         declare_kinds
         complete_jobs continue_jobs fail_jobs find_epoch get_job_blockers get_job_timeline get_payload
+        fail_unreadable_jobs
         heartbeat_worker held_jobs list_payloads list_row_holders list_unblocked_jobs look_for_work name_payload next_claim_in
         next_look_in reap_jobs register_worker release_jobs renew_leases report_losses report_progress reschedule_jobs
         start_jobs stop_worker take_reap_turn write_job_logs
