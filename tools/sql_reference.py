@@ -27,7 +27,8 @@ Made by `python tools/sql_reference.py` from the files in `sql/functions/`; do n
 Everything leasehold does is a function in the schema `leasehold`. Call them from `psql` or from any language, inside your own
 transaction or outside. Errors carry a SQLSTATE: LH001 bad input, LH002 no such thing, LH003 the lease is lost, LH004 the present
 state forbids it, LH005 the schema does not fit, LH006 a unique job is there already, LH007 another request had the
-idempotency key, LH008 another session holds the job's row, LH009 the epoch that a worker named is over.
+idempotency key, LH008 another session holds the job's row, LH009 the epoch that a worker named is over,
+LH010 the database has another encoding than UTF8.
 
 The headings are the folders of `sql/functions/`. Where `leasehold grants` has made roles, the roles that a section names may call
 the function, and so may the owner and each role that includes one of them (worker includes producer; operator includes

@@ -17,14 +17,15 @@ from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.leases.watcher import Pulse
 from leasehold.actors.upkeep.waiting import PollDecay, wait_until_due
 from leasehold.concurrency.signal import Signal
-from leasehold.database import Caller
-from leasehold.errors import DatabaseUnavailable
+from leasehold.database import Caller, Row
+from leasehold.errors import DatabaseUnavailable, ValueRefused
 from leasehold.events import JobUnblocked
 
 log = logging.getLogger(__name__)
 
 HAND_BACK_AFTER = 2.0
 MOST_CLAIMED = 10_000
+NO_TEXT = "22021"  # Postgres sends no bytes that are no text, which a database in SQL_ASCII may have
 MOST_ENDINGS = 2
 SWEEP_SECONDS, UNHEARD_AFTER = 60.0, 0.5
 
@@ -205,18 +206,15 @@ class Dispatcher:
         was_rung, self._rung = self._rung, False
         was_unheard, self._unheard = self._unheard, False
         identity, incarnation = self._identity, self._identity.incarnation
-        with self._epochs.suspecting():
-            rows = await self._connection.call(
-                "claim_jobs",
-                incarnation=incarnation,
-                worker_id=identity.worker_id,
-                queues=list(identity.queues),
-                kinds=self._app.served_kinds,
-                batch=size,
-                lease=timedelta(seconds=identity.lease_seconds),
-                kind_leases=self._kind_leases,
-                epoch=self._epochs.epoch,
-            )
+        try:
+            rows = await self._call("claim_jobs", size)
+        except ValueRefused as error:
+            if error.sqlstate != NO_TEXT:
+                raise
+            self._reconciler.demand()
+            [row] = await self._call("fail_unreadable_jobs", size)
+            log.warning("failed %d jobs whose text is no UTF-8", row["fail_unreadable_jobs"])
+            return size if row["fail_unreadable_jobs"] else 0
         self._claim_seconds = monotonic() - asked_at
         self._reconciler.check_turn(incarnation)
         self._counts["claims"] += 1
@@ -236,6 +234,21 @@ class Dispatcher:
             if JobUnblocked in self._announcer.heard:
                 await self._announcer.unblocked(self._connection, jobs)
         return len(rows)
+
+    async def _call(self, function: str, size: int) -> list[Row]:
+        identity = self._identity
+        with self._epochs.suspecting():
+            return await self._connection.call(
+                function,
+                incarnation=identity.incarnation,
+                worker_id=identity.worker_id,
+                queues=list(identity.queues),
+                kinds=self._app.served_kinds,
+                batch=size,
+                lease=timedelta(seconds=identity.lease_seconds),
+                kind_leases=self._kind_leases,
+                epoch=self._epochs.epoch,
+            )
 
     def _lost_wake_up(self, jobs: int) -> None:
         """A poll has found what this worker should have been told of: is anybody listening?"""

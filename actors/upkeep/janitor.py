@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 ROUND_SECONDS = 3600.0
 DAYS_AHEAD = 7
 PATIENCE_SECONDS = 60.0
+LOOK_THROUGH_SECONDS = 900.0  # at a default partition of any size
 BOOKS_SECONDS = 10.0
 ROUNDS_BETWEEN_MERGES = 360
 BOOKS_PATIENCE_SECONDS = 900.0  # the first round may have a day to catch up with
@@ -50,7 +51,7 @@ class Janitor:
     async def run(self) -> None:
         """Work until drained. Raises DatabaseUnavailable."""
         while not self._draining:
-            made = await self._repeat("ensure_partitions", DAYS_AHEAD, self._keep_days)
+            made = await self._make_partitions()
             dropped = await self._repeat("drop_old_partitions", self._keep_days)
             if made or dropped:
                 log.info("made %s partitions, dropped %s", made, dropped)
@@ -61,11 +62,19 @@ class Janitor:
             await self._delete_old_payloads()
             await self._signal.wait(ROUND_SECONDS)
 
-    async def _repeat(self, function: str, *args: int) -> int:
+    async def _make_partitions(self) -> int:
+        """One a transaction. A drain, too, takes the guards away, which must not outlast the day."""
+        guards = await self._repeat("guard_default_partitions", DAYS_AHEAD, timeout=LOOK_THROUGH_SECONDS)
+        made = await self._repeat("ensure_partitions", DAYS_AHEAD, self._keep_days, 1)
+        if guards:
+            await self._connection.call_value("guard_default_partitions", 0, timeout=PATIENCE_SECONDS)
+        return made
+
+    async def _repeat(self, function: str, *args: int, timeout: float = PATIENCE_SECONDS) -> int:
         """Call it until it does nothing more; the sum of what it did."""
         total = 0
         while not self._draining:
-            number = await self._connection.call_value(function, *args, timeout=PATIENCE_SECONDS)
+            number = await self._connection.call_value(function, *args, timeout=timeout)
             if not isinstance(number, int) or number == 0:
                 break
             total += number

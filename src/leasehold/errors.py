@@ -340,6 +340,7 @@ OWN_ERRORS: dict[str, type[LeaseholdError]] = {
     "LH007": IdempotencyMismatch,
     "LH008": RowLocked,
     "LH009": EpochOver,
+    "LH010": WrongAddress,
 }
 
 # LH002 with the name of a table says what is missing; without, it is a job or a chain.

@@ -1,7 +1,9 @@
 -- Purpose     Make the partitions of finished_jobs, job_events and job_logs from today to `days_ahead`: one for each day,
 --             or for several days where jobs are kept for so long that there would be more than sixty. Rows that fell into
 --             the default partition, because the partition of their day was not made in time, are moved if they are 10,000
---             at the most. If they are more, that day gets no partition: to move them would hold up all completions.
+--             at the most. If they are more, that day gets no partition: to move them would hold up all completions. So would
+--             a look through a large default partition: beside one, only days are made of which guard_default_partitions has
+--             proved that it has no rows.
 --             What somebody else uses, or already makes, is left for the next call, so that nobody queues up behind
 --             this one. Also marks how far ids have come today.
 -- Parameters  days_ahead: 0 to 400 · keep_days: how long jobs are kept, at least 1 · most: partitions to make in this call
@@ -19,6 +21,7 @@ declare
     v_made   integer := 0;
     v_parent text;
     v_column text;
+    v_proved date;
     v_name   text;
     v_day    date;
     v_until  date;
@@ -38,8 +41,12 @@ begin
     select s.last_value - (not s.is_called)::integer, leasehold.clock() from leasehold.jobs_id_seq s
      where not exists (select from leasehold.id_marks m where m.taken_at >= v_today)
     on conflict (last_id) do update set taken_at = excluded.taken_at;
-    for v_parent, v_column in values ('finished_jobs', 'finished_at'), ('job_events', 'at'), ('job_logs', 'at') loop
-        v_day := v_today;
+    for v_parent, v_column, v_proved in
+        select p.parent, p.clocked_by, case when not p.is_large then v_today when p.is_proved then p.guarded_from::date else 'infinity' end
+          from leasehold.list_default_partitions() p
+         order by p.parent
+    loop
+        v_day := greatest(v_today, v_proved);
         while v_day <= v_today + days_ahead and v_made < most loop
             v_next := (select max(p.until)::date from leasehold.list_partitions() p where p.parent = v_parent and p.since <= v_day and p.until > v_day);
             if v_next is not null then
@@ -49,8 +56,11 @@ begin
             -- Partitions of several days begin where the count of days is divisible, so that they fit whenever they are made.
             v_until := least(v_day + v_days - (v_day - date '2000-01-03') % v_days,
                              (select min(p.since)::date from leasehold.list_partitions() p where p.parent = v_parent and p.since > v_day));
-            execute format('select count(*) from (select from leasehold.%I where %I >= $1 and %2$I < $2 limit $3) s', v_parent || '_default', v_column)
-               into v_strays using v_day, v_until, c_movable + 1;
+            v_strays := 0;
+            if v_proved <= v_today then
+                execute format('select count(*) from (select from leasehold.%I where %I >= $1 and %2$I < $2 limit $3) s', v_parent || '_default', v_column)
+                   into v_strays using v_day, v_until, c_movable + 1;
+            end if;
             if v_strays > c_movable and v_until > v_day + 1 then
                 v_until := v_day + 1;
                 execute format('select count(*) from (select from leasehold.%I where %I >= $1 and %2$I < $2 limit $3) s', v_parent || '_default', v_column)

@@ -60,6 +60,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         acknowledge_command add_payload adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job
         declare_kinds
         complete_jobs continue_jobs fail_jobs find_epoch get_job_blockers get_job_timeline get_payload
+        fail_unreadable_jobs
         heartbeat_worker held_jobs list_payloads list_row_holders list_unblocked_jobs look_for_work name_payload next_claim_in
         next_look_in reap_jobs register_worker release_jobs renew_leases report_losses report_progress reschedule_jobs
         start_jobs stop_worker take_reap_turn write_job_logs
@@ -68,7 +69,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
     "maintainer": names("""
         age_jobs close_minutes declare_schedule delete_payloads drop_full_buckets drop_old_partitions drop_old_rollups
         drop_old_rows drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs expire_old_payloads
-        find_epoch fire_schedules list_due_schedules list_stuck_leases lock_schedule_query make_jobs_due
+        find_epoch fire_schedules guard_default_partitions list_due_schedules list_stuck_leases lock_schedule_query make_jobs_due
         measure_depths measure_finished
         next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules promote_stranded_jobs
         read_schedule_rows reap_jobs stop_lost_sessions unblock_stranded_jobs
@@ -115,7 +116,8 @@ INTERNAL = names("""
     find_failures name_failure
     find_schedule find_servers find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker is_bound
     is_epoch_over is_over is_schedule_busy is_stranger key_lock limit_lanes list_marked_jobs
-    list_marked_lanes list_open_groups list_partitions list_ready_kinds lock_chains lock_queue longest_time
+    list_marked_lanes list_open_groups
+    list_default_partitions list_partitions list_ready_kinds lock_chains lock_queue longest_time
     look_behind_marks make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes
     name_idle_workers name_job name_refusals name_unique_key open_lock promote_waiting_jobs queue_lock raise_marks
     read_simple_jobs read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain

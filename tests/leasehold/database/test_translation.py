@@ -25,6 +25,7 @@ class Said:
         ("LH003", errors.LeaseLost),
         ("LH004", errors.WrongState),
         ("LH005", errors.SchemaMismatch),
+        ("LH010", errors.WrongAddress),
         *((state, errors.DatabaseUnavailable) for state in
           ("28P01", "28000", "3D000",
            "08006", "08007", "57P01", "57P02", "57P03", "57014", "53300", "53100", "40001", "40P01", "25006")),

@@ -27,6 +27,12 @@ set local statement_timeout = 0;
 set local lock_timeout = '10s';
 do $$
 begin
+    if to_regclass('leasehold.schema_migrations') is null and getdatabaseencoding() <> 'UTF8' then
+        raise exception using errcode = 'LH010',
+            message = format('the database %s has the encoding %s, in which not every text can be kept, and leasehold needs UTF8',
+                             current_database(), getdatabaseencoding()),
+            hint = 'make one with `createdb --encoding UTF8 --template template0 NAME`, and name it instead';
+    end if;
     if to_regnamespace('leasehold') is null then
         create schema leasehold;
     end if;
