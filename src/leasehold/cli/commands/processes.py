@@ -169,7 +169,7 @@ async def reap(
     *,
     minutes: Annotated[
         float | None,
-        Parameter(help="Also take jobs whose worker has not renewed them for this many seconds, lease or not."),
+        Parameter(help="Also take jobs whose worker has not renewed them for this many minutes, lease or not."),
     ] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> ReapReport:
