@@ -62,6 +62,29 @@ async def stopped(process: subprocess.Popen[str]) -> str:
     return output
 
 
+async def test_a_decommissioned_worker_does_not_end_the_others(fleet: Fleet, honcho: Honcho) -> None:
+    process = honcho()
+
+    async def names() -> list[str]:
+        return [row["worker_id"] for row in await fleet.database.fetch("select worker_id from leasehold.workers")]
+
+    [worker] = await eventually(names)
+    await fleet.value("select leasehold.command_worker($1, 'decommission')", worker)
+
+    def until_it_stays() -> list[str]:
+        assert process.stdout is not None
+        lines: list[str] = []
+        for line in process.stdout:
+            lines.append(line)
+            if "the worker was decommissioned; this process waits" in line:
+                return lines
+        pytest.fail("honcho has ended\n" + "".join(lines))
+
+    seen = await trio.to_thread.run_sync(until_it_stays)
+    assert "stopped (rc=" not in "".join(seen)
+    assert "SIGTERM received" in await stopped(process)
+
+
 async def test_a_job_that_takes_longer_than_the_launcher_waits_is_handed_back_and_charged_nothing(
     fleet: Fleet, honcho: Honcho
 ) -> None:

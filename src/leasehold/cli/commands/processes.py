@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 Actor = Literal["worker", "scheduler", "reaper"]
+ONE_ENDS_ALL = "HONCHO_PROCESS_NAME"  # as honcho calls each of its processes
 
 
 async def run(
@@ -44,7 +45,8 @@ async def run(
 ) -> int:
     """Run worker, scheduler or reaper in this process.
 
-    SIGTERM drains them; a second signal ends them at once. While the database cannot be reached they wait for it.
+    SIGTERM drains them; a second signal ends them at once. While the database cannot be reached they wait for it. Below `up`,
+    --workers and honcho, the process of a worker that is decommissioned stays, idle, so that it is not started again.
 
     With --workers it keeps so many worker processes running, and starts one again that dies or hangs. The second worker of the
     id pod-0 is pod-0-2, and its probes have the port after the first one's.
@@ -75,7 +77,9 @@ async def run(
         from leasehold.cli.up.up import run_workers  # noqa: PLC0415
 
         return await run_workers(context, context.resolved(settings), flags, fail_fast=fail_fast)
-    return await context.services.run_actors((actor, *more), context.resolved(settings), app, begin)
+    # They would start it again, or end all the others.
+    stays = with_parent or ONE_ENDS_ALL in context.terminal.environ
+    return await context.services.run_actors((actor, *more), context.resolved(settings), app, begin, stays=stays)
 
 
 async def gateway(

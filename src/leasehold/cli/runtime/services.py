@@ -131,11 +131,16 @@ class Services:
         settings: Settings,
         app: App | None,
         begin: Callable[[], Awaitable[object]] | None = None,
+        *,
+        stays: bool = False,
     ) -> int:
-        """Run actors until they are told to stop. `begin` comes first, again and again until the database is there."""
+        """Run actors until they are told to stop. `begin` comes first, again and again until the database is there.
+
+        `stays`: where a command has ended the worker, the process waits for a signal.
+        """
         from leasehold.actors.run import run_actors
 
-        return await run_actors(names, settings, app=app, begin=begin)
+        return await run_actors(names, settings, app=app, begin=begin, stays=stays)
 
     def run_gateway(
         self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True

@@ -21,6 +21,7 @@ class Recording(Services):
         self.settings = Settings()
         self.app: App | None = None
         self.waits = False
+        self.stays = False
 
     async def run_actors(
         self,
@@ -28,9 +29,20 @@ class Recording(Services):
         settings: Settings,
         app: App | None,
         begin: Callable[[], Awaitable[object]] | None = None,
+        *,
+        stays: bool = False,
     ) -> int:
         self.names, self.settings, self.app, self.waits = tuple(names), settings, app, begin is not None
+        self.stays = stays
         return self._exit_code
+
+
+def test_a_process_whose_end_would_end_others_stays(cli: Cli) -> None:
+    services = Recording()
+    assert cli("run", "worker", services=services).code == 0
+    assert not services.stays
+    assert cli("run", "worker", services=services, environ={"HONCHO_PROCESS_NAME": "worker.1"}).code == 0
+    assert services.stays
 
 
 def test_flags_become_settings(cli: Cli, database_url: str) -> None:
