@@ -73,7 +73,7 @@ async def run_actors(
         names: any of `worker`, `scheduler` and `reaper`; `reaper` also starts the janitor and the accountant.
         settings: of the process.
         app: its handlers run besides the built-in `echo` and `dummy`.
-        begin: called before the actors, and again while it raises DatabaseUnavailable; probes answer meanwhile.
+        begin: called before the actors, and again while it raises DatabaseUnavailable or SchemaOutdated; probes answer meanwhile.
         stays: where a command has ended the worker, the process stays, idle and without a connection, until a signal ends it.
 
     Returns:

@@ -4,10 +4,12 @@ import { html } from "../base/html.js";
 import { hrefOf } from "../base/router.js";
 import { may } from "../base/session.js";
 import { count, duration } from "../base/time.js";
-import { TakeBack } from "../parts/take_back.js";
+import { lazy } from "../base/lazy.js";
 
 /** @typedef {{tone: string, text: string, href: string, overdue?: number}} Trouble overdue: so many jobs can be taken back */
 
+/** Most of the time nothing is to be taken back. */
+const TakeBack = lazy(async () => (await import("../parts/take_back.js")).TakeBack);
 const LONG_WAIT_SECONDS = 300;
 const MANY_FAILURES = 5;
 

@@ -47,7 +47,7 @@ export function Commands({ workers, onDone, isSmall = false }) {
     ${paused.length ? html`<button onClick=${() => attempt(() => run(paused, "resume", `${names}: claims again.`))}>Resume${aside}</button>` : null}
     <button onClick=${() => setScaling(true)}>Scale${aside}</button>
     <${Asking} label="Decommission" about=${isSmall ? names : ""} title="Decommission ${names}?" verb="Decommission" isDangerous=${true} onYes=${() => run(live, "decommission", `${names}: ends when its jobs have ended.`)}>
-    <p>It claims nothing more, hands back what has not begun, and ends when its running jobs have ended. Below leasehold up, --workers and honcho its process stays, idle; Kubernetes and systemd may start one that ends again.</p><//>
+    <p>It claims nothing more, hands back what has not begun, and ends when its running jobs have ended. Below leasehold up, --workers, honcho and foreman its process stays, idle; Kubernetes and systemd may start one that ends again.</p><//>
   </div>
   ${isScaling ? html`<${Scale} workers=${live} names=${names} onClose=${() => setScaling(false)} run=${run} />` : null}`;
 }
