@@ -208,6 +208,22 @@ class Probes:
         return expose(values, accept)
 
 
+async def answer_idly(settings: Settings) -> None:
+    """Have the probes say of a process whose worker was decommissioned that it lives and takes no more work, until cancelled."""
+    if settings.probe_port is None:
+        return
+    health = Health(settings.probe_stale_seconds)
+    health.has_started = health.is_draining = True
+    health.database_answered()
+    with open_probes(
+        settings.probe_host, settings.probe_port, health, lambda accept: expose(actor_values([]), accept)
+    ) as url:
+        log.info("probes answer at %s", url)
+        while True:
+            health.beat()
+            await trio.sleep(BEAT_SECONDS)
+
+
 def _watched(actor: object) -> list[Watched]:
     if isinstance(actor, Worker):
         settler = actor.parts.settler

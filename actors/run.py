@@ -13,7 +13,7 @@ import trio
 
 from leasehold.actors.ending import Ending
 from leasehold.actors.identity import made_up_id
-from leasehold.actors.probes import Probes
+from leasehold.actors.probes import Probes, answer_idly
 from leasehold.actors.process import Process, open_process
 from leasehold.actors.processes.pool import check_process_kinds
 from leasehold.actors.supervise import culprit, nobody, supervise, until_there
@@ -25,6 +25,7 @@ from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
 from leasehold.concurrency.asyncio_border import loop_ended
+from leasehold.concurrency.ending import stop_signals
 from leasehold.database import ReservedConnection
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.payloads.options import payload_options
@@ -59,6 +60,7 @@ async def run_actors(
     *,
     app: App | None = None,
     begin: Callable[[], Awaitable[object]] | None = None,
+    stays: bool = False,
 ) -> int:
     """Run actors until they are told to stop.
 
@@ -71,7 +73,8 @@ async def run_actors(
         names: any of `worker`, `scheduler` and `reaper`; `reaper` also starts the janitor and the accountant.
         settings: of the process.
         app: its handlers run besides the built-in `echo` and `dummy`.
-        begin: called before the actors, and again while it raises DatabaseUnavailable; probes answer meanwhile.
+        begin: called before the actors, and again while it raises DatabaseUnavailable or SchemaOutdated; probes answer meanwhile.
+        stays: where a command has ended the worker, the process stays, idle and without a connection, until a signal ends it.
 
     Returns:
         The exit code: 0 after draining and after an interruption; 130 if the first signal was SIGINT. A process that does not end
@@ -89,17 +92,20 @@ async def run_actors(
     if "worker" in names and app is not None:
         check_process_kinds(app)
     try:
-        return await _run_together(names, settings, with_builtins(app), begin)
+        ending = await _run_together(names, settings, with_builtins(app), begin)
     except ExceptionGroup as group:
         failure = culprit(group)
         if isinstance(failure, LeaseholdError):
             raise failure from failure.__cause__
         raise
+    if stays and not ending.has_begun:
+        await _stay(settings)
+    return ending.exit_code
 
 
 async def _run_together(
     names: Sequence[str], settings: Settings, app: App, begin: Callable[[], Awaitable[object]] | None
-) -> int:
+) -> Ending:
     actors: list[Drainable] = []
     starting, begun = trio.CancelScope(), trio.Event()
 
@@ -132,9 +138,10 @@ async def _run_together(
                     begun.set()
                 return begun.is_set()
 
-            return await _run(process, actors, ending, beside, start)
+            await _run(process, actors, ending, beside, start)
     finally:
         ending.leave()
+    return ending
 
 
 async def _make(name: str, stack: AsyncExitStack, process: Process) -> list[Drainable]:
@@ -176,7 +183,7 @@ async def _run(
     ending: Ending,
     beside: Sequence[Callable[[], Awaitable[None]]],
     start: Callable[[], Awaitable[bool]],
-) -> int:
+) -> None:
     async with trio.open_nursery() as helpers:
         helpers.start_soon(_end_with_the_loop)
         for helper in beside:
@@ -188,7 +195,15 @@ async def _run(
                 for actor in actors:
                     nursery.start_soon(supervise, actor, nobody, process.outage)
         helpers.cancel_scope.cancel()
-    return ending.exit_code
+
+
+async def _stay(settings: Settings) -> None:
+    with trio.open_signal_receiver(*stop_signals()) as signals:
+        log.info("the worker was decommissioned; this process waits, idle, for the signal to end")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(answer_idly, settings)
+            await anext(signals)
+            nursery.cancel_scope.cancel()
 
 
 async def _end_with_the_loop() -> None:

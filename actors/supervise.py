@@ -15,7 +15,7 @@ from typing import Protocol, cast
 import trio
 
 from leasehold.concurrency.signal import Signal
-from leasehold.errors import ActorFailed, DatabaseUnavailable, EpochOver, SettingsError
+from leasehold.errors import ActorFailed, DatabaseUnavailable, EpochOver, SchemaOutdated, SettingsError
 from leasehold.observability.health import ANSWER_SECONDS, PROBE_SECONDS, OutageReminder
 
 log = logging.getLogger(__name__)
@@ -166,14 +166,17 @@ async def supervise(
 
 
 async def until_there(begin: Callable[[], Awaitable[object]] | None, outage: Outage) -> None:
-    """Call `begin` again and again, after a jittered back-off, while it raises DatabaseUnavailable."""
-    backoff = Backoff()
+    """Call `begin` again and again, after a jittered back-off, while it raises DatabaseUnavailable or SchemaOutdated."""
+    backoff, reminder = Backoff(), OutageReminder()
     while begin is not None:
         try:
             await begin()
             return
         except DatabaseUnavailable as error:
             outage.lost("start", error)
+        except SchemaOutdated as error:
+            if reminder.due(trio.current_time()):
+                log.warning("%s; this process waits until that is done", error)
         await trio.sleep(backoff.wait(monotonic()))
 
 

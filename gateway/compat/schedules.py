@@ -199,7 +199,8 @@ class StateCodeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 async def recover(call: Call[StaleParameters, ThresholdBody]) -> RecoveredBody:
     """Takes back every task whose lease has run out, or whose worker has been silent about it for this many minutes."""
     minutes = call.body.threshold_minutes or call.parameters.minutes
-    return await jobs.recover_stale(msgspec.structs.replace(call, parameters=StaleParameters(minutes)))  # pyright: ignore[reportArgumentType]
+    parameters = msgspec.structs.replace(call.parameters, minutes=minutes)
+    return await jobs.recover_stale(msgspec.structs.replace(call, parameters=parameters))  # pyright: ignore[reportArgumentType]
 
 
 async def generate(call: Call[GenerateParameters, BatchesBody]) -> FiredTick:

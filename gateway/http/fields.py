@@ -14,6 +14,14 @@ from leasehold.validation import LONGEST_TIME
 # Postgres counts bytes where these count characters: it may refuse what passes here, never the other way round.
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Key = Annotated[str, Meta(min_length=1, max_length=500)]
+WorkerName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        description="Id, friendly name or incarnation of a worker, or the beginning of one that only it has.",
+    ),
+]
 Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Delay = Annotated[float, Meta(ge=0, le=LONGEST_TIME)]
 Seconds = Annotated[float, Meta(gt=0, le=LONGEST_TIME)]

@@ -23,6 +23,7 @@ from leasehold.gateway.http.fields import (
     Reason,
     State,
     Time,
+    WorkerName,
     cursor_at,
     place_of,
 )
@@ -34,6 +35,7 @@ from leasehold.gateway.http.problems import (
     UNIQUE_CONFLICT,
     UNKNOWN_JOB,
     UNKNOWN_KIND,
+    UNKNOWN_WORKER,
     WRONG_STATE,
     Refusal,
     refuse_field,
@@ -118,9 +120,10 @@ class ReasonParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StaleParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a worker may have been silent about a job."""
+    """How long a worker may have been silent about a job, and which worker: all where none is given."""
 
     minutes: Annotated[float, Meta(gt=0, le=52_596_000)] = 10.0
+    worker: WorkerName | None = None
 
 
 class EditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -338,8 +341,15 @@ async def unchanged(call: Call[JobParameters, Any]) -> AsyncGenerator[OpenTransa
         yield transaction
 
 
-@routes("POST", "/api/jobs/recover-stale", "Take back jobs that their workers have forgotten", scope=Scope.OPERATE)
+@routes(
+    "POST",
+    "/api/jobs/recover-stale",
+    "Take back jobs that their workers have forgotten",
+    errors=(UNKNOWN_WORKER,),
+    scope=Scope.OPERATE,
+)
 async def recover_stale(call: Call[StaleParameters, None]) -> RecoveredBody:
     """Takes back every job whose lease has run out, or whose worker has not renewed it for this many minutes. The reaper
     does the former by itself."""
-    return RecoveredBody(await call.services.client.jobs.recover_stale(call.parameters.minutes))
+    asked = call.parameters
+    return RecoveredBody(await call.services.client.jobs.recover_stale(asked.minutes, worker=asked.worker))

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import msgspec
 
-from leasehold.errors import LeaseholdError
+from leasehold.errors import LeaseholdError, SchemaMismatch
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.problems import METRICS_MISSING, NOT_READY, Offence, Refusal, classify
 from leasehold.gateway.http.replies import Reply
@@ -123,6 +123,8 @@ async def _failure(name: str, check: Check) -> Offence | None:
         return Offence(name, f"No answer in {CHECK_SECONDS:g} s")
     try:
         checking.result()
+    except SchemaMismatch as error:
+        return Offence(name, str(error))
     except LeaseholdError as error:
         return Offence(name, classify(error).title)
     return None

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import LARGEST_BIGINT, Cursor, Id, Limit, Name, Page, cursor_at, place_of
+from leasehold.gateway.http.fields import LARGEST_BIGINT, Cursor, Id, Limit, Name, Page, WorkerName, cursor_at, place_of
 from leasehold.gateway.http.problems import (
     UNKNOWN_COMMAND,
     UNKNOWN_WORKER,
@@ -23,14 +23,6 @@ from leasehold.gateway.routing.routes import Call, Routes, Success
 from leasehold.gateway.routing.services import GatewayServices, preferred_wait, unless_stopping
 from leasehold.records.workers import CommandRecord, LeaseRecord, WorkerRecord
 
-WorkerName = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=200,
-        description="Id, friendly name or incarnation of a worker, or the beginning of one that only it has.",
-    ),
-]
 CommandName = Literal["decommission", "pause", "resume", "set_concurrency", "cancel_job", "dump_stacks"]
 Names = Annotated[list[Name], Meta(max_length=10_000)]
 Slots = Annotated[int, Meta(ge=0, le=10_000)]

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from functools import partial
 
 from leasehold.app import App
@@ -17,7 +17,7 @@ from leasehold.concurrency.ending import stop_signals
 from leasehold.database import open_asyncio_database
 from leasehold.database.migrations import expected_version, oldest_version
 from leasehold.database.migrations.state import check_version
-from leasehold.errors import DatabaseUnavailable
+from leasehold.errors import DatabaseUnavailable, LeaseholdError, SchemaOutdated
 from leasehold.gateway.access.audit_log import DatabaseAuditLog
 from leasehold.gateway.access.guard import check_binding, check_tokens
 from leasehold.gateway.access.sessions import DatabaseSessions
@@ -75,24 +75,24 @@ async def serve(
         app: check args against its kinds, and refuse other kinds.
         ready: called with the URL as soon as requests are served.
         must_fit: begin only with a database whose schema this code can serve.
-        waits: begin also while the database cannot be reached; where its tokens have to be counted, as soon as it can.
+        waits: begin also while the database cannot be reached or has no schema yet; where its tokens have to be counted, as soon
+            as they can be.
         is_told: whether a signal came before this was called.
 
     Raises:
         SettingsError: strangers could reach it without a token, the token is no good, or the address cannot be bound.
         DatabaseUnavailable: without `waits`: with `must_fit`, and off loopback without `gateway_token`, where the tokens of
             the database have to be counted.
-        SchemaMismatch: with `must_fit`.
+        SchemaMismatch: with `must_fit`. SchemaOutdated: without `waits`, as DatabaseUnavailable.
     """
     check_binding(settings)
     stop = StopSignal()
     try:
         if is_told():
             return NOT_BEGUN
-        if must_fit:
-            await _refuse_misfit(settings, waits=waits)
+        fits = not must_fit or await _is_fit(settings, waits=waits)
         await check_address(settings)
-        async with _open_when_there(settings, app, waits=waits) as url:
+        async with nullcontext() if fits else _reminding(settings), _open_when_there(settings, app, waits=waits) as url:
             log.info("gateway serves %s", url)
             if ready is not None:
                 ready(url)
@@ -107,7 +107,8 @@ async def serve(
     return 128 + signal.SIGINT if stop.number == signal.SIGINT else 0
 
 
-async def _refuse_misfit(settings: Settings, *, waits: bool) -> None:
+async def _is_fit(settings: Settings, *, waits: bool) -> bool:
+    """Whether the schema is there. Raises SchemaMismatch where it never will, and without `waits` why it is not."""
     async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
         try:
             await check_version(database, expected_version(), oldest_version())
@@ -115,6 +116,39 @@ async def _refuse_misfit(settings: Settings, *, waits: bool) -> None:
             if not waits:
                 raise
             log.warning("the database cannot be reached: %s; what needs it is answered with 503 until it can", error)
+        except SchemaOutdated:
+            if not waits:
+                raise
+        else:
+            return True
+    return False
+
+
+@asynccontextmanager
+async def _reminding(settings: Settings) -> AsyncGenerator[None]:
+    """Inside, a line says at once and then each minute that the schema is not there, until it is."""
+    task = asyncio.create_task(_remind(settings))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _remind(settings: Settings) -> None:
+    reminder, is_fit = OutageReminder(), False
+    async with open_asyncio_database(settings.database_url or "", pool_size=1, application_name=NAME) as database:
+        while not is_fit:
+            try:
+                await check_version(database, expected_version(), oldest_version())
+                is_fit = True
+            except SchemaOutdated as error:
+                if reminder.due(time.monotonic()):
+                    log.warning("%s; what needs the database is answered with 503 until that is done", error)
+            except LeaseholdError as error:
+                log.debug("the schema cannot be looked at: %s", error)
+            await asyncio.sleep(AGAIN_SECONDS)
 
 
 @asynccontextmanager
@@ -126,7 +160,7 @@ async def _open_when_there(settings: Settings, app: App | None, *, waits: bool) 
             try:
                 url = await stack.enter_async_context(open_service(settings, app=app))
                 break
-            except DatabaseUnavailable as error:
+            except (DatabaseUnavailable, SchemaOutdated) as error:
                 if not waits:
                     raise
                 if reminder.due(time.monotonic()):

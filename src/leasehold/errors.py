@@ -37,7 +37,8 @@ LeaseholdError
 ├── PayloadError              the content of a payload cannot be written or read
 │   ├── PayloadMissing        the store does not have it any more; PayloadDamaged: it is not what was saved
 │   └── StoreUnavailable      the disk is full, the bucket is gone, the store does not answer
-├── SchemaMismatch            the database's schema is missing, older or newer than this code
+├── SchemaMismatch            the database's schema is newer than this code
+│   └── SchemaOutdated        it is missing or older than this code
 └── ActorFailed               an actor failed for a reason that a restart does not cure
 """
 
@@ -312,9 +313,13 @@ class StoreUnavailable(PayloadError):
 
 
 class SchemaMismatch(LeaseholdError):
-    """The schema in the database does not fit this version of leasehold; run `leasehold migrate`."""
+    """The schema in the database does not fit this version of leasehold."""
 
     sqlstate = "LH005"
+
+
+class SchemaOutdated(SchemaMismatch):
+    """The schema is missing, or older than this version of leasehold works on: run `leasehold migrate`."""
 
 
 class ActorFailed(LeaseholdError):
@@ -382,5 +387,5 @@ def _of_postgres(state: str, text: str) -> LeaseholdError:
     if state[:2] in BAD_INPUT_CLASSES:
         return ValueRefused(f"Postgres refuses a value: {text} [SQLSTATE {state}]", sqlstate=state)
     if state in MISSING and "leasehold" in text:
-        return SchemaMismatch(f"{text}; run `leasehold migrate`")
+        return SchemaOutdated(f"{text}; run `leasehold migrate`")
     return QueryRefused(f"{text} [SQLSTATE {state}]", sqlstate=state)

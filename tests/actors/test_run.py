@@ -23,7 +23,7 @@ async def test_a_worker_without_any_handler_is_refused() -> None:
 
 
 @pytest.mark.parametrize("actor", ["worker", "scheduler", "reaper"])
-async def test_actors_end_with_a_clear_error_where_the_schema_is_missing(empty_database_url: str, actor: str) -> None:
+async def test_actors_whose_schema_was_taken_away_end_with_a_clear_error(empty_database_url: str, actor: str) -> None:
     settings = Settings(database_url=empty_database_url, notify=False)
     with trio.fail_after(PATIENCE), pytest.raises(ActorFailed, match="leasehold migrate") as caught:
         await run_actors([actor], settings)

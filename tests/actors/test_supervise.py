@@ -6,8 +6,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from leasehold.actors.supervise import supervise
-from leasehold.errors import ActorFailed, DatabaseUnavailable, SettingsError
+from leasehold.actors.supervise import Outage, supervise, until_there
+from leasehold.errors import ActorFailed, DatabaseUnavailable, SchemaMismatch, SchemaOutdated, SettingsError
 
 
 class Fragile:
@@ -83,3 +83,25 @@ async def test_a_supervised_actor_can_be_cancelled_while_it_waits(autojump_clock
     with trio.move_on_after(60) as scope:
         await supervise(Fragile([DatabaseUnavailable()] * 100_000))
     assert scope.cancelled_caught
+
+
+async def test_a_schema_that_is_not_there_is_said_at_once_and_then_each_minute(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def begin() -> None:
+        if trio.current_time() < 150:
+            raise SchemaOutdated("run `leasehold migrate`")
+
+    began = trio.current_time()
+    await until_there(begin, Outage())
+    assert trio.current_time() - began >= 150
+    lines = [each.getMessage() for each in caplog.records]
+    assert lines == ["run `leasehold migrate`; this process waits until that is done"] * 3
+
+
+async def test_a_schema_that_is_too_new_is_not_waited_for(autojump_clock: MockClock) -> None:
+    async def begin() -> None:
+        raise SchemaMismatch("install a newer leasehold")
+
+    with pytest.raises(SchemaMismatch):
+        await until_there(begin, Outage())

@@ -8,8 +8,10 @@ import urllib.error
 import urllib.request
 
 import pytest
+import trio
 
 from leasehold.database import open_database
+from leasehold.database.migrations import migrate
 from tests.support.processes import LeaseholdProcess, StartProcess
 from tests.support.servers import OwnServer
 from tests.support.waiting import PATIENCE, until
@@ -26,6 +28,14 @@ def status(process: LeaseholdProcess, path: str) -> int:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code
+
+
+def refusal(url: str) -> str:
+    """What is said with a status of 503."""
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(url, timeout=PATIENCE)
+    assert refused.value.code == 503
+    return refused.value.read().decode()
 
 
 @pytest.mark.parametrize("actors", [["worker"], ["scheduler", "reaper"]])
@@ -88,3 +98,43 @@ async def test_an_address_that_nothing_heals_is_not_waited_for(
     process = start_process(["run", "reaper"], {"LEASEHOLD_DATABASE_URL": f"{durable_database_url}&no_such=1"})
     assert await process.until_exit() == 5
     assert "no_such" in process.output
+
+
+@pytest.mark.parametrize("actors", [["worker"], ["scheduler", "reaper"]])
+async def test_actors_wait_for_the_schema_and_begin_when_it_is_there(
+    empty_database_url: str, start_process: StartProcess, actors: list[str]
+) -> None:
+    env = {"LEASEHOLD_DATABASE_URL": empty_database_url, "LEASEHOLD_PROBE_PORT": "0"}
+    process = start_process(["run", *actors, "--log-format", "text"], env)
+    await process.until_line("no leasehold schema yet: run `leasehold migrate`; this process waits until that is done")
+    await until(lambda: status(process, "/livez") == 200)
+    assert [status(process, path) for path in ("/readyz", "/startupz")] == [503, 503]
+    await migrate(empty_database_url)
+    await process.until_line(f"running {actors[0]}")
+    await until(lambda: status(process, "/readyz") == 200)
+    assert await trio.to_thread.run_sync(process.terminate) == 0
+
+
+async def test_a_gateway_lives_and_says_why_it_is_not_ready_until_the_schema_is_there(
+    empty_database_url: str, start_process: StartProcess
+) -> None:
+    env = {"LEASEHOLD_DATABASE_URL": empty_database_url}
+    process = start_process(["gateway", "--port", "0", "--log-format", "text"], env)
+    await process.until_line("run `leasehold migrate`; what needs the database is answered with 503 until that is done")
+    url = (await process.until_line("gateway serves")).rpartition(" ")[2]
+    assert status(process, "/livez") == 200
+    assert "leasehold migrate" in await trio.to_thread.run_sync(refusal, f"{url}/readyz")
+    await migrate(empty_database_url)
+    await until(lambda: status(process, "/readyz") == 200)
+    assert await trio.to_thread.run_sync(process.terminate) == 0
+
+
+async def test_a_gateway_that_has_to_count_tokens_counts_them_when_the_schema_is_there(
+    empty_database_url: str, start_process: StartProcess
+) -> None:
+    env = {"LEASEHOLD_DATABASE_URL": empty_database_url}
+    process = start_process(["gateway", "--host", "0.0.0.0", "--port", "0", "--log-format", "text"], env)
+    await process.until_line("nothing is served before the database can be asked for tokens")
+    await migrate(empty_database_url)
+    assert await process.until_exit() == 2
+    assert "there is no token" in process.output

@@ -12,25 +12,34 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.support.fleet import APP, Fleet
+from tests.support.fleet import APP, Fleet, open_fleet
+from tests.support.processes import StartProcess
 from tests.support.waiting import PATIENCE, eventually, until
 
 pytestmark = pytest.mark.acceptance
 
 ROOT = Path(__file__).parents[2]
-Honcho = Callable[[], subprocess.Popen[str]]
+Honcho = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
 def honcho(fleet: Fleet) -> Generator[Honcho]:
-    """Starts the worker and the scheduler of our Procfile under honcho."""
+    """Starts processes of our Procfile under honcho."""
     started: list[subprocess.Popen[str]] = []
 
-    def start() -> subprocess.Popen[str]:
+    def start(*names: str, dsn: str = fleet.database.dsn) -> subprocess.Popen[str]:
         scripts = str(Path(sys.executable).parent)
         process = subprocess.Popen(
-            [sys.executable, "-m", "honcho", "-f", str(ROOT / "Procfile"), "start", "worker", "scheduler"],
-            env=environment(fleet, f"{scripts}{os.pathsep}{os.environ['PATH']}"),
+            [
+                sys.executable,
+                "-m",
+                "honcho",
+                "-f",
+                str(ROOT / "Procfile"),
+                "start",
+                *(names or ("worker", "scheduler")),
+            ],
+            env=environment(dsn, f"{scripts}{os.pathsep}{os.environ['PATH']}"),
             cwd=ROOT,
             text=True,
             stdout=subprocess.PIPE,
@@ -47,10 +56,10 @@ def honcho(fleet: Fleet) -> Generator[Honcho]:
             process.communicate(timeout=PATIENCE)
 
 
-def environment(fleet: Fleet, path: str) -> Mapping[str, str]:
+def environment(dsn: str, path: str) -> Mapping[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LEASEHOLD_")}
     settings = {
-        "LEASEHOLD_DATABASE_URL": fleet.database.dsn,
+        "LEASEHOLD_DATABASE_URL": dsn,
         "LEASEHOLD_APP": APP,
     }
     return {**kept, **settings, "PATH": path, "PYTHONPATH": str(ROOT)}
@@ -60,6 +69,46 @@ async def stopped(process: subprocess.Popen[str]) -> str:
     process.send_signal(signal.SIGTERM)
     output, _ = await trio.to_thread.run_sync(process.communicate)
     return output
+
+
+async def test_on_a_database_without_a_schema_all_can_be_started_together(
+    honcho: Honcho, empty_database_url: str, start_process: StartProcess
+) -> None:
+    process = honcho("worker", "scheduler", "release", dsn=empty_database_url)
+    async with open_fleet(empty_database_url, start_process) as fleet:
+
+        async def is_there() -> bool:
+            found = await fleet.value("select to_regclass('leasehold.workers') is not null")
+            return found and await fleet.value("select count(*) from leasehold.workers where state = 'ready'") == 1
+
+        await eventually(is_there)
+        await fleet.job(await fleet.client.enqueue("quick"), "completed")
+    output = await stopped(process)
+    assert "SIGTERM received" in output
+    assert "ended" not in output.partition("SIGTERM received")[0]
+
+
+async def test_a_decommissioned_worker_does_not_end_the_others(fleet: Fleet, honcho: Honcho) -> None:
+    process = honcho()
+
+    async def names() -> list[str]:
+        return [row["worker_id"] for row in await fleet.database.fetch("select worker_id from leasehold.workers")]
+
+    [worker] = await eventually(names)
+    await fleet.value("select leasehold.command_worker($1, 'decommission')", worker)
+
+    def until_it_stays() -> list[str]:
+        assert process.stdout is not None
+        lines: list[str] = []
+        for line in process.stdout:
+            lines.append(line)
+            if "the worker was decommissioned; this process waits" in line:
+                return lines
+        pytest.fail("honcho has ended\n" + "".join(lines))
+
+    seen = await trio.to_thread.run_sync(until_it_stays)
+    assert "stopped (rc=" not in "".join(seen)
+    assert "SIGTERM received" in await stopped(process)
 
 
 async def test_a_job_that_takes_longer_than_the_launcher_waits_is_handed_back_and_charged_nothing(

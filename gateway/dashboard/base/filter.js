@@ -3,8 +3,8 @@ import { BigNumber } from "./json.js";
 
 /** @typedef {{name: string, value: string}} Term */
 
-export const STATES = ["pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled"];
-export const QUALIFIERS = ["state", "kind", "queue", "key", "worker", "args.", "older", "newer"];
+export const STATES = ["pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled", "stale"];
+export const QUALIFIERS = ["state", "kind", "queue", "key", "worker", "args.", "metadata.", "older", "newer"];
 const SECONDS = { s: 1, m: 60, min: 60, h: 3600, d: 86400, w: 604800 };
 const TERM = /([A-Za-z]+(?:\.[^\s:"]+)?):(?:"((?:[^"\\]|\\.)*)"|(\S*))|(\S+)/g;
 
@@ -28,7 +28,7 @@ export function parseFilter(text) {
 
 /** @param {Term} term @param {Term[]} before */
 function refuse({ name, value }, before) {
-  const isKnown = QUALIFIERS.includes(name) || name.startsWith("args.");
+  const isKnown = QUALIFIERS.includes(name) || partOf(name) !== null;
   if (!isKnown) return `“${name}:” is no qualifier; there are ${QUALIFIERS.join(", ")}`;
   if (value === "") return `${name}: has no value yet`;
   if (before.some((each) => each.name === name)) return `${name}: is there twice`;
@@ -52,16 +52,18 @@ export function secondsOf(text) {
 export function queryOf(terms, at) {
   /** @type {Record<string, any>} */
   const query = {};
-  /** @type {Record<string, any>} */
-  const args = {};
   for (const { name, value } of terms) {
-    if (name.startsWith("args.")) put(args, name.slice(5).split("."), valueOf(value));
+    const part = partOf(name);
+    if (part !== null) put((query[part] ??= {}), name.slice(part.length + 1).split("."), valueOf(value));
     else if (name === "older") query.created_before = new Date(at - (secondsOf(value) ?? 0) * 1000).toISOString();
     else if (name === "newer") query.created_after = new Date(at - (secondsOf(value) ?? 0) * 1000).toISOString();
     else query[name] = value;
   }
-  return Object.keys(args).length ? { ...query, args } : query;
+  return query;
 }
+
+/** Which object of a job a qualifier looks into: `args.order` into the args. @param {string} name */
+const partOf = (name) => /^(args|metadata)\../.exec(name)?.[1] ?? null;
 
 /** @param {Record<string, any>} into @param {string[]} path @param {any} value */
 function put(into, path, value) {

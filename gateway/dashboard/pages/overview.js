@@ -24,7 +24,7 @@ export function Overview() {
   const marks = useDeploys();
   return html`<h1>Overview</h1>
     <${Shown} of=${overview}>${(/** @type {any} */ data) => html`
-      <${Troubles} overview=${data} others=${troubles.data} doctor=${doctor.data} />
+      <${Troubles} overview=${data} others=${troubles.data} doctor=${doctor.data} reload=${overview.reload} />
       <${Figures} data=${data} />
       <section class="card"><h2>Queues</h2><${Queues} data=${data} marks=${marks} /></section>`}<//>`;
 }

@@ -2,10 +2,14 @@
 import { termText } from "../base/filter.js";
 import { html } from "../base/html.js";
 import { hrefOf } from "../base/router.js";
+import { may } from "../base/session.js";
 import { count, duration } from "../base/time.js";
+import { lazy } from "../base/lazy.js";
 
-/** @typedef {{tone: string, text: string, href: string}} Trouble */
+/** @typedef {{tone: string, text: string, href: string, overdue?: number}} Trouble overdue: so many jobs can be taken back */
 
+/** Most of the time nothing is to be taken back. */
+const TakeBack = lazy(async () => (await import("../parts/take_back.js")).TakeBack);
 const LONG_WAIT_SECONDS = 300;
 const MANY_FAILURES = 5;
 
@@ -29,7 +33,7 @@ export function troublesOf(overview, others, doctor) {
 function ofFleet(fleet) {
   const found = [];
   if (fleet.stale) found.push({ tone: "bad", text: `${fleet.stale} worker(s) have gone silent.`, href: hrefOf("/workers", { q: "stale" }) });
-  if (fleet.overdue_jobs) found.push({ tone: "bad", text: `${fleet.overdue_jobs} job(s) have a lease that has run out, and nobody has taken them back yet.`, href: jobsHref("state:running") });
+  if (fleet.overdue_jobs) found.push({ tone: "bad", text: `${fleet.overdue_jobs} job(s) have a lease that has run out, and nobody has taken them back yet.`, href: jobsHref("state:stale"), overdue: fleet.overdue_jobs });
   if (fleet.deaf) found.push({ tone: "warn", text: `${fleet.deaf} worker(s) do not hear notifications and poll instead.`, href: hrefOf("/workers") });
   if (fleet.backing_off) found.push({ tone: "warn", text: `${fleet.backing_off} worker(s) claim nothing for lack of memory or CPU.`, href: hrefOf("/workers", { q: "back-off" }) });
   return found;
@@ -77,11 +81,12 @@ function ofChecks({ items }, { fleet, unclaimed_kinds }) {
     .map((/** @type {any} */ each) => ({ tone: "bad", text: `Doctor, ${each.name}: ${each.detail}`, href: hrefOf("/doctor") }));
 }
 
-/** @param {{overview: any, others: any, doctor: any}} props */
-export function Troubles({ overview, others, doctor }) {
+/** @param {{overview: any, others: any, doctor: any, reload: () => void}} props */
+export function Troubles({ overview, others, doctor, reload }) {
   const troubles = troublesOf(overview, others, doctor);
   if (troubles.length === 0) return html`<p class="trouble" data-tone="good">Nothing is wrong as far as can be seen here.</p>`;
   return html`<ul class="troubles" aria-label="What is wrong">
-    ${troubles.map((each) => html`<li class="trouble" data-tone=${each.tone} key=${each.text}><a href=${each.href}><bdi>${each.text}</bdi></a></li>`)}
+    ${troubles.map((each) => html`<li class="trouble" data-tone=${each.tone} key=${each.text}><a href=${each.href}><bdi>${each.text}</bdi></a>
+      ${each.overdue && may("operate") ? html`<${TakeBack} jobs=${each.overdue} onDone=${reload} />` : null}</li>`)}
   </ul>`;
 }

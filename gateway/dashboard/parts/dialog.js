@@ -1,5 +1,6 @@
 // Questions before something is done, and what went wrong with the answer: it stands in the dialog, since toasts lie behind it.
 import { html, useEffect, useRef, useState } from "../base/html.js";
+import { attempt } from "./toasts.js";
 
 /**
  * A dialog that is open as long as it is rendered.
@@ -31,22 +32,42 @@ export function Confirm({ title, verb, isDangerous = false, onClose, onYes, chil
 }
 
 /**
- * @returns {{problem: string, send: (work: () => Promise<any>) => Promise<boolean>}} send: do it, and say whether it was done
+ * A button that asks first.
+ * @param {{label: string, about?: string, title: string, verb: string, isDangerous?: boolean, onYes: () => Promise<any>, children?: any}} props
+ *   about: what it is about, for who does not see beside what it stands
  */
-export function useSending() {
+export function Asking({ label, about = "", onYes, children, ...question }) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<button class=${question.isDangerous ? "danger" : ""} onClick=${() => setOpen(true)}>${label}${about ? html`<span class="unseen"> ${about}</span>` : null}</button>
+    ${isOpen ? html`<${Confirm} ...${question} onClose=${() => setOpen(false)} onYes=${() => attempt(onYes)}>${children}<//>` : null}`;
+}
+
+/** The fields of a form as text. @param {FormData} form @returns {Record<string, string>} */
+export const textsOf = (form) => Object.fromEntries([...form].map(([name, value]) => [name, String(value)]));
+
+/**
+ * A form in a dialog: it closes when what it says is done, and else shows what went wrong.
+ * @param {{title: string, verb: string, onClose: () => void, onSend: (form: FormData) => Promise<any>, form?: Record<string, any>,
+ *   others?: (send: (work: () => Promise<any>) => Promise<void>) => any, children?: any}} props
+ *   form: attributes of the form; others: more buttons, which send something else
+ */
+export function FormDialog({ title, verb, onClose, onSend, form = {}, others = () => null, children }) {
   const [problem, setProblem] = useState("");
   const send = async (/** @type {() => Promise<any>} */ work) => {
     try {
       await work();
-      setProblem("");
-      return true;
+      onClose();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
-      return false;
     }
   };
-  return { problem, send };
+  const submit = (/** @type {any} */ event) => {
+    event.preventDefault();
+    return send(() => onSend(new FormData(event.target)));
+  };
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <form ...${form} onSubmit=${submit}>${children}
+      ${problem ? html`<div class="trouble whole" data-tone="bad" role="alert"><bdi>${problem}</bdi></div>` : null}
+      <div class="whole actions">${others(send)}<button type="button" onClick=${onClose}>Leave it</button><button class="first">${verb}</button></div>
+    </form><//>`;
 }
-
-/** @param {{text: string}} props */
-export const Problem = ({ text }) => (text ? html`<div class="trouble" data-tone="bad" role="alert"><bdi>${text}</bdi></div>` : null);

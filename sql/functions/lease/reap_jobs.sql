@@ -5,14 +5,15 @@
 --             idle workers are woken. Any number of reapers may run.
 -- Parameters  batch: how many at the most · stale_after: take back also what has not been renewed for so long
 --             present_for: how long the caller has had the database without a break, so that workers which could not reach
---             it either are not taken for dead; null: long enough
+--             it either are not taken for dead; null: long enough · worker: only those of this incarnation; null: of all
 -- Returns     each job taken back, with the attempt and worker that lost it, and its new state (pending, waiting in the line
 --             of its key, failed)
 -- Errors      none
 -- Tables      jobs (rows locked, locked ones skipped; expiry is judged under the lock), as blame_jobs, job_events (insert), as finish_jobs
 --             and close_chains, then keys as promote_waiting_jobs; first as take_reap_turn and look_behind_marks
 create or replace function leasehold.reap_jobs(
-    batch integer default 1000, stale_after interval default null, present_for interval default null
+    batch integer default 1000, stale_after interval default null, present_for interval default null,
+    worker uuid default null
 ) returns table (job_id bigint, attempt integer, worker_id text, queue text, state text) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
@@ -27,7 +28,7 @@ begin
         perform leasehold.look_behind_marks();
     end if;
     v_ids := array(select j.id from leasehold.jobs j
-                    where j.state in ('claimed', 'running')
+                    where j.state in ('claimed', 'running') and (reap_jobs.worker is null or j.incarnation = reap_jobs.worker)
                       and (j.lease_expires_at <= v_now or coalesce(j.heartbeat_at, j.claimed_at) < v_now - reap_jobs.stale_after)
                     limit reap_jobs.batch for update skip locked);
     if v_ids = '{}' then

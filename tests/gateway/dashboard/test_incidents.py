@@ -1,4 +1,4 @@
-"""Five incidents, each found and mended from the dashboard alone, beginning at the overview. docs/dashboard.md tells the clicks."""
+"""Six incidents, each found and mended from the dashboard alone, beginning at the overview. docs/dashboard.md tells the clicks."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ HOLD = """
 select leasehold.claim_jobs('{worker}', 'w1', null, array['sync'], 1);
 update leasehold.jobs set claimed_at = claimed_at - interval '20 min', lease_expires_at = now() + interval '1 h'
  where kind = 'sync' and incarnation is not null;
+"""
+DIE = """
+select leasehold.claim_jobs('{worker}', 'w2', null, array['pay'], 2);
+update leasehold.workers set heartbeat_at = now() - interval '20 min' where incarnation = '{worker}';
+update leasehold.jobs set claimed_at = now() - interval '20 min', lease_expires_at = now() + interval '{left}'
+ where incarnation = '{worker}';
 """
 SLOW = """
 insert into leasehold.finished_jobs (id, created_at, run_at, claimed_at, started_at, finished_at, priority,
@@ -126,6 +132,41 @@ def test_a_slow_dependency(gateway: RunningGateway, on_call: Callable[[], OnCall
     who.press("Set it")
     expect(who.page.get_by_role("row", name="the queue as a whole")).to_contain_text("0 of 2")
     assert who.clicks == 3
+
+
+def test_a_dead_worker_that_holds_jobs(gateway: RunningGateway, on_call: Callable[[], OnCall], run: Run) -> None:
+    for _ in range(2):
+        enqueue(gateway, "pay")
+    register(gateway, "w2", kinds=["pay"])
+    run(DIE.format(worker=incarnation_of("w2"), left="1 h"))
+    enqueue(gateway, "sync")
+    run(HOLD.format(worker=incarnation_of("w1")))
+    who = on_call()
+    who.follow("1 worker(s) have gone silent.")
+    who.click(who.page.locator(f"tr[data-worker='{incarnation_of('w2')}']").get_by_role("link"))
+    who.press("Take back 2")
+    who.press("Take them back")
+    expect(who.page.get_by_text("2 job(s) taken back.")).to_be_visible()
+    assert states(gateway, "pay") == ["pending", "pending"]
+    # Another worker had not renewed its job either, and keeps it.
+    assert states(gateway, "sync") == ["claimed"]
+    assert who.clicks == 4
+
+
+def test_leases_that_have_run_out(gateway: RunningGateway, on_call: Callable[[], OnCall], run: Run) -> None:
+    for _ in range(2):
+        enqueue(gateway, "pay")
+    run(DIE.format(worker=incarnation_of("w2"), left="-1 s"))
+    enqueue(gateway, "sync")
+    who = on_call()
+    run(HOLD.format(worker=incarnation_of("w1")))
+    expect(who.troubles().filter(has_text="2 job(s) have a lease that has run out")).to_have_count(1)
+    who.press("Take back 2")
+    who.press("Take them back")
+    expect(who.page.get_by_text("2 job(s) taken back.")).to_be_visible()
+    assert states(gateway, "pay") == ["pending", "pending"]
+    assert states(gateway, "sync") == ["claimed"]
+    assert who.clicks == 2
 
 
 def test_names_in_troubles_are_only_text(

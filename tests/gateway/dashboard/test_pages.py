@@ -68,6 +68,11 @@ def test_the_filter_is_in_the_address(gateway: RunningGateway, open_page: OpenPa
     page.reload()
     expect(page.get_by_label("Filter jobs")).to_have_value("args.order:2")
     expect(page.locator("tr[data-job]")).to_have_count(1)
+    about = enqueue(gateway, "crawl", metadata={"shop": {"id": 7}})
+    page.get_by_label("Filter jobs").fill("metadata.shop.id:7")
+    page.keyboard.press("Enter")
+    expect(page.locator("tr[data-job]")).to_have_count(1)
+    expect(row(page, about)).to_be_visible()
     page.get_by_label("Filter jobs").fill("color:red")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("“color:” is no qualifier")
@@ -88,6 +93,31 @@ def test_words_are_suggested(gateway: RunningGateway, open_page: OpenPage, at: A
     page.keyboard.press("Enter")
     expect(page.locator("tr[data-job]")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"shop\+queue"))
+
+
+def test_a_kind_that_no_worker_serves_is_suggested(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    register(gateway, "w-1", kinds=["charge"])
+    enqueue(gateway, "chrage")
+    page = open_page(at("/jobs"))
+    page.get_by_label("Filter jobs").fill("kind:ch")
+    expect(page.get_by_role("option")).to_have_text(["kind:charge", "kind:chrage"])
+
+
+def test_jobs_with_a_lease_that_has_run_out_are_found_and_bulk_actions_say_what_is_for_them(
+    gateway: RunningGateway, open_page: OpenPage, at: At, database_url: str, psql: Psql
+) -> None:
+    register(gateway, "w-1")
+    stale, running = enqueue(gateway, "crawl"), enqueue(gateway, "other")
+    psql(database_url, CLAIM)
+    psql(database_url, "update leasehold.jobs set lease_expires_at = now() - interval '1 s' where state = 'claimed'")
+    psql(database_url, CLAIM.replace("crawl", "other"))
+    page = open_page(at("/jobs?q=state:stale"))
+    expect(row(page, stale)).to_be_visible()
+    expect(row(page, running)).to_have_count(0)
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text(
+        "Cancel: jobs whose lease has run out are taken back from the overview"
+    )
 
 
 def test_new_jobs_do_not_move_the_rows(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
@@ -144,6 +174,11 @@ def test_all_that_match_follows_every_word_of_the_filter(
     page.get_by_role("dialog").get_by_role("button", name="Cancel 1").click()
     expect(row(page, ours)).to_contain_text("cancelled")
     assert gateway.call("GET", f"/api/jobs/{theirs}").body["state"] == "pending"
+    about = enqueue(gateway, "crawl", metadata={"shop": 7})
+    page.goto(at("/jobs?q=metadata.shop:7"))
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel 1").click()
+    expect(row(page, about)).to_contain_text("cancelled")
     beyond = enqueue(gateway, "mail")
     psql(database_url, CLAIM)
     page.goto(at("/jobs?q=worker:w-1"))

@@ -279,6 +279,8 @@ def test_stale_jobs_are_recovered(gateway: RunningGateway, database_url: str, ps
     assert gateway.call("POST", "/api/jobs/recover-stale").body == {"recovered": 0}
     psql(database_url, "update leasehold.jobs set heartbeat_at = now() - interval '1 hour'")
     assert gateway.call("POST", "/api/jobs/recover-stale?minutes=30").body == {"recovered": 1}
+    unknown = gateway.call("POST", "/api/jobs/recover-stale?worker=nobody")
+    assert (unknown.status, unknown.body["code"]) == (404, "unknown_worker")
     for minutes in ("0", "-1", "nan", "inf", "x"):
         assert gateway.call("POST", f"/api/jobs/recover-stale?minutes={minutes}").status == 422
 

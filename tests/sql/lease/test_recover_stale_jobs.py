@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from leasehold.database import Database
-from leasehold.errors import BadInput
+from leasehold.errors import BadInput, UnknownWorker
 from tests.support.sql_guards import expire
 from tests.support.sql_jobs import enqueue_many, pile_up, states
 from tests.support.sql_waits import freeze
@@ -34,6 +34,19 @@ async def test_it_takes_back_any_number(database: Database, worker: SqlWorker) -
     await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 s'")
     assert await database.call_value("recover_stale_jobs", 15) == 2500
     assert set((await states(database)).values()) == {"pending"}
+
+
+async def test_it_takes_back_what_one_worker_has(database: Database) -> None:
+    first, second = SqlWorker(database, "w1"), SqlWorker(database, "w2")
+    for worker in (first, second):
+        await worker.register()
+        await pile_up(database, 1)
+        await worker.claim()
+    await database.execute("update leasehold.jobs set claimed_at = now() - interval '1 h'")
+    with pytest.raises(UnknownWorker):
+        await database.call("recover_stale_jobs", 15, worker="w3")
+    assert await database.call_value("recover_stale_jobs", 15, worker="w2") == 1
+    assert await states(database) == {1: "claimed", 2: "pending"}
 
 
 async def test_minutes_out_of_range_are_refused(database: Database) -> None:

@@ -1,13 +1,13 @@
 // The egress identities: which are in use, which cool down, which are retired and why.
 import { call, get } from "../../base/api.js";
-import { html, useState } from "../../base/html.js";
+import { html } from "../../base/html.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf, place } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { Ago, count, duration } from "../../base/time.js";
-import { Confirm } from "../../parts/dialog.js";
+import { Asking } from "../../parts/dialog.js";
 import { Empty, Shown } from "../../parts/states.js";
-import { attempt, toast } from "../../parts/toasts.js";
+import { toast } from "../../parts/toasts.js";
 
 const TONES = { ready: "good", leased: "busy", cooling: "warn", retired: "" };
 
@@ -25,12 +25,11 @@ export function EgressPage() {
 
 /** @param {{identities: any[], reload: () => void}} props */
 function Table({ identities, reload }) {
-  const [retired, setRetired] = useState(/** @type {any} */ (null));
-  const retire = () => attempt(async () => {
-    await call("POST", `/api/egress/${encodeURIComponent(retired.name)}/retire`);
+  const retire = async (/** @type {any} */ identity) => {
+    await call("POST", `/api/egress/${encodeURIComponent(identity.name)}/retire`);
     toast("It is retired.");
     reload();
-  });
+  };
   return html`<div class="scroll"><table>
     <thead><tr><th>Name</th><th class="tight">State</th><th>Proxy</th><th>Locale</th><th class="number">Uses</th><th class="number">Refusals</th><th>Last</th><th>Used</th><th class="tight"><span class="unseen">Actions</span></th></tr></thead>
     <tbody>${identities.map((each) => html`<tr key=${each.identity_id}>
@@ -41,7 +40,6 @@ function Table({ identities, reload }) {
       <td><bdi>${each.proxy ?? "none"}</bdi></td><td>${each.locale} <span class="quiet">${each.time_zone}</span></td>
       <td class="number">${count(each.uses)}</td><td class="number">${each.refusals} <span class="quiet">of ${each.retire_after}; ${count(each.refusals_total)} ever</span></td>
       <td><bdi>${each.retire_reason ?? each.last_outcome ?? "–"}</bdi></td><td><${Ago} at=${each.used_at} /></td>
-      <td class="tight">${may("operate") && each.state !== "retired" ? html`<button class="danger" onClick=${() => setRetired(each)}>Retire<span class="unseen"> ${each.name}</span></button>` : null}</td></tr>`)}</tbody></table></div>
-    ${retired ? html`<${Confirm} title="Retire ${retired.name}?" verb="Retire it" isDangerous=${true} onClose=${() => setRetired(null)} onYes=${retire}>
-      <p>No job gets it any more. The job that has it may finish.</p><//>` : null}`;
+      <td class="tight">${may("operate") && each.state !== "retired" ? html`<${Asking} label="Retire" about=${each.name} title="Retire ${each.name}?" verb="Retire it" isDangerous=${true} onYes=${() => retire(each)}>
+        <p>No job gets it any more. The job that has it may finish.</p><//>` : null}</td></tr>`)}</tbody></table></div>`;
 }

@@ -6,9 +6,9 @@ import { useLoaded } from "../../base/loading.js";
 import { hrefOf, place } from "../../base/router.js";
 import { loadSession, session } from "../../base/session.js";
 import { Ago } from "../../base/time.js";
-import { Confirm, Dialog, Problem, useSending } from "../../parts/dialog.js";
+import { Asking, FormDialog } from "../../parts/dialog.js";
 import { Empty, Shown } from "../../parts/states.js";
-import { attempt, toast } from "../../parts/toasts.js";
+import { toast } from "../../parts/toasts.js";
 import { secret } from "./secret.js";
 
 const SCOPES = [["read", "look at everything"], ["enqueue", "enqueue jobs"], ["operate", "change jobs, queues and schedules"], ["admin", "make tokens, repair, see the audit log"]];
@@ -30,12 +30,11 @@ export function TokensPage() {
 
 /** @param {{tokens: any[], reload: () => void}} props */
 function Table({ tokens, reload }) {
-  const [revoked, setRevoked] = useState(/** @type {any} */ (null));
-  const revoke = () => attempt(async () => {
-    await call("DELETE", `/api/tokens/${revoked.token_id}`);
+  const revoke = async (/** @type {any} */ token) => {
+    await call("DELETE", `/api/tokens/${token.token_id}`);
     toast("It is revoked.");
     reload();
-  });
+  };
   return html`<div class="scroll"><table>
     <thead><tr><th>Name</th><th>Begins with</th><th>May</th><th class="tight">State</th><th>Used</th><th>Made</th><th>Ends</th><th class="number">Rate</th><th class="tight"><span class="unseen">Actions</span></th></tr></thead>
     <tbody>${tokens.map((each) => html`<tr key=${each.token_id}>
@@ -43,36 +42,25 @@ function Table({ tokens, reload }) {
       <td class="tight"><span class="badge" data-tone=${TONES[/** @type {"active"} */ (each.state)] ?? ""}>${each.state}</span></td>
       <td><${Ago} at=${each.last_used_at} /></td><td><${Ago} at=${each.created_at} /> <bdi class="quiet">by ${each.created_by}</bdi></td>
       <td><${Ago} at=${each.revoked_at ?? each.expires_at} /></td><td class="number">${each.rate === null ? "–" : `${each.rate}/s`}</td>
-      <td class="tight">${each.state === "active" ? html`<button class="danger" onClick=${() => setRevoked(each)}>Revoke<span class="unseen"> ${each.name}</span></button>` : null}</td></tr>`)}</tbody></table></div>
-    ${revoked ? html`<${Confirm} title="Revoke the token of ${revoked.name}?" verb="Revoke it" isDangerous=${true} onClose=${() => setRevoked(null)} onYes=${revoke}>
-      <p>Whoever uses it is refused within a second, and browsers that signed in with it are signed out.</p><//>` : null}`;
+      <td class="tight">${each.state === "active" ? html`<${Asking} label="Revoke" about=${each.name} title="Revoke the token of ${each.name}?" verb="Revoke it" isDangerous=${true} onYes=${() => revoke(each)}>
+        <p>Whoever uses it is refused within a second, and browsers that signed in with it are signed out.</p><//>` : null}</td></tr>`)}</tbody></table></div>`;
 }
 
 /** @param {{onClose: () => void}} props */
 function Make({ onClose }) {
-  const { problem, send } = useSending();
-  const make = (/** @type {any} */ event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
+  const make = async (/** @type {FormData} */ form) => {
     const days = Number(form.get("days"));
-    return send(async () => {
-      const scopes = form.getAll("scope").map(String);
-      if (!scopes.length) throw new Error("Choose what the token may do.");
-      const body = { name: String(form.get("name")).trim(), scopes, ...(days > 0 ? { expires_in: days * 86400 } : {}) };
-      const ask = async () => { secret.value = (await call("POST", "/api/tokens", { body })).secret; };
-      if (session.value?.is_session) await ask();
-      // The first token of all: from now on, nobody is admitted without one.
-      else await whileDeaf(async () => { await ask(); await loadSession(); });
-      onClose();
-    });
+    const scopes = form.getAll("scope").map(String);
+    if (!scopes.length) throw new Error("Choose what the token may do.");
+    const body = { name: String(form.get("name")).trim(), scopes, ...(days > 0 ? { expires_in: days * 86400 } : {}) };
+    const ask = async () => { secret.value = (await call("POST", "/api/tokens", { body })).secret; };
+    if (session.value?.is_session) await ask();
+    // The first token of all: from now on, nobody is admitted without one.
+    else await whileDeaf(async () => { await ask(); await loadSession(); });
   };
-  return html`<${Dialog} title="New token" onClose=${onClose}>
-    ${session.value?.is_session ? null : html`<p class="trouble" data-tone="warn">This gateway asks nobody for a token as long as there is none. From this one on, it asks everybody, you too: give it the scope admin, or keep another way in.</p>`}
-    <form class="form" onSubmit=${make}>
-      <label class="whole">Name, as the audit log shall show it <input name="name" required maxlength="63" autocomplete="off" /></label>
-      <fieldset class="whole"><legend>It may</legend>${SCOPES.map(([scope, what]) => html`<label key=${scope}><input type="checkbox" name="scope" value=${scope} /> ${scope}: ${what}</label>`)}</fieldset>
-      <label>Days until it ends (never if empty) <input name="days" type="number" min="1" max="3650" /></label>
-      <div class="whole"><${Problem} text=${problem} /></div>
-      <div class="whole actions"><button type="button" onClick=${onClose}>Leave it</button><button class="first">Make it</button></div>
-    </form><//>`;
+  return html`<${FormDialog} title="New token" verb="Make it" form=${{ class: "form" }} onClose=${onClose} onSend=${make}>
+    ${session.value?.is_session ? null : html`<p class="trouble whole" data-tone="warn">This gateway asks nobody for a token as long as there is none. From this one on, it asks everybody, you too: give it the scope admin, or keep another way in.</p>`}
+    <label class="whole">Name, as the audit log shall show it <input name="name" required maxlength="63" autocomplete="off" /></label>
+    <fieldset class="whole"><legend>It may</legend>${SCOPES.map(([scope, what]) => html`<label key=${scope}><input type="checkbox" name="scope" value=${scope} /> ${scope}: ${what}</label>`)}</fieldset>
+    <label>Days until it ends (never if empty) <input name="days" type="number" min="1" max="3650" /></label><//>`;
 }

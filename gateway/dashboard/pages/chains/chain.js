@@ -1,15 +1,15 @@
 // One chain: how far the whole has come, its graph, its jobs, and cancelling or retrying them.
 import { ApiProblem, call, get } from "../../base/api.js";
-import { html, useState } from "../../base/html.js";
+import { html } from "../../base/html.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { Ago, count } from "../../base/time.js";
 import { State, toneOf } from "../../parts/badge.js";
-import { Confirm } from "../../parts/dialog.js";
+import { Asking } from "../../parts/dialog.js";
 import { JsonCard } from "../../parts/json_tree.js";
 import { Empty, Shown } from "../../parts/states.js";
-import { attempt, toast } from "../../parts/toasts.js";
+import { toast } from "../../parts/toasts.js";
 import { Trial } from "../../parts/trial.js";
 import { Graph } from "./graph.js";
 
@@ -62,21 +62,19 @@ function Progress({ nodes, isPartial }) {
 
 /** @param {{chain: any, nodes: any[], reload: () => void}} props */
 function Actions({ chain, nodes, reload }) {
-  const [isAsking, setAsking] = useState(false);
   const open = nodes.filter((each) => each.state === "open").map((each) => each.job_id);
   const failed = nodes.filter((each) => each.state === "failed" || each.state === "cancelled").map((each) => each.job_id);
-  const cancel = () => attempt(async () => {
+  const cancel = async () => {
     await call("POST", `/api/chains/${chain.chain_id}/cancel`);
     toast("It is cancelled.");
     reload();
-  });
+  };
   return html`<div class="actions" role="group" aria-label="Do with this chain">
     ${failed.length ? html`<${Trial} label="Retry what failed" path="/api/jobs/bulk/retry" body=${{ ids: failed, state: "any" }} verb="Retry" done="made to run again" onDone=${reload} />` : null}
     ${open.length > 1 ? html`<${Trial} label="Cancel all open" path="/api/jobs/bulk/cancel" body=${{ ids: open }} verb="Cancel" done="cancelled" isDangerous=${true} onDone=${reload} />` : null}
-    ${chain.state === "open" ? html`<button class="danger" onClick=${() => setAsking(true)}>Cancel</button>` : null}
-  </div>
-  ${isAsking ? html`<${Confirm} title="Cancel chain ${String(chain.chain_id)}?" verb="Cancel it" isDangerous=${true} onClose=${() => setAsking(false)} onYes=${cancel}>
-    <p>Its open job, ${String(chain.job_id)}, is cancelled. What waits for the chain goes on waiting until you retry or cancel that, too.</p><//>` : null}`;
+    ${chain.state === "open" ? html`<${Asking} label="Cancel" title="Cancel chain ${String(chain.chain_id)}?" verb="Cancel it" isDangerous=${true} onYes=${cancel}>
+      <p>Its open job, ${String(chain.job_id)}, is cancelled. What waits for the chain goes on waiting until you retry or cancel that, too.</p><//>` : null}
+  </div>`;
 }
 
 /** @param {{jobs: any}} props */

@@ -4,11 +4,12 @@ import { html, useState } from "../../base/html.js";
 import { writeJson } from "../../base/json.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf, place } from "../../base/router.js";
+import { textsOf } from "../../parts/dialog.js";
 import { Shown } from "../../parts/states.js";
 import { attempt } from "../../parts/toasts.js";
 import { Args, nameOf } from "./args.js";
 import { bodyOf } from "./body.js";
-import { declaredKinds, schemaOf } from "./kinds.js";
+import { knownNames, schemaOf } from "./kinds.js";
 import { Problem, toldOf } from "./problem.js";
 import { argsOf, fieldsOf } from "./schema.js";
 
@@ -20,13 +21,9 @@ const CONFLICTS = [
 export function EnqueuePage() {
   const from = place.value.query.get("from") ?? "";
   const loaded = useLoaded(async (signal) => {
-    const [queues, workers, declared, job] = await Promise.all([
-      get("/api/queues", {}, signal), get("/api/workers", {}, signal), declaredKinds(signal),
-      /^\d+$/.test(from) ? get(`/api/jobs/${from}`, {}, signal) : null,
-    ]);
-    const kinds = new Set([...declared, ...workers.items.flatMap((/** @type {any} */ each) => each.kinds)]);
+    const [{ declared, queue, kind }, job] = await Promise.all([knownNames(signal), /^\d+$/.test(from) ? get(`/api/jobs/${from}`, {}, signal) : null]);
     const schema = job && declared.includes(job.kind) ? await schemaOf(job.kind, signal) : null;
-    return { job, declared, schema, queues: queues.items.map((/** @type {any} */ each) => each.queue), kinds: [...kinds].sort() };
+    return { job, declared, schema, queues: queue, kinds: kind };
   }, [from]);
   return html`<div class="title"><h1>Enqueue</h1></div>
     <${Shown} of=${loaded}>${(/** @type {any} */ data) => html`<${Form} key=${from} ...${data} />`}<//>`;
@@ -47,7 +44,7 @@ function Form({ job, declared, schema, queues, kinds }) {
   const [isBusy, setBusy] = useState(false);
   const send = async (/** @type {any} */ event) => {
     event.preventDefault();
-    const form = Object.fromEntries([...new FormData(event.target)].map(([name, value]) => [name, String(value)]));
+    const form = textsOf(new FormData(event.target));
     const { body, problems: found } = bodyOf(form);
     if (shown.fields && !isPlain) Object.assign(found, putArgs(body, shown.fields, form));
     setMade(null);

@@ -4,7 +4,7 @@ import { html, useState } from "../../base/html.js";
 import { parseJson, writeJson } from "../../base/json.js";
 import { go, hrefOf } from "../../base/router.js";
 import { may } from "../../base/session.js";
-import { Confirm, Dialog, Problem, useSending } from "../../parts/dialog.js";
+import { Confirm, FormDialog, textsOf } from "../../parts/dialog.js";
 import { attempt, toast } from "../../parts/toasts.js";
 
 const OPEN = ["pending", "scheduled", "waiting", "blocked", "claimed", "running"];
@@ -52,30 +52,19 @@ async function duplicate({ kind, args, queue, key, priority, metadata, max_attem
 
 /** @param {{job: any, onClose: () => void, onDone: () => void}} props */
 function Edit({ job, onClose, onDone }) {
-  const sending = useSending();
-  const send = (/** @type {any} */ event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
-    return sending.send(async () => {
-      const body = changesOf(job, Object.fromEntries([...form].map(([name, value]) => [name, String(value)])));
-      if (Object.keys(body).length) await call("PATCH", `/api/jobs/${job.id}`, { body });
-      toast("It is changed.");
-      onDone();
-      onClose();
-    });
+  const change = async (/** @type {FormData} */ form) => {
+    const body = changesOf(job, textsOf(form));
+    if (Object.keys(body).length) await call("PATCH", `/api/jobs/${job.id}`, { body });
+    toast("It is changed.");
+    onDone();
   };
-  return html`<${Dialog} title="Change job ${String(job.id)}" onClose=${onClose}>
-    <form onSubmit=${send}>
+  return html`<${FormDialog} title="Change job ${String(job.id)}" verb="Change it" onClose=${onClose} onSend=${change}>
       <label>Args <textarea name="args" spellcheck=${false} defaultValue=${writeJson(job.args)}></textarea></label>
       <label>Metadata <textarea name="metadata" spellcheck=${false} defaultValue=${job.metadata === null ? "" : writeJson(job.metadata)}></textarea></label>
       <label>Queue <input name="queue" required defaultValue=${job.queue} /></label>
       <label>Priority <input name="priority" type="number" required defaultValue=${String(job.priority)} /></label>
       <label>Attempts at most <input name="max_attempts" type="number" min="1" required defaultValue=${String(job.max_attempts)} /></label>
-      <label>Why (for the timeline) <input name="reason" /></label>
-      <${Problem} text=${sending.problem} />
-      <div class="actions"><button type="button" onClick=${onClose}>Leave it</button><button class="first">Change it</button></div>
-    </form>
-  <//>`;
+      <label>Why (for the timeline) <input name="reason" /></label><//>`;
 }
 
 /**

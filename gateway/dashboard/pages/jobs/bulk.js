@@ -28,6 +28,7 @@ const STATES_OF = {
 export function bodyFor(action, filter) {
   const { state, ...others } = filter;
   const states = STATES_OF[/** @type {"retry"} */ (action)];
+  if (state === "stale") return { problem: "jobs whose lease has run out are taken back from the overview or the page of their worker, or chosen one by one" };
   if (action === "trigger" && state && state !== "scheduled") return { problem: "only scheduled jobs can be run now" };
   if (action !== "trigger" && state && !states.includes(state)) return { problem: `jobs that are ${state} are not for that` };
   const body = { ...others, ...(state && action !== "trigger" ? { state } : {}) };

@@ -1,8 +1,8 @@
 // The filter as text, with suggestions for the word under the cursor.
-import { get } from "../../base/api.js";
 import { html, useEffect, useRef, useState } from "../../base/html.js";
 import { QUALIFIERS, STATES, termText } from "../../base/filter.js";
 import { useLoaded } from "../../base/loading.js";
+import { knownNames } from "../enqueue/kinds.js";
 
 const MOST = 12;
 
@@ -12,14 +12,7 @@ export function FilterBar({ text, problem, onChange }) {
   const [written, setWritten] = useState(text);
   const [isOpen, setOpen] = useState(false);
   const [index, setIndex] = useState(-1);
-  const names = useLoaded(async (signal) => {
-    const [queues, workers] = await Promise.all([get("/api/queues", {}, signal), get("/api/workers", {}, signal)]);
-    return {
-      queue: queues.items.map((/** @type {any} */ each) => each.queue),
-      kind: [...new Set(workers.items.flatMap((/** @type {any} */ each) => each.kinds))],
-      worker: workers.items.map((/** @type {any} */ each) => each.worker_id),
-    };
-  }, []);
+  const names = useLoaded(knownNames, []);
   useEffect(() => setWritten(text), [text]);
   const found = isOpen ? suggestionsFor(written, names.data ?? {}) : [];
   const send = () => {

@@ -6,6 +6,7 @@ import { useLoaded } from "../../base/loading.js";
 import { ask, hrefOf, place } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { parseFilter, queryOf, STATES, withTerm } from "../../base/filter.js";
+import { Pager } from "../../parts/listing.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { Bulk } from "./bulk.js";
 import { FilterBar } from "./filter_bar.js";
@@ -21,8 +22,7 @@ export function JobsPage() {
   const [text, cursor] = [query.get("q") ?? "", query.get("cursor") ?? ""];
   const columns = query.get("columns");
   const parsed = useMemo(() => parseFilter(text), [text]);
-  const { args, ...terms } = queryOf(parsed.terms, Date.now());
-  const filter = args ? { ...terms, args } : terms;
+  const filter = queryOf(parsed.terms, Date.now());
   const news = useRef(/** @type {Set<number>} */ (new Set()));
   const [newCount, setNewCount] = useState(0);
   const shown = useRef(/** @type {{key: string, rows: any[], next: string | null}} */ ({ key: "", rows: [], next: null }));
@@ -30,7 +30,7 @@ export function JobsPage() {
 
   const load = async (/** @type {AbortSignal} */ signal) => {
     if (parsed.problem) return { rows: [], next: null };
-    const page = await get("/api/jobs", { ...terms, args: args && writeJson(args, 0), fields: FIELDS, limit: PAGE, cursor }, signal);
+    const page = await get("/api/jobs", { ...filter, args: textOf(filter.args), metadata: textOf(filter.metadata), fields: FIELDS, limit: PAGE, cursor }, signal);
     const isFresh = shown.current.key !== key;
     const rows = isFresh ? page.items : merge(shown.current.rows, page.items);
     if (isFresh) news.current.clear();
@@ -39,7 +39,7 @@ export function JobsPage() {
     shown.current = { key, rows, next: isFresh ? page.next : shown.current.next };
     return shown.current;
   };
-  const loaded = useLoaded(load, [key], { live: true, when: (changes) => changes === null || changes.some((each) => matches(each, terms, shown.current.rows)) });
+  const loaded = useLoaded(load, [key], { live: true, when: (changes) => changes === null || changes.some((each) => matches(each, filter, shown.current.rows)) });
   const showNews = () => {
     shown.current = { key: "", rows: [], next: null };
     loaded.reload();
@@ -60,12 +60,12 @@ export function JobsPage() {
             ? html`<${Table} rows=${data.rows} selection=${selection} />`
             : html`<${Nothing} text=${text} hasMore=${data.next !== null} />`}<//>`}
       <//>
-      <nav class="pager" aria-label="Pages of the list">
-        ${cursor ? html`<a class="button" href=${hrefOf("/jobs", { q: text, columns })}>Newest</a>` : null}
-        ${loaded.data?.next ? html`<a class="button" href=${hrefOf("/jobs", { q: text, columns, cursor: loaded.data.next })}>Older</a>` : null}
-      </nav>
+      <${Pager} path="/jobs" next=${loaded.data?.next} />
     </section>`;
 }
+
+/** @param {any} part of a job, as the filter has it */
+const textOf = (part) => part && writeJson(part, 0);
 
 /** The states as links. @param {{text: string, columns: string | null}} props */
 function Chips({ text, columns }) {

@@ -1,7 +1,7 @@
 // Views that somebody has given a name: each is an address of the list of jobs, kept in the browser.
 import { html, signal, useState } from "../../base/html.js";
 import { hrefOf, place } from "../../base/router.js";
-import { Dialog } from "../../parts/dialog.js";
+import { FormDialog } from "../../parts/dialog.js";
 import { toast } from "../../parts/toasts.js";
 
 /** @typedef {{name: string, query: string}} View query: as in the address, without the page */
@@ -40,12 +40,10 @@ export const hrefOfView = (view) => hrefOf("/jobs", Object.fromEntries(new URLSe
 export function SavedViews() {
   const [isOpen, setOpen] = useState(false);
   const query = queryOfView(place.value.query);
-  const save = (/** @type {any} */ event) => {
-    event.preventDefault();
-    const name = String(new FormData(event.target).get("name") ?? "").trim();
-    if (!name) return;
+  const save = async (/** @type {FormData} */ form) => {
+    const name = String(form.get("name")).trim();
+    if (!name) throw new Error("Give it a name.");
     keep(withView(views.value, { name, query }));
-    setOpen(false);
     toast(`The view “${name}” is kept in this browser.`);
   };
   return html`<nav class="chips saved" aria-label="Saved views">
@@ -55,10 +53,7 @@ export function SavedViews() {
         onClick=${() => keep(views.value.filter((other) => other !== each))}>✕</button></span>`)}
     <button class="plain" onClick=${() => setOpen(true)}>Save this view</button>
   </nav>
-  ${isOpen ? html`<${Dialog} title="Save this view" onClose=${() => setOpen(false)}>
+  ${isOpen ? html`<${FormDialog} title="Save this view" verb="Save it" onClose=${() => setOpen(false)} onSend=${save}>
     <p>Its filter and its columns are kept in this browser. To give it to others, send them its address.</p>
-    <form onSubmit=${save}>
-      <label>Name <input name="name" required maxlength="80" autofocus autocomplete="off" /></label>
-      <div class="actions"><button type="button" onClick=${() => setOpen(false)}>Leave it</button><button class="first">Save it</button></div>
-    </form><//>` : null}`;
+    <label>Name <input name="name" required maxlength="80" autofocus autocomplete="off" /></label><//>` : null}`;
 }

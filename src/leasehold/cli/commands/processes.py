@@ -20,7 +20,8 @@ from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import FAIL_FAST, INJECTED, WorkerOptions, setting
 from leasehold.cli.runtime.outcome import Finally, Outcome, shown_as
 from leasehold.cli.views import plain
-from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError
+from leasehold.errors import BadInput, DatabaseUnavailable, LeaseholdError, SchemaOutdated
+from leasehold.settings.sources import ends_others
 
 if TYPE_CHECKING:
     from leasehold.demo.summary import DemoReport
@@ -44,7 +45,9 @@ async def run(
 ) -> int:
     """Run worker, scheduler or reaper in this process.
 
-    SIGTERM drains them; a second signal ends them at once. While the database cannot be reached they wait for it.
+    SIGTERM drains them; a second signal ends them at once. While the database cannot be reached, or its schema is not there
+    yet, they wait for it. Below `up`,
+    --workers, honcho and foreman, the process of a worker that is decommissioned stays, idle, so that it is not started again.
 
     With --workers it keeps so many worker processes running, and starts one again that dies or hangs. The second worker of the
     id pod-0 is pod-0-2, and its probes have the port after the first one's.
@@ -65,7 +68,7 @@ async def run(
     try:
         await check()
         begin = None
-    except DatabaseUnavailable:
+    except (DatabaseUnavailable, SchemaOutdated):
         if fail_fast:
             raise
         begin = check
@@ -75,7 +78,9 @@ async def run(
         from leasehold.cli.up.up import run_workers  # noqa: PLC0415
 
         return await run_workers(context, context.resolved(settings), flags, fail_fast=fail_fast)
-    return await context.services.run_actors((actor, *more), context.resolved(settings), app, begin)
+    # They would start it again, or end all the others.
+    stays = with_parent or ends_others(context.terminal.environ)
+    return await context.services.run_actors((actor, *more), context.resolved(settings), app, begin, stays=stays)
 
 
 async def gateway(
@@ -95,8 +100,8 @@ async def gateway(
 ) -> Finally:
     """Serve the HTTP API.
 
-    SIGTERM finishes the requests in flight; a second signal ends it at once. While the database cannot be reached, what needs
-    it is answered with 503.
+    SIGTERM finishes the requests in flight; a second signal ends it at once. While the database cannot be reached, or its
+    schema is not there yet, what needs it is answered with 503.
 
     Example:
       leasehold gateway --port 8420
@@ -169,7 +174,7 @@ async def reap(
     *,
     minutes: Annotated[
         float | None,
-        Parameter(help="Also take jobs whose worker has not renewed them for this many seconds, lease or not."),
+        Parameter(help="Also take jobs whose worker has not renewed them for this many minutes, lease or not."),
     ] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> ReapReport:

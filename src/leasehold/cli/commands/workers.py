@@ -249,8 +249,8 @@ async def workers_decommission(
 ) -> CommandReport:
     """Stop a worker once the jobs that it runs have ended.
 
-    It claims no more jobs and hands back those that it has claimed and not begun. The supervisor (systemd, Kubernetes,
-    leasehold up) may start it again.
+    It claims no more jobs and hands back those that it has claimed and not begun. Below leasehold up, --workers, honcho and
+    foreman its process stays, idle; systemd and Kubernetes may start one that ends again.
 
     Example:
       leasehold workers decommission brave-otter

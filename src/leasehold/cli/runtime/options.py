@@ -23,7 +23,8 @@ LARGEST_BIGINT = 2**63 - 1
 LARGEST_INTEGER = 2**31 - 1
 AN_ID = Parameter(validator=Number(gte=1, lte=LARGEST_BIGINT))
 FAIL_FAST = Parameter(
-    help="End with exit code 5 if the database cannot be reached at the start, instead of waiting for it.", negative=()
+    help="End at the start with exit code 5 if the database cannot be reached, or 6 if it has no schema yet, instead of waiting.",
+    negative=(),
 )
 AN_INTEGER = Parameter(validator=Number(gte=-LARGEST_INTEGER - 1, lte=LARGEST_INTEGER))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leasehold.checks.schema import schema_problem
-from leasehold.errors import SchemaMismatch
+from leasehold.errors import SchemaMismatch, SchemaOutdated
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,12 +67,12 @@ class Services:
     async def check_schema(self, dsn: str) -> str | None:
         """What this code has to do without on the schema in the database; None if nothing.
 
-        Raises SchemaMismatch if it cannot work on it.
+        Raises SchemaMismatch if it cannot work on it, and SchemaOutdated where `leasehold migrate` helps.
         """
         state = await self.schema_state(dsn)
         problem = schema_problem(state)
         if problem:
-            raise SchemaMismatch(problem)
+            raise (SchemaMismatch if state.status == "newer" else SchemaOutdated)(problem)
         return schema_notice(state)
 
     async def migrate(
@@ -131,11 +131,16 @@ class Services:
         settings: Settings,
         app: App | None,
         begin: Callable[[], Awaitable[object]] | None = None,
+        *,
+        stays: bool = False,
     ) -> int:
-        """Run actors until they are told to stop. `begin` comes first, again and again until the database is there."""
+        """Run actors until they are told to stop. `begin` comes first, again and again until the database is there.
+
+        `stays`: where a command has ended the worker, the process waits for a signal.
+        """
         from leasehold.actors.run import run_actors
 
-        return await run_actors(names, settings, app=app, begin=begin)
+        return await run_actors(names, settings, app=app, begin=begin, stays=stays)
 
     def run_gateway(
         self, settings: Settings, app: App | None = None, is_told: Callable[[], bool] = bool, *, waits: bool = True

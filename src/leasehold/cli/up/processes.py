@@ -230,7 +230,7 @@ class Supervisor:
             self._exit_code = ExitCode.FAILED
 
     async def _wait_before_restart(self, child: Child, code: int, seconds: float) -> None:
-        level: Level = "warning" if code else "info"  # a worker that was decommissioned ends with 0
+        level: Level = "warning" if code else "info"  # somebody told it alone to end
         self._show("up", f"{child.name} {_how_it_ended(code)}; starting it again in {seconds:.1f} s", level)
         with trio.move_on_after(seconds):
             await self._restarted[child.name].wait()

@@ -163,16 +163,19 @@ class JobUpkeep(Part):
         )
         return msgspec.structs.replace(fault, is_repaired=bool(done))
 
-    async def recover_stale(self, minutes: float) -> int:
+    async def recover_stale(self, minutes: float, *, worker: str | None = None) -> int:
         """Take back the jobs whose lease has run out, or whose worker has not renewed it for this time; returns how many.
 
         Args:
             minutes: more than 0.
+            worker: only those of this one; its id, name or incarnation, or a beginning that only it has.
 
         Raises:
-            BadInput: minutes out of range.
+            BadInput: minutes out of range, or several living workers are meant.
+            UnknownWorker: there is no such worker.
         """
-        return int(str(await self._database.call_value("recover_stale_jobs", minutes)))
+        only = [] if worker is None else [worker]
+        return int(str(await self._database.call_value("recover_stale_jobs", minutes, *only)))
 
 
 class Jobs(JobLists, JobReading, JobChanges, JobBulk, JobUpkeep):

@@ -17,7 +17,7 @@ import msgspec
 from leasehold.database import Caller
 from leasehold.database.migrations.catalogue import Catalogue, Repeatable
 from leasehold.database.signatures import released_schema
-from leasehold.errors import SchemaMismatch
+from leasehold.errors import SchemaMismatch, SchemaOutdated
 from leasehold.sql import read_text
 
 if TYPE_CHECKING:
@@ -126,11 +126,12 @@ async def read_other_tables(session: OpenTransaction) -> int:
 
 
 async def check_version(database: Caller, expected: int, oldest: int) -> None:
-    """Raises SchemaMismatch if the schema is missing, older than `oldest`, or newer than `expected` by a breaking change."""
+    """Raises SchemaOutdated if the schema is missing or older than `oldest`, and SchemaMismatch if it is newer than `expected` by a
+    breaking change."""
     [row] = await database.fetch(VERSIONS, expected)
     version = row["version"]
     if version < max(1, oldest):
-        raise SchemaMismatch(f"The schema has version {version}, this code needs {expected}; run `leasehold migrate`")
+        raise SchemaOutdated(f"The schema has version {version}, this code needs {expected}; run `leasehold migrate`")
     if row["breaking"]:
         raise SchemaMismatch(f"The schema has version {version}, this code knows {expected}; update leasehold")
 

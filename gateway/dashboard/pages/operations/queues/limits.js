@@ -4,9 +4,9 @@ import { html, useState } from "../../../base/html.js";
 import { may } from "../../../base/session.js";
 import { count, duration } from "../../../base/time.js";
 import { Gauge } from "../../../parts/badge.js";
-import { Confirm, Dialog, Problem, useSending } from "../../../parts/dialog.js";
+import { Asking, FormDialog, textsOf } from "../../../parts/dialog.js";
 import { Empty } from "../../../parts/states.js";
-import { attempt, toast } from "../../../parts/toasts.js";
+import { toast } from "../../../parts/toasts.js";
 import { pathOfQueue } from "./pause.js";
 
 const UNITS = [["1", "a second"], ["60", "a minute"], ["3600", "an hour"]];
@@ -17,12 +17,11 @@ export const nameOfGroup = (group) => (group === "" ? "the queue as a whole" : g
 /** @param {{queue: string, limits: any[], onDone: () => void}} props */
 export function Limits({ queue, limits, onDone }) {
   const [edited, setEdited] = useState(/** @type {any} */ (null));
-  const [dropped, setDropped] = useState(/** @type {any} */ (null));
-  const drop = () => attempt(async () => {
-    await call("DELETE", `${pathOfQueue(queue)}/limits`, { query: { key_group: dropped.key_group } });
-    toast(`The limit on ${nameOfGroup(dropped.key_group)} is gone.`);
+  const drop = async (/** @type {string} */ key_group) => {
+    await call("DELETE", `${pathOfQueue(queue)}/limits`, { query: { key_group } });
+    toast(`The limit on ${nameOfGroup(key_group)} is gone.`);
     onDone();
-  });
+  };
   return html`<section class="card"><div class="copyable"><h2>Limits</h2>
       ${may("operate") ? html`<button onClick=${() => setEdited({ key_group: "" })}>Add a limit</button>` : null}</div>
     ${limits.length ? html`<div class="scroll"><table>
@@ -34,12 +33,11 @@ export function Limits({ queue, limits, onDone }) {
         <td class="tight">${each.rate === null ? "at any rate" : rateText(each)}</td>
         <td class="tight">${each.rate === null ? "–" : each.next_token_in > 0 ? `the next in ${duration(each.next_token_in)}` : count(Math.floor(each.tokens + 1e-6))}</td>
         ${may("operate") ? html`<td class="tight"><div class="actions end"><button onClick=${() => setEdited(each)}>Change<span class="unseen"> ${nameOfGroup(each.key_group)}</span></button>
-          <button class="danger" onClick=${() => setDropped(each)}>Remove<span class="unseen"> ${nameOfGroup(each.key_group)}</span></button></div></td>` : null}
+          <${Asking} label="Remove" about=${nameOfGroup(each.key_group)} title="Remove the limit on ${nameOfGroup(each.key_group)}?" verb="Remove it" isDangerous=${true} onYes=${() => drop(each.key_group)}>
+            <p>Waiting jobs may start at once.</p><//></div></td>` : null}
       </tr>`)}</tbody></table></div>`
     : html`<${Empty}>It has no limits: as many jobs run at once as workers have slots.<//>`}
     ${edited ? html`<${LimitForm} queue=${queue} limit=${edited} onClose=${() => setEdited(null)} onDone=${onDone} />` : null}
-    ${dropped ? html`<${Confirm} title="Remove the limit on ${nameOfGroup(dropped.key_group)}?" verb="Remove it" isDangerous=${true} onClose=${() => setDropped(null)} onYes=${drop}>
-      <p>Waiting jobs may start at once.</p><//>` : null}
   </section>`;
 }
 
@@ -57,30 +55,20 @@ export function LimitForm({ queue, limit, onClose, onDone }) {
   const isNew = limit.max_running === undefined;
   const [on, setOn] = useState(limit.key_group === "" ? "queue" : limit.key_group === "*" ? "each" : "one");
   const [size, unit] = limit.rate ? unitOf(limit.rate) : UNITS[0];
-  const { problem, send } = useSending();
-  const submit = (/** @type {any} */ event) => {
-    event.preventDefault();
-    const form = Object.fromEntries([...new FormData(event.target)].map(([name, value]) => [name, String(value)]));
-    return send(async () => {
-      await call("PUT", `${pathOfQueue(queue)}/limits`, { body: bodyOf({ ...form, on }) });
-      toast("The limit is set.");
-      onClose();
-      onDone();
-    });
+  const set = async (/** @type {FormData} */ form) => {
+    await call("PUT", `${pathOfQueue(queue)}/limits`, { body: bodyOf({ ...textsOf(form), on }) });
+    toast("The limit is set.");
+    onDone();
   };
-  return html`<${Dialog} title=${isNew ? "Limit this queue" : `Limit of ${nameOfGroup(limit.key_group)}`} onClose=${onClose}>
-    <form onSubmit=${submit}>
-      <label>On <select name="on" disabled=${!isNew} value=${on} onChange=${(/** @type {any} */ event) => setOn(event.target.value)}>
-        <option value="queue" selected=${on === "queue"}>the queue as a whole</option><option value="each" selected=${on === "each"}>each key group</option>
-        <option value="one" selected=${on === "one"}>one key group</option></select></label>
-      ${on === "one" ? html`<label>Key group <input name="key_group" required maxlength="500" readonly=${!isNew} defaultValue=${limit.key_group} /></label>` : null}
-      <label>Running at once, at most <input name="max_running" type="number" min="0" placeholder="any number" defaultValue=${limit.max_running ?? ""} /></label>
-      <label>Starts, at most <span class="pair"><input name="rate" type="number" min="0" step="any" placeholder="any number" defaultValue=${limit.rate ? Number((limit.rate * Number(size)).toPrecision(6)) : ""} />
-        <select name="per" aria-label="In">${UNITS.map(([each, name]) => html`<option value=${each} selected=${name === unit}>${name}</option>`)}</select></span></label>
-      <label>Of them at once, after a pause <input name="burst" type="number" min="1" placeholder="those of one second, at least 1" defaultValue=${limit.rate ? limit.burst : ""} /></label>
-      <${Problem} text=${problem} />
-      <div class="actions"><button type="button" onClick=${onClose}>Leave it</button><button class="first">Set it</button></div>
-    </form><//>`;
+  return html`<${FormDialog} title=${isNew ? "Limit this queue" : `Limit of ${nameOfGroup(limit.key_group)}`} verb="Set it" onClose=${onClose} onSend=${set}>
+    <label>On <select name="on" disabled=${!isNew} value=${on} onChange=${(/** @type {any} */ event) => setOn(event.target.value)}>
+      <option value="queue" selected=${on === "queue"}>the queue as a whole</option><option value="each" selected=${on === "each"}>each key group</option>
+      <option value="one" selected=${on === "one"}>one key group</option></select></label>
+    ${on === "one" ? html`<label>Key group <input name="key_group" required maxlength="500" readonly=${!isNew} defaultValue=${limit.key_group} /></label>` : null}
+    <label>Running at once, at most <input name="max_running" type="number" min="0" placeholder="any number" defaultValue=${limit.max_running ?? ""} /></label>
+    <label>Starts, at most <span class="pair"><input name="rate" type="number" min="0" step="any" placeholder="any number" defaultValue=${limit.rate ? Number((limit.rate * Number(size)).toPrecision(6)) : ""} />
+      <select name="per" aria-label="In">${UNITS.map(([each, name]) => html`<option value=${each} selected=${name === unit}>${name}</option>`)}</select></span></label>
+    <label>Of them at once, after a pause <input name="burst" type="number" min="1" placeholder="those of one second, at least 1" defaultValue=${limit.rate ? limit.burst : ""} /></label><//>`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // What can be done with a schedule: enable, disable, trigger, delete.
 import { call } from "../../../base/api.js";
-import { html, useState } from "../../../base/html.js";
-import { Confirm } from "../../../parts/dialog.js";
+import { html } from "../../../base/html.js";
+import { Asking } from "../../../parts/dialog.js";
 import { attempt, toast } from "../../../parts/toasts.js";
 import { pathOfSchedule } from "./calendar.js";
 
@@ -17,26 +17,22 @@ export function Switch({ schedule: { name, enabled }, onDone, isSmall = false })
 
 /** @param {{schedule: any, onDone: () => void, isSmall?: boolean}} props */
 export function Trigger({ schedule: { name }, onDone, isSmall = false }) {
-  const [isOpen, setOpen] = useState(false);
-  const trigger = () => attempt(async () => {
+  const trigger = async () => {
     const fired = await call("POST", `${pathOfSchedule(name)}/trigger`);
     toast(`${name} has made ${fired.job_count} job(s).`);
     onDone();
-  });
-  return html`<button onClick=${() => setOpen(true)}>Trigger${isSmall ? html`<span class="unseen"> ${name}</span>` : null}</button>
-    ${isOpen ? html`<${Confirm} title="Fire ${name} now?" verb="Fire it" onClose=${() => setOpen(false)} onYes=${trigger}>
-      <p>It makes its jobs at once, whatever its policies say. Its next tick stays as it is.</p><//>` : null}`;
+  };
+  return html`<${Asking} label="Trigger" about=${isSmall ? name : ""} title="Fire ${name} now?" verb="Fire it" onYes=${trigger}>
+    <p>It makes its jobs at once, whatever its policies say. Its next tick stays as it is.</p><//>`;
 }
 
 /** @param {{schedule: any, onDone: () => void}} props */
 export function Delete({ schedule: { name, declared_by }, onDone }) {
-  const [isOpen, setOpen] = useState(false);
-  const remove = () => attempt(async () => {
+  const remove = async () => {
     await call("DELETE", pathOfSchedule(name));
     toast(`${name} is deleted.`);
     onDone();
-  });
-  return html`<button class="danger" onClick=${() => setOpen(true)}>Delete</button>
-    ${isOpen ? html`<${Confirm} title="Delete ${name}?" verb="Delete it" isDangerous=${true} onClose=${() => setOpen(false)} onYes=${remove}>
-      <p>Its history goes with it; jobs that it made stay. ${declared_by ? "Code declares it, so the next scheduler that starts makes it again: disable it instead." : ""}</p><//>` : null}`;
+  };
+  return html`<${Asking} label="Delete" title="Delete ${name}?" verb="Delete it" isDangerous=${true} onYes=${remove}>
+    <p>Its history goes with it; jobs that it made stay. ${declared_by ? "Code declares it, so the next scheduler that starts makes it again: disable it instead." : ""}</p><//>`;
 }

@@ -2,7 +2,7 @@
 import { ApiProblem, call } from "../../../base/api.js";
 import { html, useEffect, useRef, useState } from "../../../base/html.js";
 import { parseJson, writeJson } from "../../../base/json.js";
-import { Dialog, Problem, useSending } from "../../../parts/dialog.js";
+import { FormDialog, textsOf } from "../../../parts/dialog.js";
 import { NextTicks } from "./ticks.js";
 import { whenText } from "./words.js";
 import { ownZone, zoneNames } from "./zones.js";
@@ -21,21 +21,16 @@ export function ScheduleForm({ schedule, onClose, onDone }) {
   const [when, setWhen] = useState(schedule ? (schedule.every !== null ? "every" : schedule.cron ? "cron" : "at") : "cron");
   const [written, setWritten] = useState(0);
   const preview = usePreview(form, schedule, written);
-  const { problem, send } = useSending();
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    return send(async () => {
-      const body = definitionOf(fieldsOf(form.current), schedule);
-      const made = schedule
-        ? await call("PATCH", `/api/schedules/${encodeURIComponent(schedule.name)}`, { query: { revision: schedule.revision }, body: changesOf(schedule, body) })
-        : await call("POST", "/api/schedules", { body });
-      onClose();
-      onDone(made);
-    });
+  const send = async (/** @type {FormData} */ filled) => {
+    const body = definitionOf(textsOf(filled), schedule);
+    onDone(schedule
+      ? await call("PATCH", `/api/schedules/${encodeURIComponent(schedule.name)}`, { query: { revision: schedule.revision }, body: changesOf(schedule, body) })
+      : await call("POST", "/api/schedules", { body }));
   };
   const unit = UNITS.findLast(([size]) => schedule?.every && schedule.every % Number(size) === 0)?.[0] ?? "3600";
-  return html`<${Dialog} title=${schedule ? `Change ${schedule.name}` : "New schedule"} onClose=${onClose}>
-    <form ref=${form} class="schedule-form" onSubmit=${submit} onInput=${() => setWritten(written + 1)} onChange=${() => setWritten(written + 1)}>
+  const count = () => setWritten(written + 1);
+  return html`<${FormDialog} title=${schedule ? `Change ${schedule.name}` : "New schedule"} verb=${schedule ? "Change it" : "Make it"} onClose=${onClose} onSend=${send}
+    form=${{ ref: form, class: "schedule-form", onInput: count, onChange: count }}>
       ${schedule ? null : html`<label>Name <input name="name" required maxlength="200" autofocus /></label>`}
       <div class="two"><label>Kind <input name="kind" required maxlength="200" defaultValue=${schedule?.kind ?? ""} /></label>
         <label>Queue <input name="queue" required maxlength="200" defaultValue=${schedule?.queue ?? "default"} /></label></div>
@@ -58,10 +53,7 @@ export function ScheduleForm({ schedule, onClose, onDone }) {
         <label>Ticks that nobody fired in time <select name="missed">${MISSED.map(([value, name]) => html`<option value=${value} selected=${value === (schedule?.missed ?? "coalesce")}>${name}</option>`)}</select></label>
         <label>Blackouts (JSON) <textarea name="blackouts" class="short" spellcheck=${false} defaultValue=${writeJson(schedule?.blackouts ?? [])}></textarea></label>
         <label>Description <input name="description" defaultValue=${schedule?.description ?? ""} /></label>
-      </div></details>
-      <${Problem} text=${problem} />
-      <div class="actions"><button type="button" onClick=${onClose}>Leave it</button><button class="first">${schedule ? "Change it" : "Make it"}</button></div>
-    </form><//>`;
+      </div></details><//>`;
 }
 
 /** @param {{preview: {ticks?: any[], problem?: string, text?: string, zone?: string}}} props */
@@ -85,7 +77,7 @@ function usePreview(form, schedule, written) {
     const control = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const fields = fieldsOf(form.current);
+        const fields = textsOf(new FormData(form.current ?? undefined));
         if (!fields.kind || !(fields.cron || fields.every || fields.at)) return setPreview({});
         /** @type {Record<string, any>} */
         const body = { ...definitionOf({ ...fields, name: fields.name || "preview" }, schedule), name: "preview" };
@@ -102,9 +94,6 @@ function usePreview(form, schedule, written) {
   }, [written]);
   return preview;
 }
-
-/** @param {HTMLFormElement | null} form @returns {Record<string, string>} */
-const fieldsOf = (form) => Object.fromEntries([...new FormData(form ?? undefined)].map(([name, value]) => [name, String(value)]));
 
 /**
  * The definition that a form stands for.

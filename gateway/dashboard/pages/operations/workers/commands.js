@@ -1,7 +1,7 @@
 // Telling workers what to do: pause, resume, other slots, decommission. What they answer is shown.
 import { call } from "../../../base/api.js";
 import { html, useState } from "../../../base/html.js";
-import { Confirm, Dialog } from "../../../parts/dialog.js";
+import { Asking, FormDialog } from "../../../parts/dialog.js";
 import { attempt, toast } from "../../../parts/toasts.js";
 
 const PATIENCE = "wait=5";
@@ -31,38 +31,34 @@ async function tellAll(workers, command, args, done) {
 
 /** What can be done with these workers. @param {{workers: any[], onDone: () => void, isSmall?: boolean}} props */
 export function Commands({ workers, onDone, isSmall = false }) {
-  const [open, setOpen] = useState("");
-  const close = () => setOpen("");
+  const [isScaling, setScaling] = useState(false);
   const live = workers.filter((each) => each.state === "ready" || each.state === "paused");
   const paused = live.filter((each) => each.state === "paused");
   const running = live.filter((each) => each.state === "ready");
   const names = workers.length === 1 ? workers[0].name : `${workers.length} workers`;
-  const run = (/** @type {any[]} */ to, /** @type {string} */ command, /** @type {string} */ done, /** @type {Record<string, number>} */ args = {}) => attempt(async () => {
+  const run = async (/** @type {any[]} */ to, /** @type {string} */ command, /** @type {string} */ done, /** @type {Record<string, number>} */ args = {}) => {
     await tellAll(to, command, args, done);
     onDone();
-  });
+  };
   if (live.length === 0) return null;
   const aside = isSmall ? html`<span class="unseen"> ${names}</span>` : null;
   return html`<div class="actions ${isSmall ? "end" : ""}" role="group" aria-label="Do with ${names}">
-    ${running.length ? html`<button onClick=${() => run(running, "pause", `${names}: paused.`)}>Pause${aside}</button>` : null}
-    ${paused.length ? html`<button onClick=${() => run(paused, "resume", `${names}: claims again.`)}>Resume${aside}</button>` : null}
-    <button onClick=${() => setOpen("scale")}>Scale${aside}</button>
-    <button class="danger" onClick=${() => setOpen("end")}>Decommission${aside}</button>
+    ${running.length ? html`<button onClick=${() => attempt(() => run(running, "pause", `${names}: paused.`))}>Pause${aside}</button>` : null}
+    ${paused.length ? html`<button onClick=${() => attempt(() => run(paused, "resume", `${names}: claims again.`))}>Resume${aside}</button>` : null}
+    <button onClick=${() => setScaling(true)}>Scale${aside}</button>
+    <${Asking} label="Decommission" about=${isSmall ? names : ""} title="Decommission ${names}?" verb="Decommission" isDangerous=${true} onYes=${() => run(live, "decommission", `${names}: ends when its jobs have ended.`)}>
+    <p>It claims nothing more, hands back what has not begun, and ends when its running jobs have ended. Below leasehold up, --workers, honcho and foreman its process stays, idle; Kubernetes and systemd may start one that ends again.</p><//>
   </div>
-  ${open === "end" ? html`<${Confirm} title="Decommission ${names}?" verb="Decommission" isDangerous=${true} onClose=${close} onYes=${() => run(live, "decommission", `${names}: ends when its jobs have ended.`)}>
-    <p>It claims nothing more, hands back what has not begun, and ends when its running jobs have ended. Whatever keeps workers going (Kubernetes, systemd) may start it again.</p><//>` : null}
-  ${open === "scale" ? html`<${Scale} workers=${live} names=${names} onClose=${close} run=${run} />` : null}`;
+  ${isScaling ? html`<${Scale} workers=${live} names=${names} onClose=${() => setScaling(false)} run=${run} />` : null}`;
 }
 
 /** @param {{workers: any[], names: string, onClose: () => void, run: (...args: any[]) => Promise<any>}} props */
 function Scale({ workers, names, onClose, run }) {
-  const send = async (/** @type {any} */ event) => {
-    event.preventDefault();
-    const slots = Number(new FormData(event.target).get("slots"));
-    if (await run(workers, "set_concurrency", `${names}: ${slots} slots from now on.`, { slots })) onClose();
+  const set = (/** @type {FormData} */ form) => {
+    const slots = Number(form.get("slots"));
+    return run(workers, "set_concurrency", `${names}: ${slots} slots from now on.`, { slots });
   };
-  return html`<${Dialog} title="Slots of ${names}" onClose=${onClose}>
+  return html`<${FormDialog} title="Slots of ${names}" verb="Set it" onClose=${onClose} onSend=${set}>
     <p>So many jobs run at once, until the worker ends. Surplus slots end with their job.</p>
-    <form onSubmit=${send}><label>Slots <input name="slots" type="number" min="1" max="10000" required autofocus defaultValue=${String(workers[0].slots)} /></label>
-      <div class="actions"><button type="button" onClick=${onClose}>Leave it</button><button class="first">Set it</button></div></form><//>`;
+    <label>Slots <input name="slots" type="number" min="1" max="10000" required autofocus defaultValue=${String(workers[0].slots)} /></label><//>`;
 }

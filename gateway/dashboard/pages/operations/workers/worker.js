@@ -8,6 +8,7 @@ import { may } from "../../../base/session.js";
 import { Ago, count, duration } from "../../../base/time.js";
 import { State } from "../../../parts/badge.js";
 import { Empty, Shown } from "../../../parts/states.js";
+import { TakeBack } from "../../../parts/take_back.js";
 import { Resources, Standing } from "./badges.js";
 import { Commands, pathOfWorker } from "./commands.js";
 import { bytes } from "./fleet.js";
@@ -39,9 +40,13 @@ function Whole({ worker, leases, commands, reload }) {
       <section class="card"><h2>About it</h2><${Facts} worker=${worker} /></section>
       <section class="card"><h2>Told to do</h2><${Told} commands=${commands} /></section>
     </div>
-    <section class="card"><h2>Leases</h2><${Leases} leases=${leases} slots=${worker.slots} /></section>
+    <section class="card"><div class="copyable"><h2>Leases</h2>
+      ${may("operate") && !isLive && leases.length ? html`<${TakeBack} jobs=${leases.length} worker=${worker} minutes=${sinceRenewal(leases)} onDone=${reload} />` : null}</div><${Leases} leases=${leases} slots=${worker.slots} /></section>
     ${may("operate") && isLive ? html`<${Stacks} worker=${worker} onDone=${reload} />` : null}`;
 }
+
+/** Minutes that none of them has been renewed: a worker that is back meanwhile keeps what it has renewed. @param {any[]} leases */
+const sinceRenewal = (leases) => Math.min(...leases.map((each) => each.age)) / 60;
 
 /** @param {{worker: any}} props */
 function Facts({ worker }) {

@@ -7,6 +7,8 @@ import pytest
 from leasehold.app import App
 from leasehold.cli.runtime.services import Services
 from leasehold.settings import Settings
+from tests.conftest import Psql
+from tests.leasehold.cli.commands.processes.test_run import NEWER
 from tests.leasehold.cli.conftest import Cli
 
 
@@ -48,12 +50,21 @@ def test_another_address_than_loopback_needs_a_token(cli: Cli) -> None:
     assert "token" in done.err
 
 
-def test_a_database_without_a_schema_is_refused_before_anything_is_served(
+def test_somebody_who_wants_to_know_at_once_learns_that_there_is_no_schema(
     run_cli: Cli, empty_database_url: str
 ) -> None:
-    done = run_cli("gateway", "--database-url", empty_database_url, "--port", "0")
+    done = run_cli("gateway", "--fail-fast", "--database-url", empty_database_url, "--port", "0")
     assert done.code == 6
     assert "leasehold migrate" in done.err
+
+
+def test_a_schema_that_is_too_new_is_refused_before_anything_is_served(
+    run_cli: Cli, fresh_database_url: str, psql: Psql
+) -> None:
+    psql(fresh_database_url, NEWER)
+    done = run_cli("gateway", "--database-url", fresh_database_url, "--port", "0")
+    assert done.code == 6
+    assert "update leasehold" in done.err
 
 
 def test_somebody_who_wants_to_know_at_once_learns_that_the_database_cannot_be_reached(run_cli: Cli) -> None:

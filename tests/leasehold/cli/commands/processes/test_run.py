@@ -9,7 +9,10 @@ import pytest
 from leasehold.app import App
 from leasehold.cli.runtime.services import Services
 from leasehold.settings import Settings
+from tests.conftest import Psql
 from tests.leasehold.cli.conftest import Cli
+
+NEWER = "insert into leasehold.schema_migrations (version, name, checksum, breaking) values (9999, 'x', 'x', true)"
 
 
 class Recording(Services):
@@ -21,6 +24,7 @@ class Recording(Services):
         self.settings = Settings()
         self.app: App | None = None
         self.waits = False
+        self.stays = False
 
     async def run_actors(
         self,
@@ -28,9 +32,20 @@ class Recording(Services):
         settings: Settings,
         app: App | None,
         begin: Callable[[], Awaitable[object]] | None = None,
+        *,
+        stays: bool = False,
     ) -> int:
         self.names, self.settings, self.app, self.waits = tuple(names), settings, app, begin is not None
+        self.stays = stays
         return self._exit_code
+
+
+def test_a_process_whose_end_would_end_others_stays(cli: Cli) -> None:
+    services = Recording()
+    assert cli("run", "worker", services=services).code == 0
+    assert not services.stays
+    assert cli("run", "worker", services=services, environ={"HONCHO_PROCESS_NAME": "worker.1"}).code == 0
+    assert services.stays
 
 
 def test_flags_become_settings(cli: Cli, database_url: str) -> None:
@@ -80,10 +95,26 @@ def test_an_app_that_is_not_there_is_wrong_usage(cli: Cli) -> None:
     assert done.err.startswith("error: app shop_nowhere:app: there is no module shop_nowhere in ")
 
 
-def test_a_database_without_a_schema_is_refused_before_anything_runs(run_cli: Cli, empty_database_url: str) -> None:
+def test_a_schema_that_is_not_there_is_waited_for_unless_somebody_wants_to_know_at_once(
+    run_cli: Cli, empty_database_url: str
+) -> None:
     services = Recording()
-    assert run_cli("run", "worker", "--database-url", empty_database_url, services=services).code == 6
-    assert services.names == ()
+    assert run_cli("run", "worker", "--database-url", empty_database_url, services=services).code == 0
+    assert services.waits
+    services = Recording()
+    done = run_cli("run", "worker", "--fail-fast", "--database-url", empty_database_url, services=services)
+    assert (done.code, services.names) == (6, ())
+    assert "leasehold migrate" in done.err
+
+
+def test_a_schema_that_is_too_new_is_refused_before_anything_runs(
+    run_cli: Cli, fresh_database_url: str, psql: Psql
+) -> None:
+    psql(fresh_database_url, NEWER)
+    services = Recording()
+    done = run_cli("run", "worker", "--database-url", fresh_database_url, services=services)
+    assert (done.code, services.names) == (6, ())
+    assert "install a newer leasehold" in done.err
 
 
 NOWHERE = ("--database-url", "postgresql://nobody@127.0.0.1:1/none")
