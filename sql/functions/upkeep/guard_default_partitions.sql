@@ -1,9 +1,10 @@
 -- Purpose     Prove that the default partitions have no rows of the days to come, where they are so large that
---             ensure_partitions must not look through them under its lock. A guard, a check constraint, keeps rows of the day
---             after tomorrow and later out of a default partition; it is added in one call and validated in the next, while
---             rows come and go. Each call does one step. The caller takes the guards away again with `days_ahead` 0, once
---             ensure_partitions has made its partitions. If it dies before, there is a day or two until a row could meet the
---             guard, and any call before that takes away a guard whose day is near.
+--             ensure_partitions must not look through them under its lock. A guard, a check constraint, keeps rows of the first
+--             day that lacks a partition, the day after tomorrow or later, and of all after it out of a default partition; it
+--             is added in one call and validated in the next, while rows come and go. Each call does one step. The caller
+--             takes the guards away again with `days_ahead` 0, once ensure_partitions has made its partitions. If it dies
+--             before, it is a day until a row could meet the guard, and most often a week; any call before that takes away a
+--             guard whose day is near.
 -- Parameters  days_ahead: 0 to 400, as for ensure_partitions; 0 means that no guards are needed
 -- Returns     how many guards were added, validated or taken away; call it until it is 0
 -- Errors      LH001 days_ahead out of range
@@ -24,20 +25,21 @@ begin
         return 0;
     end if;
     for v_guard in
-        select g.*, g.is_large and exists (
-                   select from generate_series(v_day, v_day + days_ahead - 2, interval '1 day') d
-                    where not exists (select from leasehold.list_partitions() p where p.parent = g.parent and p.since <= d and p.until > d)) as is_needed
+        select g.*, l.first_lacking, g.is_large and l.first_lacking is not null as is_needed
           from leasehold.list_default_partitions() g
+         cross join lateral (
+               select min(d)::date as first_lacking from generate_series(v_day, v_day + days_ahead - 2, interval '1 day') d
+                where not exists (select from leasehold.list_partitions() p where p.parent = g.parent and p.since <= d and p.until > d)) l
          order by g.parent
     loop
         begin
             if v_guard.guarded_from is not null and (not v_guard.is_needed or v_guard.guarded_from < v_day) then
                 execute format('alter table leasehold.%I drop constraint no_days_to_come', v_guard.name);
             elsif v_guard.is_needed and v_guard.guarded_from is null then
-                execute format('select exists (select from leasehold.%I where %I >= $1)', v_guard.name, v_guard.clocked_by) into v_stray using v_day;
+                execute format('select exists (select from leasehold.%I where %I >= $1)', v_guard.name, v_guard.clocked_by) into v_stray using v_guard.first_lacking;
                 continue when v_stray;  -- the clock was wrong once
                 execute format('alter table leasehold.%I add constraint no_days_to_come check (%I < %L) not valid',
-                               v_guard.name, v_guard.clocked_by, v_day::timestamptz);
+                               v_guard.name, v_guard.clocked_by, v_guard.first_lacking::timestamptz);
             elsif v_guard.is_needed and not v_guard.is_proved then
                 perform set_config('lock_timeout', '10s', true);  -- it waits for vacuum only, and nobody waits for it
                 execute format('alter table leasehold.%I validate constraint no_days_to_come', v_guard.name);

@@ -66,6 +66,19 @@ async def test_partitions_beside_a_large_default_partition_are_made_without_a_lo
         assert await guards(connection) == {}
 
 
+async def test_a_guard_begins_with_the_first_day_that_lacks_a_partition(fresh_database: Database) -> None:
+    """One that is left behind for good meets rows a week later, and not the day after tomorrow."""
+    async with fresh_database.reserve("clocked") as connection:
+        await freeze(connection, f"{DAY} 12:00Z")
+        await call_all(connection, "ensure_partitions", 6)
+        await fill_defaults(connection, "2030-05-01")
+        assert await connection.call_value("guard_default_partitions", 7) == 2
+        rows = await connection.fetch(
+            "select distinct guarded_from::date::text as day from leasehold.list_default_partitions() where is_large"
+        )
+        assert [row["day"] for row in rows] == ["2030-05-11"]
+
+
 async def test_small_default_partitions_need_no_guards(fresh_database: Database) -> None:
     async with fresh_database.reserve("clocked") as connection:
         await freeze(connection, f"{DAY} 12:00Z")
