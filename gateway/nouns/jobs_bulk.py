@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -10,9 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import DryRun, Id, Key, Name, Reason, Time
-from leasehold.gateway.http.problems import (
-    refuse_field,
-)
+from leasehold.gateway.http.problems import refuse_field
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
 from leasehold.records.jobs import ChangedJob
 
@@ -28,175 +26,71 @@ About = Annotated[dict[str, Any], Meta(min_length=1, description="Only those who
 All = Annotated[bool, Meta(description="Needed where neither ids nor any filter is given.")]
 
 
-def given_any(*names: str, **values: Sequence[str]) -> list[dict[str, Any]]:
-    """Schemas of bodies that have one of these fields, which is not null, or is one of the values."""
-    schemas: dict[str, dict[str, Any]] = {name: {"not": {"type": "null"}} for name in names}
+class BulkFilterBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all bulk changes have: which jobs, and whether to change them."""
+
+    ids: Ids | None = None
+    queue: Name | None = None
+    kind: Name | None = None
+    key: Key | None = None
+    error_type: ErrorType | None = None
+    worker: Worker | None = None
+    args: Args | None = None
+    metadata: About | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    limit: BulkLimit = 1000
+    all: All = False
+    dry_run: DryRun = True
+
+
+NO_FILTERS = ("limit", "all", "dry_run", "reason")
+
+
+def meant(*own: str, **values: Sequence[str]) -> dict[str, Any]:
+    """A schema that demands a filter which is not null (or is one of the values), or all jobs by name."""
+    names = [name for name in BulkFilterBody.__struct_fields__ if name not in NO_FILTERS]
+    schemas: dict[str, dict[str, Any]] = {name: {"not": {"type": "null"}} for name in (*names, *own)}
     schemas |= {name: {"enum": list(each)} for name, each in values.items()}
-    return [{"required": [name], "properties": {name: schema}} for name, schema in schemas.items()]
+    schemas["all"] = {"const": True}
+    return {"anyOf": [{"required": [name], "properties": {name: schema}} for name, schema in schemas.items()]}
 
 
-ALL: Mapping[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
-
-
-class BulkCancelBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BulkCancelBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to cancel: all that match what is given."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [
-            *given_any(
-                "ids",
-                "state",
-                "queue",
-                "kind",
-                "key",
-                "error_type",
-                "worker",
-                "args",
-                "metadata",
-                "created_after",
-                "created_before",
-            ),
-            ALL,
-        ]
-    }
+    __schema__: ClassVar[Mapping[str, Any]] = meant("state")
 
-    ids: Ids | None = None
     state: OpenState | None = None
-    queue: Name | None = None
-    kind: Name | None = None
-    key: Key | None = None
-    error_type: ErrorType | None = None
-    worker: Worker | None = None
-    args: Args | None = None
-    metadata: About | None = None
-    created_after: Time | None = None
-    created_before: Time | None = None
     reason: Reason | None = None
-    limit: BulkLimit = 1000
-    all: All = False
-    dry_run: DryRun = True
 
 
-class BulkRetryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BulkRetryBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to run once more: all that match what is given."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [
-            *given_any(
-                "ids",
-                "queue",
-                "kind",
-                "key",
-                "error_type",
-                "worker",
-                "args",
-                "metadata",
-                "created_after",
-                "created_before",
-                "finished_after",
-                "finished_before",
-                state=("failed", "cancelled"),
-            ),
-            ALL,
-        ]
-    }
+    __schema__: ClassVar[Mapping[str, Any]] = meant("finished_after", "finished_before", state=("failed", "cancelled"))
 
-    ids: Ids | None = None
     state: Annotated[RetriedState, Meta(description="failed if not given.")] | UnsetType = UNSET
-    queue: Name | None = None
-    kind: Name | None = None
-    key: Key | None = None
-    error_type: ErrorType | None = None
-    worker: Worker | None = None
-    args: Args | None = None
-    metadata: About | None = None
-    created_after: Time | None = None
-    created_before: Time | None = None
     finished_after: Time | None = None
     finished_before: Time | None = None
-    limit: BulkLimit = 1000
-    all: All = False
-    dry_run: DryRun = True
 
 
-class BulkTriggerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BulkTriggerBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which scheduled jobs to run now: all that match what is given."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [
-            *given_any(
-                "ids",
-                "queue",
-                "kind",
-                "key",
-                "error_type",
-                "worker",
-                "args",
-                "metadata",
-                "created_after",
-                "created_before",
-                "run_after",
-                "run_before",
-            ),
-            ALL,
-        ]
-    }
+    __schema__: ClassVar[Mapping[str, Any]] = meant("run_after", "run_before")
 
-    ids: Ids | None = None
-    queue: Name | None = None
-    kind: Name | None = None
-    key: Key | None = None
-    error_type: ErrorType | None = None
-    worker: Worker | None = None
-    args: Args | None = None
-    metadata: About | None = None
-    created_after: Time | None = None
-    created_before: Time | None = None
     run_after: Annotated[Time, Meta(description="Scheduled for then or later.")] | None = None
     run_before: Annotated[Time, Meta(description="Scheduled for earlier.")] | None = None
-    limit: BulkLimit = 1000
-    all: All = False
-    dry_run: DryRun = True
 
 
-class BulkDeleteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BulkDeleteBody(BulkFilterBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to remove: all that match what is given and that nobody holds."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [
-            *given_any(
-                "ids",
-                "state",
-                "queue",
-                "kind",
-                "key",
-                "error_type",
-                "worker",
-                "args",
-                "metadata",
-                "created_after",
-                "created_before",
-                "finished_before",
-            ),
-            ALL,
-        ]
-    }
+    __schema__: ClassVar[Mapping[str, Any]] = meant("state", "finished_before")
 
-    ids: Ids | None = None
     state: FreeState | None = None
-    queue: Name | None = None
-    kind: Name | None = None
-    key: Key | None = None
-    error_type: ErrorType | None = None
-    worker: Worker | None = None
-    args: Args | None = None
-    metadata: About | None = None
-    created_after: Time | None = None
-    created_before: Time | None = None
     finished_before: Time | None = None
-    limit: BulkLimit = 1000
-    all: All = False
-    dry_run: DryRun = True
 
 
 class BulkBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,9 +109,6 @@ class BulkBody(msgspec.Struct, frozen=True, kw_only=True):
     items: Sequence[ChangedJob]
 
 
-NO_FILTERS = ("limit", "all", "dry_run", "reason")
-
-
 routes = Routes("jobs")
 
 
@@ -230,25 +121,7 @@ routes = Routes("jobs")
 )
 async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
     """Cancels all unfinished jobs that match. Unless `dry_run` is false, it only reports what it would do."""
-    body = call.body
-    check_meant(body)
-    changes = await call.services.client.jobs.cancel_all(
-        state=body.state,
-        queue=body.queue,
-        kind=body.kind,
-        key=body.key,
-        error_type=body.error_type,
-        worker_id=body.worker,
-        args=body.args,
-        metadata=body.metadata,
-        created_after=body.created_after,
-        created_before=body.created_before,
-        job_ids=body.ids,
-        reason=body.reason,
-        limit=body.limit,
-        dry_run=body.dry_run,
-    )
-    return report(changes, body.limit, body.dry_run)
+    return await change_all(call.body, call.services.client.jobs.cancel_all)
 
 
 @routes(
@@ -261,27 +134,7 @@ async def cancel_jobs(call: Call[NoParameters, BulkCancelBody]) -> BulkBody:
 async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
     """Runs all failed jobs that match once more (with `state`: cancelled ones, or any). Unless `dry_run` is false, it only
     reports what it would do."""
-    body = call.body
-    check_meant(body)
-    state = "failed" if body.state is UNSET else body.state
-    changes = await call.services.client.jobs.retry_all(
-        state=None if state == "any" else state,
-        queue=body.queue,
-        kind=body.kind,
-        key=body.key,
-        error_type=body.error_type,
-        worker_id=body.worker,
-        args=body.args,
-        metadata=body.metadata,
-        created_after=body.created_after,
-        created_before=body.created_before,
-        finished_after=body.finished_after,
-        finished_before=body.finished_before,
-        job_ids=body.ids,
-        limit=body.limit,
-        dry_run=body.dry_run,
-    )
-    return report(changes, body.limit, body.dry_run)
+    return await change_all(call.body, call.services.client.jobs.retry_all)
 
 
 @routes(
@@ -294,25 +147,7 @@ async def retry_jobs(call: Call[NoParameters, BulkRetryBody]) -> BulkBody:
 async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
     """Runs all scheduled jobs that match now, including those that wait for their next attempt. Unless `dry_run` is false,
     it only reports what it would do."""
-    body = call.body
-    check_meant(body)
-    changes = await call.services.client.jobs.trigger_all(
-        queue=body.queue,
-        kind=body.kind,
-        key=body.key,
-        error_type=body.error_type,
-        worker_id=body.worker,
-        args=body.args,
-        metadata=body.metadata,
-        created_after=body.created_after,
-        created_before=body.created_before,
-        run_after=body.run_after,
-        run_before=body.run_before,
-        job_ids=body.ids,
-        limit=body.limit,
-        dry_run=body.dry_run,
-    )
-    return report(changes, body.limit, body.dry_run)
+    return await change_all(call.body, call.services.client.jobs.trigger_all)
 
 
 @routes(
@@ -324,39 +159,28 @@ async def trigger_jobs(call: Call[NoParameters, BulkTriggerBody]) -> BulkBody:
 )
 async def delete_jobs(call: Call[NoParameters, BulkDeleteBody]) -> BulkBody:
     """Removes all jobs that match and that no worker holds. Unless `dry_run` is false, it only reports what it would do."""
-    body = call.body
-    check_meant(body)
-    changes = await call.services.client.jobs.delete_all(
-        state=body.state,
-        queue=body.queue,
-        kind=body.kind,
-        key=body.key,
-        error_type=body.error_type,
-        worker_id=body.worker,
-        args=body.args,
-        metadata=body.metadata,
-        created_after=body.created_after,
-        created_before=body.created_before,
-        finished_before=body.finished_before,
-        job_ids=body.ids,
-        limit=body.limit,
-        dry_run=body.dry_run,
+    return await change_all(call.body, call.services.client.jobs.delete_all)
+
+
+async def change_all(body: BulkFilterBody, change: Callable[..., Awaitable[Sequence[ChangedJob]]]) -> BulkBody:
+    """Change what the body means. Refuses one that means every job without saying so: a state of "any" narrows nothing down."""
+    given = {name: getattr(body, name) for name in body.__struct_fields__ if name != "all"}
+    if given.get("state") == "any":
+        given["state"] = None
+    filters = {name: value for name, value in given.items() if name not in NO_FILTERS}
+    if not body.all and all(each is None or each is UNSET for each in filters.values()):
+        raise refuse_field("$.all", f'Give {", ".join(filters)}, or "all": true where you mean all jobs')
+    changes = await change(
+        job_ids=given.pop("ids"),
+        worker_id=given.pop("worker"),
+        **{name: value for name, value in given.items() if value is not UNSET},
     )
     return report(changes, body.limit, body.dry_run)
 
 
-def check_meant(body: BulkCancelBody | BulkRetryBody | BulkTriggerBody | BulkDeleteBody) -> None:
-    """Refuses a body that means every job without saying so. A state of "any" narrows nothing down."""
-    given = {name: getattr(body, name) for name in body.__struct_fields__ if name not in NO_FILTERS}
-    if given.get("state") == "any":
-        given["state"] = None
-    if not body.all and all(each is None or each is UNSET for each in given.values()):
-        raise refuse_field("$.all", f'Give {", ".join(given)}, or "all": true where you mean all jobs')
-
-
 def report(changes: Sequence[ChangedJob], limit: int, dry_run: bool) -> BulkBody:
     """What became of each, with the sums."""
-    changed = sum(change.changed for change in changes)
+    changed = sum(each.changed for each in changes)
     return BulkBody(
         dry_run=dry_run,
         changed=changed,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from leasehold.asks import Statement, enqueue_statement
     from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
     from leasehold.client import Client, open_client
+    from leasehold.client.nouns.jobs_bulk import BulkFilter
     from leasehold.database import OpenTransaction
     from leasehold.database.calls import Hooks
     from leasehold.errors import LeaseholdError
@@ -71,6 +72,7 @@ __all__ = [
     "Blackout",
     "Blocker",
     "BlockerRecord",
+    "BulkFilter",
     "CallNext",
     "CancelReason",
     "CapacityPlan",
@@ -142,6 +144,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.asks": ("Statement", "enqueue_statement"),
     "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
     "leasehold.client": ("Client", "open_client"),
+    "leasehold.client.nouns.jobs_bulk": ("BulkFilter",),
     "leasehold.database": ("OpenTransaction",),
     "leasehold.database.calls": ("Hooks",),
     "leasehold.errors": ("LeaseholdError",),

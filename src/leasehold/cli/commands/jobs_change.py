@@ -127,7 +127,19 @@ class Matching:
 
 
 @dataclass(frozen=True)
-class FinishedMatching(Matching):
+class EnqueuedMatching(Matching):
+    """Also by when they were enqueued, where `after` and `before` mean another time."""
+
+    created_after: Annotated[
+        str | None, Parameter(help="Only jobs enqueued at this instant or later.", group=MATCHING)
+    ] = None
+    created_before: Annotated[str | None, Parameter(help="Only jobs enqueued before this instant.", group=MATCHING)] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class FinishedMatching(EnqueuedMatching):
     """For a retry."""
 
     failed: Annotated[bool, _switch("Jobs that failed (the default).")] = False
@@ -138,13 +150,6 @@ class FinishedMatching(Matching):
     )
     before: Annotated[str | None, Parameter(help="Only jobs that ended before this instant.", group=MATCHING)] = None
 
-    created_after: Annotated[
-        str | None, Parameter(help="Only jobs enqueued at this instant or later.", group=MATCHING)
-    ] = None
-    created_before: Annotated[str | None, Parameter(help="Only jobs enqueued before this instant.", group=MATCHING)] = (
-        None
-    )
-
     def filters(self) -> dict[str, Any]:
         """What `Client.jobs.retry_all` takes."""
         state = None if self.failed and self.cancelled else "cancelled" if self.cancelled else "failed"
@@ -152,20 +157,13 @@ class FinishedMatching(Matching):
 
 
 @dataclass(frozen=True)
-class ScheduledMatching(Matching):
+class ScheduledMatching(EnqueuedMatching):
     """For a trigger."""
 
     after: Annotated[str | None, Parameter(help="Only jobs scheduled for this instant or later.", group=MATCHING)] = (
         None
     )
     before: Annotated[str | None, Parameter(help="Only jobs scheduled for before this instant.", group=MATCHING)] = None
-
-    created_after: Annotated[
-        str | None, Parameter(help="Only jobs enqueued at this instant or later.", group=MATCHING)
-    ] = None
-    created_before: Annotated[str | None, Parameter(help="Only jobs enqueued before this instant.", group=MATCHING)] = (
-        None
-    )
 
     def filters(self) -> dict[str, Any]:
         """What `Client.jobs.trigger_all` takes."""

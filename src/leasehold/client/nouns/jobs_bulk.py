@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
+from leasehold import validation
 from leasehold.asks import checked_ids
 from leasehold.client.core import Part
 from leasehold.database import Row
@@ -42,31 +43,47 @@ async def all_pages(page: Page, job_ids: Sequence[int] | None, limit: int | None
 MOST_READ = 20_000  # failures, to find those of a group
 
 
+class BulkFilter(TypedDict, total=False):
+    """Which jobs a bulk change is about: those that match all that is given, or those with these ids.
+
+    Attributes:
+        queue, kind, key: only jobs with these.
+        error_type: only jobs whose last attempt failed with this error.
+        worker_id: only jobs that this worker holds, or held last.
+        args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
+        created_after, created_before: only jobs enqueued from then on, or before then.
+        job_ids: only these; the answer has each of them, with the reason where nothing was done.
+    """
+
+    queue: str | None
+    kind: str | None
+    key: str | None
+    error_type: str | None
+    worker_id: str | None
+    args: Mapping[str, Any] | None
+    metadata: Mapping[str, Any] | None
+    created_after: datetime | None
+    created_before: datetime | None
+    job_ids: Sequence[int] | None
+
+
 class JobBulk(Part):
-    """The part of `client.jobs` that changes all jobs that match. Without `dry_run=False` nothing changes."""
+    """The part of `client.jobs` that changes all jobs that match. Without `dry_run=False` nothing changes.
+
+    Each works a thousand at a time, each thousand in a transaction of its own, and answers with what it did to each job.
+    """
 
     async def retry_all(
         self,
         *,
         state: str | None = "failed",
-        queue: str | None = None,
-        kind: str | None = None,
-        key: str | None = None,
-        error_type: str | None = None,
-        worker_id: str | None = None,
-        args: Mapping[str, Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        created_after: datetime | None = None,
-        created_before: datetime | None = None,
         finished_after: datetime | None = None,
         finished_before: datetime | None = None,
-        job_ids: Sequence[int] | None = None,
         limit: int | None = None,
         dry_run: bool = True,
+        **matching: Unpack[BulkFilter],
     ) -> list[ChangedJob]:
         """Retry all failed or cancelled jobs that match; their count of attempts goes on.
-
-        It works a thousand at a time, each thousand in a transaction of its own.
 
         Example:
             would = await client.jobs.retry_all(kind="crawl", error_type="TimeoutError")
@@ -74,31 +91,16 @@ class JobBulk(Part):
 
         Args:
             state: `failed`, `cancelled`, or None for both.
-            queue, kind, key: only jobs with these.
-            error_type: only jobs whose last attempt failed with this error.
-            worker_id: only jobs that this worker holds, or held last.
-            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
-            created_after, created_before: only jobs enqueued from then on, or before then.
             finished_after, finished_before: only jobs that finished from then on, or before then.
-            job_ids: only these; the answer has each of them, with the reason where nothing was done.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
+            matching: as in `BulkFilter`.
 
         Raises:
             BadInput: an unknown state.
         """
-
-        also: dict[str, Any] = {
-            **_contents(worker_id, args, metadata),
-            "created_after": created_after,
-            "created_before": created_before,
-        }
-
-        async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
-            values = (state, queue, kind, key, error_type, finished_after, finished_before)
-            return await self._database.call("retry_jobs", *values, ids, after_id, batch, dry_run, **also)
-
-        return self._told(await all_pages(page, job_ids, limit), dry_run=dry_run)
+        own = {"state": state, "finished_after": finished_after, "finished_before": finished_before}
+        return self._told(await self._all("retry_jobs", matching, own, limit, dry_run), dry_run=dry_run)
 
     async def retry_failures(
         self,
@@ -127,94 +129,45 @@ class JobBulk(Part):
     async def trigger_all(
         self,
         *,
-        queue: str | None = None,
-        kind: str | None = None,
-        key: str | None = None,
-        error_type: str | None = None,
-        worker_id: str | None = None,
-        args: Mapping[str, Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        created_after: datetime | None = None,
-        created_before: datetime | None = None,
         run_after: datetime | None = None,
         run_before: datetime | None = None,
-        job_ids: Sequence[int] | None = None,
         limit: int | None = None,
         dry_run: bool = True,
+        **matching: Unpack[BulkFilter],
     ) -> list[ChangedJob]:
         """Run all scheduled jobs that match now, also those that wait for their next attempt.
 
-        It works a thousand at a time, each thousand in a transaction of its own.
-
         Args:
-            queue, kind, key: only jobs with these.
-            error_type: only jobs whose last attempt failed with this error.
-            worker_id: only jobs that this worker holds, or held last.
-            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
-            created_after, created_before: only jobs enqueued from then on, or before then.
             run_after, run_before: only jobs scheduled for then or later, or for earlier.
-            job_ids: only these; the answer has each of them, with the reason where nothing was done.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
+            matching: as in `BulkFilter`.
         """
-
-        also: dict[str, Any] = {
-            **_contents(worker_id, args, metadata),
-            "created_after": created_after,
-            "created_before": created_before,
-        }
-
-        async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
-            values = (queue, kind, key, error_type, run_after, run_before)
-            return await self._database.call("trigger_scheduled_jobs", *values, ids, after_id, batch, dry_run, **also)
-
-        return self._told(await all_pages(page, job_ids, limit), dry_run=dry_run)
+        own = {"run_after": run_after, "run_before": run_before}
+        return self._told(await self._all("trigger_scheduled_jobs", matching, own, limit, dry_run), dry_run=dry_run)
 
     async def cancel_all(
         self,
         *,
         state: str | None = None,
-        queue: str | None = None,
-        kind: str | None = None,
-        key: str | None = None,
-        error_type: str | None = None,
-        worker_id: str | None = None,
-        args: Mapping[str, Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        created_after: datetime | None = None,
-        created_before: datetime | None = None,
-        job_ids: Sequence[int] | None = None,
         reason: str | None = None,
         limit: int | None = None,
         dry_run: bool = True,
+        **matching: Unpack[BulkFilter],
     ) -> list[ChangedJob]:
         """Cancel all unfinished jobs that match; handlers that run are told to stop.
 
-        It works a thousand at a time, each thousand in a transaction of its own.
-
         Args:
             state: only jobs in this one.
-            queue, kind, key: only jobs with these.
-            created_after, created_before: only jobs enqueued from then on, or before then.
-            error_type: only jobs whose last attempt failed with this error.
-            worker_id: only jobs that this worker holds, or held last.
-            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
-            job_ids: only these; the answer has each of them, with the reason where nothing was done.
             reason: stands in the error of each job.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
+            matching: as in `BulkFilter`.
 
         Raises:
             BadInput: the state is unknown, or that of a finished job.
         """
-
-        also = _contents(worker_id, args, metadata)
-
-        async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
-            values = (state, queue, kind, key, error_type, created_after, created_before)
-            return await self._database.call("cancel_jobs", *values, ids, after_id, reason, batch, dry_run, **also)
-
-        changes = await all_pages(page, job_ids, limit)
+        changes = await self._all("cancel_jobs", matching, {"state": state, "reason": reason}, limit, dry_run)
         if not dry_run and JobCancelled in self._core.observers.heard:
             for change in changes:
                 if change.changed:
@@ -225,45 +178,38 @@ class JobBulk(Part):
         self,
         *,
         state: str | None = None,
-        queue: str | None = None,
-        kind: str | None = None,
-        key: str | None = None,
-        error_type: str | None = None,
-        worker_id: str | None = None,
-        args: Mapping[str, Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        created_after: datetime | None = None,
-        created_before: datetime | None = None,
         finished_before: datetime | None = None,
-        job_ids: Sequence[int] | None = None,
         limit: int | None = None,
         dry_run: bool = True,
+        **matching: Unpack[BulkFilter],
     ) -> list[ChangedJob]:
         """Delete all jobs that match and that no worker holds, each as `delete` does.
 
-        It works a thousand at a time, each thousand in a transaction of its own.
-
         Args:
             state: only jobs in this one.
-            queue, kind, key: only jobs with these.
-            created_before, finished_before: only jobs enqueued or finished before then.
-            error_type: only jobs whose last attempt failed with this error.
-            worker_id: only jobs that this worker holds, or held last.
-            args, metadata: only jobs whose args, or metadata, contain all members of this, at any depth.
-            created_after: only jobs enqueued from then on.
-            job_ids: only these; the answer has each of them, with the reason where nothing was done.
+            finished_before: only jobs that finished before then.
             limit: at most this many, oldest id first.
             dry_run: only tell what would change; pass False to do it.
+            matching: as in `BulkFilter`.
 
         Raises:
             BadInput: the state is unknown, or one in which a worker holds the job.
         """
+        own = {"state": state, "finished_before": finished_before}
+        return await self._all("delete_jobs", matching, own, limit, dry_run)
 
-        also: dict[str, Any] = {**_contents(worker_id, args, metadata), "created_after": created_after}
+    async def _all(
+        self, function: str, matching: BulkFilter, own: Mapping[str, object], limit: int | None, dry_run: bool
+    ) -> list[ChangedJob]:
+        validation.check_options("a filter", matching, BulkFilter.__annotations__)
+        given: dict[str, Any] = {**own, **matching, "dry_run": dry_run}
+        job_ids = given.pop("job_ids", None)
+        for name in ("args", "metadata"):
+            if given.get(name) is not None:
+                given[name] = encode_args(given[name], name).decode()
 
         async def page(ids: list[int] | None, after_id: int | None, batch: int) -> list[Row]:
-            values = (state, queue, kind, key, error_type, created_before, finished_before)
-            return await self._database.call("delete_jobs", *values, ids, after_id, batch, dry_run, **also)
+            return await self._database.call(function, job_ids=ids, after_id=after_id, batch=batch, **given)
 
         return await all_pages(page, job_ids, limit)
 
@@ -273,14 +219,3 @@ class JobBulk(Part):
                 if change.changed:
                     self._core.observers.emit(JobRequeued(job_id=change.job_id, state=str(change.now)))
         return changes
-
-
-def _contents(
-    worker_id: str | None, args: Mapping[str, Any] | None, metadata: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """What all four functions in SQL take by the same names."""
-    return {
-        "worker_id": worker_id,
-        "args": None if args is None else encode_args(args, "args").decode(),
-        "metadata": None if metadata is None else encode_args(metadata, "metadata").decode(),
-    }

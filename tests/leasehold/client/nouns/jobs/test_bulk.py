@@ -86,6 +86,15 @@ async def test_bad_filters_are_refused(database_url: str, filters: dict[str, Any
                 await call(**filters)
 
 
+async def test_a_filter_that_is_not_there_changes_nothing_instead_of_all(database_url: str) -> None:
+    async with open_client(database_url) as client:
+        job_id = await client.enqueue("a")
+        for change in (client.jobs.cancel_all, client.jobs.delete_all, client.jobs.retry_all, client.jobs.trigger_all):
+            with pytest.raises(TypeError, match=r"a filter has no option 'worker'; did you mean 'worker_id'\?"):
+                await change(worker="w1", dry_run=False)  # pyright: ignore[reportCallIssue]
+        assert (await client.get(job_id)).state == "pending"
+
+
 async def test_many_jobs_are_removed_and_each_is_reported(database: Database) -> None:
     client = Client(database)
     made = [await client.enqueue("pay", queue="q") for _ in range(3)]
