@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, cast
@@ -12,13 +13,16 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
+from leasehold.app.registry import builtin_app
 from leasehold.cli.runtime.context import CommandContext
 from leasehold.cli.runtime.loading import load_app
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED, setting
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.runtime.terminal import Terminal
 from leasehold.cli.views import parse_duration, parse_instant
-from leasehold.errors import BadInput
+from leasehold.client import Client
+from leasehold.errors import BadInput, LeaseholdError
+from leasehold.settings.sources import suggest
 
 
 class EnqueueReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +64,8 @@ async def enqueue(
     The id stands alone, so that a shell can keep it; --output json has it in an object.
 
     Where an app is given, its kinds say queue, priority and attempts, args are checked against its
-    handlers, and other kinds are refused.
+    handlers, and other kinds are refused. Without an app, a kind that no app has declared and no live worker serves is enqueued
+    with a warning.
 
     Example:
       leasehold enqueue echo '{"text": "hello"}'
@@ -89,11 +94,23 @@ async def enqueue(
     place = context.settings_with({"app": app}).app
     async with context.client(load_app(place) if place else None) as client:
         [enqueued] = await client.enqueue_many([job])
+        with suppress(LeaseholdError):  # who may enqueue need not be allowed to look; and the job is there
+            if place is None and enqueued.is_new:
+                await _warn_of_stranger(kind, client, context)
     if not enqueued.is_new:
         which = "unique" if idempotency_key is None else "idempotency"
         done = "nothing was enqueued" if enqueued.outcome == "existing" else f"it was {enqueued.outcome}"
         context.say(f"job {enqueued.job_id} has this {which} key already; {done}")
     return EnqueueReport(job_id=enqueued.job_id, is_new=enqueued.is_new)
+
+
+async def _warn_of_stranger(kind: str, client: Client, context: CommandContext) -> None:
+    """Say it where no app and no live worker knows the kind: a slip of the pen otherwise waits without a word."""
+    known = {*(each.name for each in builtin_app()), *(each.kind for each in await client.kinds.list())}
+    live = [each for each in await client.workers.list() if each.state != "stale"]
+    if kind not in known and all(each.kinds and kind not in each.kinds for each in live):
+        who = f"no app has declared a kind {kind!r} and no live worker serves it"
+        context.say(f"warning: {who}, so the job waits{suggest(kind, known)}")
 
 
 def parse_object(name: str, text: str) -> dict[str, object]:

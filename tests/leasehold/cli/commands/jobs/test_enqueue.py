@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.leasehold.cli.conftest import Cli, Psql
+from tests.support.roles import database_with_roles
+from tests.support.servers import Server
 
 
 def test_it_prints_the_id_alone_and_a_record_on_request(cli: Cli) -> None:
@@ -37,6 +40,48 @@ def test_an_app_says_what_its_kinds_are_and_refuses_others(
     assert "args do not fit send(to)" in cli("enqueue", "send", '{"whom": "ada"}', *flags).err
     assert "no handler is registered" in cli("enqueue", "sned", *flags).err
     assert psql(database_url, "select queue, max_attempts from leasehold.jobs") == "mail|7"
+
+
+def declare(psql: Psql, database_url: str, *kinds: str) -> None:
+    declared = json.dumps([{"kind": kind} for kind in kinds])
+    psql(database_url, f"select from leasehold.declare_kinds('{declared}')")
+
+
+def register_worker(psql: Psql, database_url: str, kinds: str) -> None:
+    incarnation = "00000000-0000-0000-0000-000000000001"
+    psql(
+        database_url, f"select leasehold.register_worker('{incarnation}', 'w', 'h', 7, '1', '{{}}', '{kinds}', 3, true)"
+    )
+
+
+STRANGE = "warning: no app has declared a kind 'send_mial' and no live worker serves it, so the job waits"
+
+
+def test_a_kind_that_nobody_knows_is_enqueued_with_a_warning(cli: Cli, psql: Psql, database_url: str) -> None:
+    done = cli("enqueue", "send_mial")
+    assert (done.code, done.out, done.err) == (0, "1\n", f"{STRANGE}\n")
+    declare(psql, database_url, "send_mail", "charge")
+    assert cli("enqueue", "send_mial").err == f"{STRANGE}; did you mean send_mail?\n"
+
+
+def test_a_kind_that_an_app_or_a_live_worker_knows_gets_no_warning(cli: Cli, psql: Psql, database_url: str) -> None:
+    declare(psql, database_url, "send_mail")
+    assert [cli("enqueue", kind).err for kind in ("echo", "dummy", "send_mail")] == ["", "", ""]
+    register_worker(psql, database_url, "{resize}")
+    assert [cli("enqueue", kind).err == "" for kind in ("resize", "reduce")] == [True, False]
+
+
+def test_a_worker_that_takes_every_kind_knows_each(cli: Cli, psql: Psql, database_url: str) -> None:
+    register_worker(psql, database_url, "{}")
+    assert cli("enqueue", "anything").err == ""
+
+
+def test_who_may_only_enqueue_does_so_without_a_warning(
+    run_cli: Cli, postgres_server: Server, template_database: str, testrun_uid: str, worker_id: str
+) -> None:
+    with database_with_roles(postgres_server, template_database, f"e{testrun_uid[:8]}_{worker_id}_") as roles:
+        done = run_cli("enqueue", "send_mial", "--database-url", roles.dsn("producer"))
+    assert (done.code, done.out, done.err) == (0, "1\n", "")
 
 
 def test_a_delay_counts_from_now(cli: Cli, psql: Psql, database_url: str) -> None:
