@@ -25,6 +25,7 @@ from leasehold.database.connector import (
     left_when_read_only,
     prove_hearing,
     translated,
+    watch_prepare,
 )
 from leasehold.database.transactions import AsyncioTransaction, PooledTransaction, discard, release
 from leasehold.errors import ClientClosed, EpochOver
@@ -189,6 +190,7 @@ class AsyncioDatabase(Caller):
         with translated():
             connection = await self._acquire(self.timeout)
             try:
+                watch_prepare(connection, script)
                 with left_when_read_only(connection):
                     await connection.execute(script, timeout=timeout)
             finally:

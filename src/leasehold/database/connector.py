@@ -46,6 +46,18 @@ set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalive
 """
 """Has Postgres notice within 25 s that the machine at the other end is gone, instead of after two hours."""
 
+CLEAN = "set session authorization default; discard temp; discard sequences;"
+"""What asyncpg's `get_reset_query` leaves of what SQL may do to a session, but for statements that it prepared."""
+
+DEALLOCATE = """
+do $$ declare v_name text; begin
+    for v_name in select name from pg_catalog.pg_prepared_statements where from_sql loop
+        execute format('deallocate %I', v_name);
+    end loop;
+end $$;
+"""
+"""Takes back what SQL has prepared. The statements of asyncpg's cache stay."""
+
 LOOK = """
 select pg_backend_pid() as pid, exists (select from pg_prepared_statements where name = $1) as is_kept_as_named
 """
@@ -53,6 +65,13 @@ select pg_backend_pid() as pid, exists (select from pg_prepared_statements where
 HEARING_SECONDS = 2.0
 
 _opened: WeakSet[Any] = WeakSet()
+_preparing: set[int] = set()
+
+
+def watch_prepare(connection: Any, sql: str) -> None:
+    """See whether the SQL may prepare a statement by name. To look for it in each reset would take Postgres 70 µs."""
+    if "prepare" in sql.lower():
+        _preparing.add(connection.get_server_pid())
 
 
 def _cut_off_copy() -> None:
@@ -246,16 +265,28 @@ class Connector:
         self._untouched.add(connection.get_server_pid())
 
     async def reset(self, connection: Any) -> None:
-        """Undo what a user of a pooled connection has done to its session; behind a pooler there is nothing to undo."""
-        is_untouched = connection.get_server_pid() in self._untouched
-        self._untouched.discard(connection.get_server_pid())
-        if self.pooler is Pooler.NONE and not is_untouched:
-            await connection.execute(f"{connection.get_reset_query()}\ndiscard temp; {self._session}")
+        """Undo what a user of a pooled connection has done to its session. A pooler that lends out sessions for one transaction
+        each may choose another one for this."""
+        pid = connection.get_server_pid()
+        if pid in self._untouched:
+            self._untouched.discard(pid)
+            return
+        prepared = DEALLOCATE if pid in _preparing else ""
+        _preparing.discard(pid)
+        own = self._session if self.pooler is Pooler.NONE else settings_of(connection)
+        await connection.execute(f"{connection.get_reset_query()}{CLEAN}{prepared}{own}")
 
 
 def is_of_address(error: asyncpg.PostgresError) -> bool:
     """Whether a parameter of the address is refused, by Postgres or by PgBouncer, which has one SQLSTATE for all its errors."""
     return error.sqlstate == "42704" or (error.sqlstate == "08P01" and "startup parameter" in str(error))
+
+
+def settings_of(connection: Any) -> str:
+    """The statements that set again what the connection began with: behind a pooler the session itself began without."""
+    settings = {"client_encoding": "utf-8", **(connection._params.server_settings or {})}
+    quoted = {name: str(value).replace("'", "''") for name, value in settings.items()}
+    return "".join(f"select pg_catalog.set_config('{name}', '{value}', false);" for name, value in quoted.items())
 
 
 async def find_pooler(connection: Any) -> Pooler:

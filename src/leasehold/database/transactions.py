@@ -14,7 +14,7 @@ from typing import Any
 from asyncpg import Record as Row
 
 from leasehold.database.calls import OpenTransaction
-from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, is_open, left_when_read_only, translated
+from leasehold.database.connector import CLOSE_SECONDS, TROUBLE, is_open, left_when_read_only, translated, watch_prepare
 from leasehold.errors import LeaseholdError, TransactionEnded
 
 log = logging.getLogger(__name__)
@@ -117,6 +117,7 @@ class PooledTransaction(AsyncioTransaction):
     @contextmanager
     def _watched(self, sql: str) -> Generator[None]:
         self._check()
+        watch_prepare(self.connection, sql)
         try:
             with left_when_read_only(self.connection):
                 yield

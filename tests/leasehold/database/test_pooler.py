@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import ExitStack
+from typing import cast
 
 import pytest
 import trio
@@ -12,7 +14,7 @@ from leasehold.database import connector as hearing
 from leasehold.database.connector import Pooler
 from leasehold.errors import ListenerDeaf, WrongAddress
 from leasehold.jobs.new_job import NewJob
-from tests.support.pgbouncer import pgbouncer
+from tests.support.pgbouncer import PoolMode, pgbouncer
 from tests.support.tracking_pooler import tracking_pooler
 from tests.support.waiting import PATIENCE
 
@@ -105,3 +107,41 @@ async def test_a_client_enqueues_and_waits_through_a_pooler(pooled_url: str) -> 
         async with client.transaction() as transaction:
             await transaction.call_value("enqueue_job", "echo")
         assert sum(counts.jobs for counts in await client.metrics.counts()) == 6
+
+
+LITTER = """
+set work_mem = '77MB'; set application_name = 'litter'; set timezone = 'Asia/Tokyo'; create temp table litter (n int);
+select pg_advisory_lock(7); listen litter; prepare litter as select 1; declare litter cursor with hold for select 1;
+set role pg_monitor
+"""
+LEFT = """
+select current_setting('work_mem') = '77MB' as setting, current_setting('timezone') = 'Asia/Tokyo' as zone,
+       current_setting('application_name') as name, current_user = 'pg_monitor' as role,
+       to_regclass('pg_temp.litter') is not null as temporary,
+       exists (select from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as lock,
+       exists (select from pg_listening_channels() l where l = 'litter') as listens,
+       exists (select from pg_prepared_statements where name = 'litter') as prepared,
+       exists (select from pg_cursors where name = 'litter') as cursor
+"""
+CLEAN = dict.fromkeys(("setting", "zone", "role", "temporary", "lock", "listens", "prepared", "cursor"), False)
+
+
+@pytest.mark.parametrize("way", ["direct", "session", "transaction"])
+async def test_what_sql_leaves_in_a_session_does_not_reach_the_next_user(fresh_database_url: str, way: str) -> None:
+    with ExitStack() as stack:
+        through = fresh_database_url
+        if way != "direct":
+            through = stack.enter_context(pgbouncer(fresh_database_url, cast("PoolMode", way), pool_size=1))
+        async with open_database(through, pool_size=1, application_name="the worker") as database:
+            await database.fetch("select $1::int", 1)
+            for _ in range(2):
+                async with database.transaction() as transaction:
+                    for statement in LITTER.split(";"):
+                        await transaction.execute(statement)
+                [left] = await database.fetch(LEFT)
+                assert dict(left) == {**CLEAN, "name": "the worker"}
+            assert (await database.fetch("select $1::int", 1))[0][0] == 1
+            kept = await database.fetch("select from pg_prepared_statements where statement = 'select $1::int'")
+            assert len(kept) == (1 if way == "direct" else 0), (
+                "asyncpg keeps those that it prepared, where it may prepare any"
+            )
