@@ -16,13 +16,14 @@ declare
     v_stuck   record;
 begin
     for v_stuck in
-        select s.pid, s.since, min(s.lease_expires_at) as expired_at, array_agg(s.job_id) as job_ids, array_agg(s.explanation) as explanations
-          from leasehold.list_stuck_leases() s group by s.pid, s.since order by s.pid
+        select s.pid, s.since, min(s.lease_expires_at) as expired_at, array_agg(s.job_id) as job_ids, array_agg(s.explanation) as explanations,
+               substring(s.application_name from 'prepared transaction (.*)') as gid
+          from leasehold.list_stuck_leases() s group by s.pid, s.since, s.application_name order by s.pid
     loop
         is_ended := false;
         problem := null;
         if v_stuck.pid is null then
-            problem := 'a prepared transaction has no session: commit it, or roll it back with ROLLBACK PREPARED';
+            problem := format('a prepared transaction has no session: ROLLBACK PREPARED %1$L, or COMMIT PREPARED %1$L if that was decided', v_stuck.gid);
         elsif v_stuck.expired_at <= v_limit and coalesce(v_stuck.since, '-infinity') <= v_limit then
             begin
                 is_ended := pg_terminate_backend(v_stuck.pid, c_patience);

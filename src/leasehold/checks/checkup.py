@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from leasehold.checks import connection, health, schema, work
-from leasehold.checks.verdicts import Check, skipped
-from leasehold.errors import QueryRefused
+from leasehold.checks.verdicts import Check, advise, problem, skipped
+from leasehold.database.connections import hurried
+from leasehold.errors import DatabaseUnavailable, LockTimeout, QueryRefused
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
@@ -16,45 +18,88 @@ if TYPE_CHECKING:
     from leasehold.settings import Settings
 
 NO_RIGHT = "42501"
+WITHIN = 4.0  # seconds for all checks: people and probes wait for the answer
+LOCK_SECONDS, LEAST_SECONDS = 0.2, 0.2
+TOO_LATE = "57014"
+# Reading waits for no other mode.
+HOLDERS = """
+select case when l.pid is null then 'prepared transaction ' || quote_literal(p.gid)
+            else format('session %s (%s, role %s, %s)', l.pid, coalesce(nullif(a.application_name, ''), 'no application name'),
+                        a.usename, a.state) end || format(' holds %s locked', l.relation::regclass) as holder,
+       case when l.pid is null then 'ROLLBACK PREPARED ' || quote_literal(p.gid)
+            else format('select pg_terminate_backend(%s)', l.pid) end as cure
+  from pg_locks l
+  join pg_class c on c.oid = l.relation and c.relkind in ('r', 'p') and c.relnamespace = to_regnamespace('leasehold')
+  left join pg_stat_activity a on a.pid = l.pid
+  left join pg_locks x on l.pid is null and x.pid is null and x.locktype = 'transactionid'
+                      and x.virtualtransaction = l.virtualtransaction
+  left join pg_prepared_xacts p on p.transaction = x.transactionid
+ where l.granted and l.mode = 'AccessExclusiveLock'
+   and l.database = (select d.oid from pg_database d where d.datname = current_database())
+ order by coalesce(a.xact_start, p.prepared)
+"""
 
 
 async def check_all(
-    database: Examined, state: SchemaState, settings: Settings, place: str, data_folder: Path | None
+    database: Examined,
+    state: SchemaState,
+    settings: Settings,
+    place: str,
+    data_folder: Path | None,
+    *,
+    within: float = WITHIN,
 ) -> list[Check]:
-    """Every check on an open database. `place` says where it is, `data_folder` where it keeps its data if it is ours."""
+    """Every check on an open database. `place` says where it is, `data_folder` where it keeps its data if it is ours.
+
+    They have `within` seconds in all. One that waits for a lock or has no time left says so, and the others go on.
+    """
     fits = schema.schema_problem(state) is None
     is_ours = fits and state.status == "same"
+    works = fits and not state.differing
+    until = monotonic() + within
+
+    async def look(name: str, check: Callable[[], Awaitable[Check]], is_possible: bool = True) -> Check:
+        if not is_possible:
+            return skipped(name, "schema version mismatch")
+        with hurried(LOCK_SECONDS, max(LEAST_SECONDS, until - monotonic())):
+            return await _look(database, name, check)
+
     checks = [
-        await connection.check_server(database, place),
-        await connection.check_pooler(database, settings),
+        await look("database", lambda: connection.check_server(database, place)),
+        await look("pooler", lambda: connection.check_pooler(database, settings)),
         schema.check_schema(state),
-        await _look("drift", lambda: schema.check_drift(database), is_ours),
-        await _look("grants", lambda: schema.check_grants(database), is_ours),
-        await _look("partitions", lambda: schema.check_partitions(database, settings.retention_days), fits),
-        await _look("jobs", lambda: work.check_jobs(database), fits and not state.differing),
-        await _look("claims", lambda: work.check_claims(database), fits and not state.differing),
-        await _look("workers", lambda: work.check_workers(database, settings), fits and not state.differing),
-        await _look("kinds", lambda: work.check_kinds(database), fits and not state.differing),
-        await _look("upkeep", lambda: work.check_upkeep(database), fits and not state.differing),
-        await _look("epochs", lambda: health.check_epochs(database), fits and not state.differing),
-        await connection.check_notify(database, settings),
-        await connection.check_clock(database),
-        await connection.check_connections(database),
-        await health.check_durability(database),
-        await health.check_autovacuum(database),
-        await health.check_horizon(database),
-        await health.check_bloat(database),
+        await look("drift", lambda: schema.check_drift(database), is_ours),
+        await look("grants", lambda: schema.check_grants(database), is_ours),
+        await look("partitions", lambda: schema.check_partitions(database, settings.retention_days), fits),
+        await look("jobs", lambda: work.check_jobs(database), works),
+        await look("claims", lambda: work.check_claims(database), works),
+        await look("workers", lambda: work.check_workers(database, settings), works),
+        await look("kinds", lambda: work.check_kinds(database), works),
+        await look("upkeep", lambda: work.check_upkeep(database), works),
+        await look("epochs", lambda: health.check_epochs(database), works),
+        await look("notify", lambda: connection.check_notify(database, settings)),
+        await look("clock", lambda: connection.check_clock(database)),
+        await look("connections", lambda: connection.check_connections(database)),
+        await look("durability", lambda: health.check_durability(database)),
+        await look("autovacuum", lambda: health.check_autovacuum(database)),
+        await look("horizon", lambda: health.check_horizon(database)),
+        await look("bloat", lambda: health.check_bloat(database)),
     ]
     return [*checks, health.check_disk(data_folder)] if data_folder else checks
 
 
-async def _look(name: str, check: Callable[[], Awaitable[Check]], fits: bool) -> Check:
-    """Run a check that needs the schema and the rights to read it."""
-    if not fits:
-        return skipped(name, "schema version mismatch")
+async def _look(database: Examined, name: str, check: Callable[[], Awaitable[Check]]) -> Check:
+    """Run a check that may lack the rights or get no answer."""
     try:
         return await check()
     except QueryRefused as error:
         if error.sqlstate != NO_RIGHT:
             raise
         return skipped(name, "this role lacks the rights; run it as the owner of the schema")
+    except DatabaseUnavailable as error:
+        if not isinstance(error, LockTimeout) and f"[SQLSTATE {TOO_LATE}]" not in str(error):
+            raise
+        holders = await database.fetch(HOLDERS)
+    if holders:
+        return problem(name, f"no answer, for {holders[0]['holder']}", holders[0]["cure"])
+    return advise(name, "no answer in time", "look at long queries and locks in pg_stat_activity, and ask again")

@@ -40,6 +40,8 @@ select count(*) filter (where backend_type = 'client backend') as used,
   from pg_stat_activity
 """
 QUEUE_USAGE = "select pg_notification_queue_usage() as share"
+# Its commit waits for no standby.
+PING = "select pg_notify($1, 'ping'), set_config('synchronous_commit', 'off', true)"
 POOLERS = {
     "none": "none, Postgres itself answers",
     "tracking": "one that keeps track of prepared statements",
@@ -136,7 +138,7 @@ async def _ping(database: AsyncioDatabase) -> float | None:
     connection = await database.open_listening(channel, lambda _payload: heard.set(), lambda: None)
     try:
         began = perf_counter()
-        await database.fetch("select pg_notify($1, 'ping')", channel)
+        await database.fetch(PING, channel)
         async with asyncio.timeout(PING_SECONDS):
             await heard.wait()
         return (perf_counter() - began) * 1000

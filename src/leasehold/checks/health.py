@@ -24,6 +24,13 @@ SHOWN_QUERY = 80
 DURABILITY = """
 select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit') order by name
 """
+# Who may not see other sessions sees a standby without its state.
+STANDBYS = """
+select current_setting('synchronous_standby_names') as names,
+       (select count(*) from pg_stat_activity where wait_event = 'SyncRep') as waiting
+ where current_setting('synchronous_standby_names') <> ''
+   and not exists (select from pg_stat_replication where coalesce(sync_state, 'sync') in ('sync', 'quorum'))
+"""
 AUTOVACUUM = """
 select current_setting('autovacuum')::boolean as is_on,
        extract(epoch from current_setting('autovacuum_naptime')::interval)::int as naptime,
@@ -44,7 +51,7 @@ select 'session' as kind,
 union all
 select 'prepared', format('prepared transaction %L (role %s)', gid, owner),
        extract(epoch from clock_timestamp() - prepared)::float8,
-       age(transaction), null, gid
+       age(transaction), null, quote_literal(gid)
   from pg_prepared_xacts where database = current_database()
 union all
 select 'slot', format('replication slot %s (%s)', slot_name, case when active then 'active' else 'inactive' end), null,
@@ -58,7 +65,7 @@ select 'standby', format('standby %s', coalesce(nullif(application_name, ''), pi
 MAY_SEE_OTHERS = "select pg_has_role(current_user, 'pg_read_all_stats', 'usage') as may_see"
 CURES = {
     "session": "select pg_terminate_backend({id}); and set idle_in_transaction_session_timeout for its role",
-    "prepared": "commit prepared or rollback prepared '{id}'",
+    "prepared": "ROLLBACK PREPARED {id}, or COMMIT PREPARED {id} if that was decided",
     "slot": "select pg_drop_replication_slot('{id}'), if nobody needs it any more",
     "standby": "end the long query there, or turn hot_standby_feedback off",
 }
@@ -101,6 +108,11 @@ async def check_durability(database: Caller) -> Check:
     if found["synchronous_commit"] == "off":
         detail = "synchronous_commit = off: jobs that were acknowledged last may be lost in a crash"
         return problem("durability", detail, "set synchronous_commit = on for our role and for those who enqueue")
+    if lost := await database.fetch(STANDBYS):
+        detail = f"every commit waits for a synchronous standby ({lost[0]['names']}), and none is connected"
+        detail += f"; sessions that wait: {lost[0]['waiting']}"
+        advice = "bring the standby back, or: alter system set synchronous_standby_names = ''; select pg_reload_conf()"
+        return problem("durability", detail, advice)
     return ok("durability", f"commits reach the disk (synchronous_commit = {found['synchronous_commit']})")
 
 

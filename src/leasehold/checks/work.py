@@ -16,7 +16,7 @@ import msgspec
 from leasehold.checks.verdicts import Check, advise, ok, problem, skipped
 from leasehold.database.calls import decoded
 from leasehold.database.connector import Pooler
-from leasehold.errors import DatabaseUnavailable
+from leasehold.errors import DatabaseUnavailable, LockTimeout
 from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.queues import KindRecord
 
@@ -211,6 +211,8 @@ async def check_claims(database: Examined, overlooked_after: float = 60.0) -> Ch
     try:
         overlooked = await database.fetch(OVERLOOKED, overlooked_after)
         return judge_claims(overlooked, min([await _time_a_claim(database) for _ in range(2)]))
+    except LockTimeout:
+        raise
     except DatabaseUnavailable as error:
         return judge_failure(str(error))
 

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -35,6 +36,8 @@ T = TypeVar("T")
 
 SHORTEST_SECONDS = 0.01  # of a statement whose time went by while it waited for a connection
 NAME_ACTOR = "select set_config('leasehold.actor', $1, true)"
+HURRY = "select set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)"
+_limits: ContextVar[tuple[str, str] | None] = ContextVar("leasehold_limits", default=None)
 
 
 class AsyncioReservedConnection(Caller):
@@ -170,7 +173,7 @@ class AsyncioDatabase(Caller):
         It must leave nothing in its session (SET, LISTEN, locks): nothing is undone after it, which would cost a round
         trip. Scripts and transactions may.
         """
-        if current_actor() is not None:
+        if current_actor() is not None or _limits.get() is not None:
             async with self.transaction() as transaction:
                 return await transaction.fetch(sql, *args, timeout=timeout)
         seconds = self.timeout if timeout is None else timeout
@@ -209,6 +212,8 @@ class AsyncioDatabase(Caller):
             await transaction.start()
             if (actor := current_actor()) is not None:
                 await connection.fetch(NAME_ACTOR, actor)
+            if (limits := _limits.get()) is not None:
+                await connection.fetch(HURRY, *limits)
         except BaseException:
             await discard(self.pool, connection)
             raise
@@ -265,6 +270,16 @@ class AsyncioDatabase(Caller):
         reserved = AsyncioReservedConnection(connector, f"{self.application_name} {name}")
         reserved.fit = self.fit
         return reserved
+
+
+@contextmanager
+def hurried(lock: float, statement: float) -> Generator[None]:
+    """Inside the block, no statement of a pool waits for longer: `lock` seconds for a lock, `statement` seconds for all."""
+    token = _limits.set((f"{lock * 1000:.0f}ms", f"{statement * 1000:.0f}ms"))
+    try:
+        yield
+    finally:
+        _limits.reset(token)
 
 
 @asynccontextmanager

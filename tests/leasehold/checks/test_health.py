@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from leasehold.checks import health
+from leasehold.checks.checkup import HOLDERS
 from leasehold.checks.health import (
     check_autovacuum,
     check_bloat,
@@ -20,9 +21,14 @@ from leasehold.checks.verdicts import Check
 from leasehold.database import Database, open_database
 from leasehold.database.cluster import Cluster
 from leasehold.database.migrations import migrate
+from leasehold.database.migrations.steps import WAITS
 from tests.support.epochs import begin_epoch, fail_over
 from tests.support.folders import short_folder
 from tests.support.servers import programs_of
+from tests.support.sql_jobs import enqueue
+from tests.support.sql_waits import until_waiting
+from tests.support.sql_worker import SqlWorker
+from tests.support.waiting import PATIENCE
 
 CONF = {"max_prepared_transactions": "2", "wal_level": "logical", "fsync": "on", "full_page_writes": "on"}
 OF_THE_MONTH = "select pg_backend_pid() as pid, count(*) from leasehold.jobs"
@@ -91,7 +97,33 @@ async def test_a_transaction_that_was_prepared_and_forgotten_is_named(server_url
         check = await check_horizon(database, longest=0.0)
         await database.execute("rollback prepared 'forgotten'")
     assert "prepared transaction 'forgotten' (role postgres)" in check.detail
-    assert check.advice == "commit prepared or rollback prepared 'forgotten'"
+    assert check.advice == "ROLLBACK PREPARED 'forgotten', or COMMIT PREPARED 'forgotten' if that was decided"
+
+
+async def test_a_prepared_transaction_is_named_with_its_gid_wherever_it_is_in_the_way(server_url: str) -> None:
+    gid = "'it''s mine'"
+    async with open_database(server_url, timeout=PATIENCE) as database, database.reserve("mover") as mover:
+        await enqueue(database)
+        worker = SqlWorker(database)
+        await worker.claim()
+        await database.execute("update leasehold.jobs set lease_expires_at = now() - interval '1 hour'")
+        await database.execute(f"begin; select from leasehold.jobs for update; prepare transaction {gid}")
+        [stuck] = await database.call("stop_lost_sessions")
+        [row] = await mover.fetch("select pg_backend_pid() as pid")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(mover.execute, "begin; lock table leasehold.jobs in access exclusive mode")
+            await until_waiting(database, "mover")
+            [waits] = await database.fetch(WAITS, row["pid"], 0.0)
+            await database.execute(f"rollback prepared {gid}")
+        await mover.execute(f"prepare transaction {gid}")
+        [holder] = await database.fetch(HOLDERS)
+        await database.execute(f"rollback prepared {gid}")
+    assert f"ROLLBACK PREPARED {gid}, or COMMIT PREPARED {gid}" in stuck["problem"]
+    assert waits["who"] == f"a prepared transaction (ROLLBACK PREPARED {gid})"
+    assert (holder["holder"], holder["cure"]) == (
+        f"prepared transaction {gid} holds leasehold.jobs locked",
+        f"ROLLBACK PREPARED {gid}",
+    )
 
 
 @pytest.mark.parametrize(

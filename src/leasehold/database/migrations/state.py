@@ -28,6 +28,13 @@ VERSIONS = """
       from leasehold.schema_migrations
 """
 
+# Postgres then writes definitions alike, with the schema of each name, whatever the database or the role has set.
+PLAINLY = """
+set local search_path = pg_catalog; set local quote_all_identifiers = off; set local bytea_output = hex;
+set local intervalstyle = postgres; set local datestyle = iso; set local extra_float_digits = 1;
+set local standard_conforming_strings = on; set local timezone = 'UTC'
+"""
+
 SCHEMA_FILE = "schema.txt"
 DESCRIBE = "describe_schema.sql"
 SIGNATURES = "list_signatures.sql"
@@ -154,8 +161,7 @@ class Drift(msgspec.Struct, frozen=True):
 async def describe_schema(database: Database | AsyncioDatabase) -> Description:
     """The schema in a database. Empty where there is none."""
     async with database.transaction() as session:
-        # Names are then written with their schema, whatever the database's own path is.
-        await session.execute("set local search_path = pg_catalog")
+        await session.execute(PLAINLY)
         [row] = await session.fetch("select to_regnamespace('leasehold') is not null as is_there")
         rows = await session.fetch(read_text(DESCRIBE)) if row["is_there"] else []
     return {f"{row['kind']} {row['name']}": _definition(row["kind"], row["definition"]) for row in rows}
@@ -164,7 +170,7 @@ async def describe_schema(database: Database | AsyncioDatabase) -> Description:
 async def list_signatures(database: Database, leave_out: Collection[str] = ()) -> str:
     """The functions in a database but for some, a line each, as `leasehold.database.signatures` reads them."""
     async with database.transaction() as session:
-        await session.execute("set local search_path = pg_catalog")
+        await session.execute(PLAINLY)
         lines = [row["signature"] for row in await session.fetch(read_text(SIGNATURES))]
     return "".join(f"{line}\n" for line in lines if line.partition("(")[0] not in leave_out)
 

@@ -52,7 +52,9 @@ with waits as (
     select coalesce(l.relation::regclass::text, l.locktype) as what from pg_locks l where l.pid = $1 and not l.granted limit 1
 )
 select w.holds, (select what from wanted) as what,
-       case when w.pid = 0 then 'a prepared transaction'
+       case when w.pid = 0 then (
+                select format('a prepared transaction (%s)', string_agg('ROLLBACK PREPARED ' || quote_literal(p.gid), ' or '))
+                  from pg_prepared_xacts p where p.database = current_database())
             else concat_ws(', ', format('session %s (%s', w.pid, coalesce(nullif(a.application_name, ''), a.backend_type, '?')),
                            'user ' || a.usename, a.state,
                            format('in a transaction for %s s', round(extract(epoch from clock_timestamp() - a.xact_start))))
