@@ -47,6 +47,7 @@ def context_of(process: Process, worker_id: str) -> WorkerContext:
             initial=settings.retry_initial_seconds,
             multiplier=settings.retry_multiplier,
             cap=settings.retry_cap_seconds,
+            step=settings.retry_step_seconds,
         ),
     )
     mode = WorkerMode(slots_of(settings, app))

@@ -203,6 +203,7 @@ class Settlement:
     async def _fail(self, outcomes: Sequence[Failed]) -> None:
         now = monotonic()
         policies = [o.held.kind.options.retry or self._identity.retry for o in outcomes]
+        steps = [policy.step for policy in policies]
         rows = await self._call(
             "fail_jobs",
             outcomes,
@@ -213,6 +214,7 @@ class Settlement:
             [policy.initial for policy in policies],
             [policy.multiplier for policy in policies],
             [policy.cap for policy in policies],
+            **({"step": steps} if any(step is not None for step in steps) else {}),
         )
         await self._note("failed", outcomes, [row for row in rows if row["outcome"] == "refused"])
         by_id = {row["job_id"]: row for row in rows}
@@ -231,11 +233,11 @@ class Settlement:
         await self._note("returned", outcomes, rows)
         self._announcer.released(outcomes, rows)
 
-    async def _call(self, function: str, outcomes: Sequence[Outcome], *more: list[Any]) -> list[Row]:
+    async def _call(self, function: str, outcomes: Sequence[Outcome], *more: list[Any], **named: Any) -> list[Row]:
         self.counts["statements"] += 1
         ids = [outcome.held.id for outcome in outcomes]
         attempts = [outcome.held.attempt for outcome in outcomes]
-        return await self._connection.call(function, self._identity.incarnation, ids, attempts, *more)
+        return await self._connection.call(function, self._identity.incarnation, ids, attempts, *more, **named)
 
     async def _note(self, what: str, outcomes: Sequence[Outcome], refusals: Sequence[Row]) -> None:
         self.counts[what] += len(outcomes) - len(refusals)

@@ -116,7 +116,7 @@ class SqlWorker:
         return refusals(await self.caller.call("block_jobs", self.incarnation, *identities(jobs), documents))
 
     async def fail(self, jobs: Sequence[Row], error: Json = BOOM, **arrays: Sequence[object]) -> dict[int, Row]:
-        """`arrays`: ran_for, discard, retry_in, initial, multiplier, cap, each as long as jobs."""
+        """`arrays`: ran_for, discard, retry_in, initial, multiplier, cap, step, each as long as jobs."""
         errors = [json.dumps(error)] * len(jobs)
         rows = await self.caller.call("fail_jobs", self.incarnation, *identities(jobs), errors, timeout=None, **arrays)
         return {row["job_id"]: row for row in rows}

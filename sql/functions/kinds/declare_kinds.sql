@@ -1,7 +1,7 @@
 -- Purpose     Make known what an app says of its kinds, all of them in one transaction. Workers call it when they start, and
 --             `leasehold kinds sync`. Where versions disagree, the one that said something new last wins.
 -- Parameters  kinds: JSON array of objects with kind and, where it has one, queue, priority, max_attempts, timeout and deadline
---                   (seconds), retry (initial, multiplier, cap), unique (as claim_unique_jobs), key and key_group (where in the args
+--                   (seconds), retry (initial, multiplier, cap, step), unique (as claim_unique_jobs), key and key_group (where in the args
 --                   they are, such as "args.order_id"), args_schema and output_schema (JSON Schemas), checks_args (false: args are
 --                   not held against the schema) · app: which app says so, such as shop:app · app_version: of its code
 --             is_newest: have this version win, also where it was declared before, as after a rollback

@@ -4,7 +4,7 @@
 --             (file, line and function, for people), and crash: true where a process of its own died under the handler:
 --             after most_crashes of those in a row the job is put in quarantine, whatever attempts are left (type Quarantined)
 --             ran_for: seconds since the handler started · discard: no further attempt
---             retry_in: seconds, instead of the back-off · initial, multiplier, cap: the back-off of the kind;
+--             retry_in: seconds, instead of the back-off · initial, multiplier, cap, step: the back-off of the kind (as retry_delay);
 --             each an array as long as job_ids, elements null for the default
 -- Returns     for each job what happened: scheduled, pending, waiting (in the line of its key), failed, or refused with
 --             the reason (busy: another session holds its row, send it again); run_at of the next attempt; nothing for a job that this very
@@ -14,7 +14,7 @@
 create or replace function leasehold.fail_jobs(
     incarnation uuid, job_ids bigint[], attempts integer[], errors jsonb[], ran_for double precision[] default null,
     discard boolean[] default null, retry_in double precision[] default null, initial double precision[] default null,
-    multiplier double precision[] default null, cap double precision[] default null
+    multiplier double precision[] default null, cap double precision[] default null, step double precision[] default null
 ) returns table (job_id bigint, outcome text, reason text, run_at timestamptz) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $$
 #variable_conflict use_column
@@ -39,10 +39,10 @@ begin
                coalesce(f.discard, false) or j.attempt - j.spared_attempts >= j.max_attempts
                or coalesce(c.crashes >= leasehold.most_crashes(), false) as is_last,
                v_now + make_interval(secs => least(greatest(0, coalesce(f.retry_in,
-                   leasehold.retry_delay(j.attempt - j.spared_attempts, f.initial, f.multiplier, f.cap))), leasehold.longest_time())) as run_at
+                   leasehold.retry_delay(j.attempt - j.spared_attempts, f.initial, f.multiplier, f.cap, f.step))), leasehold.longest_time())) as run_at
           from (select * from unnest(fail_jobs.job_ids, fail_jobs.attempts, fail_jobs.errors, fail_jobs.ran_for, fail_jobs.discard,
-                                     fail_jobs.retry_in, fail_jobs.initial, fail_jobs.multiplier, fail_jobs.cap)
-                       f(id, attempt, error, ran_for, discard, retry_in, initial, multiplier, cap) order by f.id) f
+                                     fail_jobs.retry_in, fail_jobs.initial, fail_jobs.multiplier, fail_jobs.cap, fail_jobs.step)
+                       f(id, attempt, error, ran_for, discard, retry_in, initial, multiplier, cap, step) order by f.id) f
           join leasehold.jobs j on j.id = f.id
          cross join lateral (select case when f.error -> 'crash' = 'true' then coalesce(j.crashes, 0) + 1 end as crashes) c
          where j.attempt = f.attempt and j.incarnation = fail_jobs.incarnation and j.id = any (fail_jobs.job_ids)

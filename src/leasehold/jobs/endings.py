@@ -18,27 +18,36 @@ from leasehold.jobs.new_job import Blocker, NewJob, R_co
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Exponential back-off with full jitter: a random wait below min(cap, initial × multiplier^(attempt − 1)) seconds.
 
-    The database draws the wait (`leasehold.retry_delay`), so workers in all languages wait alike.
+    `linear` makes one that waits exactly min(cap, step × attempt) seconds.
+
+    The database reckons the wait (`leasehold.retry_delay`), so workers in all languages wait alike.
 
     Attributes:
         initial: seconds below which the wait after the first attempt lies.
         multiplier: how much longer each further wait may be.
         cap: seconds that no wait exceeds.
+        step: seconds by which each wait is longer than the one before, instead of initial and multiplier. None: exponential.
 
     Raises:
-        BadInput: initial or cap below 0, multiplier below 1.
+        BadInput: initial, cap or step below 0, multiplier below 1.
     """
 
     initial: float = 10.0
     multiplier: float = 2.0
     cap: float = 300.0
+    step: float | None = None
+
+    @classmethod
+    def linear(cls, *, step: float, cap: float = 300.0) -> RetryPolicy:
+        """Each wait is `step` seconds longer than the one before, up to `cap`: 5, 10, 15 … Raises BadInput for less than 0."""
+        return cls(step=step, cap=cap)
 
     def __post_init__(self) -> None:
-        for name in ("initial", "multiplier", "cap"):
+        for name in ("initial", "multiplier", "cap", *(() if self.step is None else ("step",))):
             if not validation.is_number(value := getattr(self, name)):
                 raise validation.refusal(f"{name} of a RetryPolicy", "a number", value)
-        if not (self.initial >= 0 and self.cap >= 0 and self.multiplier >= 1):
-            raise BadInput(f"initial and cap must be 0 or more and multiplier 1 or more, not {self}")
+        if not (self.initial >= 0 and self.cap >= 0 and self.multiplier >= 1 and (self.step is None or self.step >= 0)):
+            raise BadInput(f"initial, cap and step must be 0 or more and multiplier 1 or more, not {self}")
 
 
 class Retry(Exception):

@@ -113,7 +113,7 @@ class KindRecord(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         timeout: seconds that its handler may run; the worker keeps it.
         deadline: seconds after which an unfinished job fails.
-        retry: its back-off (initial, multiplier, cap); that of the worker where None.
+        retry: its back-off (initial, multiplier, cap, step); that of the worker where None.
         unique: which jobs count as equal.
         key, key_group: where in the args a job's own are, such as `args.order_id`.
         checks_args: whether enqueueing refuses args that do not fit `args_schema`.

@@ -105,6 +105,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retry_cap_seconds: Annotated[
         float, Meta(ge=0, le=31_536_000, description="The longest back-off of kinds without their own.")
     ] = 300.0
+    retry_step_seconds: Annotated[
+        Annotated[float, Meta(ge=0, le=31_536_000)] | None,
+        Meta(description="How much longer each back-off is than the one before, instead of initial and multiplier."),
+    ] = None
     session_grace_seconds: Annotated[
         float,
         Meta(

@@ -438,5 +438,17 @@ async def test_a_kind_without_a_back_off_of_its_own_gets_that_of_the_worker() ->
     assert sent[-3:] == ([5.0, 1.0], [2.0, 3.0], [300.0, 60.0])
 
 
+async def test_a_linear_back_off_is_sent_with_its_step() -> None:
+    identity = WorkerIdentity("w1", retry=RetryPolicy(initial=1))
+    recorder, app = Recorder(), App()
+    linear, none = app.kind("own", retry=RetryPolicy.linear(step=5, cap=60))(nothing), app.kind("none")(nothing)
+    settler = Settler(recorder, identity, Holdings())
+    for number, kind in enumerate((linear, none), start=1):
+        settler.put(Failed(held_job(number, kind=kind), ERROR))
+    await settler.flush()
+    [sent] = recorder.calls
+    assert sent[-2:] == ([60.0, 300.0], [5.0, None])
+
+
 async def nothing() -> None:
     """Nothing."""

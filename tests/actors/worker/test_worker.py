@@ -191,9 +191,14 @@ async def test_the_back_off_of_the_worker_is_that_of_kinds_without_their_own(dat
     async def hasty() -> None:
         raise ValueError
 
-    settings: dict[str, Any] = {"retry_initial_seconds": 0.0, "retry_multiplier": 1.0, "retry_cap_seconds": 0.0}
+    settings: dict[str, Any] = {
+        "retry_initial_seconds": 0.0,
+        "retry_multiplier": 1.0,
+        "retry_cap_seconds": 0.0,
+        "retry_step_seconds": 1.0,
+    }
     async with working(database_url, app, **settings) as running:
-        assert running.worker.parts.identity.retry == RetryPolicy(initial=0, multiplier=1, cap=0)
+        assert running.worker.parts.identity.retry == RetryPolicy(initial=0, multiplier=1, cap=0, step=1)
         job = await running.run("hasty", max_attempts=3)
         assert (job.state, job.attempt) == ("failed", 3)
 

@@ -70,7 +70,7 @@ def test_a_task_that_finds_no_schema_says_what_to_run(empty_database_url: str) -
         env=environment(empty_database_url),
         timeout=PATIENCE,
     )
-    assert "SchemaMismatch" in done.stderr
+    assert "SchemaOutdated" in done.stderr
     assert "leasehold migrate" in done.stderr
 
 

@@ -28,7 +28,7 @@ def test_a_kind_says_its_options_and_the_schemas_of_its_args_and_output() -> Non
 
     assert describe_kind(charge) == {
         "kind": "charge", "queue": "orders", "priority": 3, "max_attempts": 5, "timeout": 30.0, "deadline": 60.0,
-        "key": "args.order_id", "key_group": "args.tenant", "retry": {"initial": 2, "multiplier": 2.0, "cap": 300.0},
+        "key": "args.order_id", "key_group": "args.tenant", "retry": {"initial": 2, "multiplier": 2.0, "cap": 300.0, "step": None},
         "unique": {"by": ["args.order_id"]}, "output_schema": {"type": "string"},
         "args_schema": {
             "title": "charge_args", "type": "object", "required": ["order_id"], "additionalProperties": False,

@@ -58,10 +58,18 @@ def test_a_discard_is_an_exception_with_a_reason() -> None:
     assert str(Discard("gone")) == "gone"
 
 
-@pytest.mark.parametrize("policy", [{"initial": -1}, {"cap": -1}, {"multiplier": 0.5}, {"initial": math.nan}])
+@pytest.mark.parametrize(
+    "policy", [{"initial": -1}, {"cap": -1}, {"multiplier": 0.5}, {"initial": math.nan}, {"step": -1}]
+)
 def test_a_policy_that_makes_no_sense_is_refused(policy: dict[str, float]) -> None:
     with pytest.raises(BadInput):
         RetryPolicy(**policy)
+
+
+def test_a_linear_policy_has_a_step() -> None:
+    assert RetryPolicy.linear(step=5, cap=60) == RetryPolicy(step=5, cap=60)
+    with pytest.raises(BadInput, match=r"^step of a RetryPolicy must be a number, not '5'"):
+        RetryPolicy.linear(step="5")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("value", ["5", True, None])

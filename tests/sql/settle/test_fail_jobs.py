@@ -120,6 +120,25 @@ async def test_the_back_off_of_the_kind_is_used_between_nothing_and_its_cap(data
     assert 4 < max(waits) <= 5
 
 
+async def test_a_linear_back_off_waits_a_step_longer_each_time_up_to_its_cap(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+        await freeze(connection, at.isoformat())
+        await enqueue_many(connection, [{"kind": "a"}, {"kind": "b"}])
+        waits: list[float] = []
+        for _ in range(4):
+            claimed = await worker.claim(kinds=["a"])
+            run_at = (await worker.fail(claimed, step=[25.0], cap=[60.0]))[1]["run_at"]
+            waits.append((run_at - at).total_seconds())
+            at = run_at
+            await freeze(connection, at.isoformat())
+            await connection.call("trigger_job", 1)
+        assert waits == [25, 50, 60, 60]
+        # One of a batch that has no step waits by chance, as ever.
+        assert (await worker.fail(await worker.claim(kinds=["b"]), step=[None], initial=[0.0]))[2]["run_at"] == at
+
+
 async def test_the_back_off_counts_attempts_without_the_spared_ones(database: Database) -> None:
     async with database.reserve("clocked") as connection:
         worker = SqlWorker(connection)

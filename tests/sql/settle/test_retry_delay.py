@@ -28,6 +28,15 @@ CASES: list[tuple[int, tuple[float | None, ...], float]] = [
 ]
 
 
+STEPS = [(1, 5.0), (2, 10.0), (3, 15.0), (12, 60.0), (13, 60.0), (2_000_000_000, 60.0), (0, 5.0)]
+
+
+async def test_with_a_step_waits_grow_by_it_up_to_the_cap(database: Database) -> None:
+    for attempt, wait in STEPS:
+        waits = await delays(database, attempt, None, None, 60.0, 5.0)
+        assert (waits[0], waits[-1]) == (wait, wait)
+
+
 async def test_waits_are_spread_evenly_between_nothing_and_the_longest(database: Database) -> None:
     for attempt, policy, longest in CASES:
         waits = await delays(database, attempt, *policy)

@@ -76,6 +76,7 @@ class WorkerOptions:
     renew_seconds: Annotated[float | None, setting("renew_seconds")] = None
     retry_initial_seconds: Annotated[float | None, setting("retry_initial_seconds")] = None
     retry_multiplier: Annotated[float | None, setting("retry_multiplier")] = None
+    retry_step_seconds: Annotated[float | None, setting("retry_step_seconds")] = None
     retry_cap_seconds: Annotated[float | None, setting("retry_cap_seconds")] = None
     poll_seconds: Annotated[float | None, setting("poll_seconds")] = None
     heartbeat_seconds: Annotated[float | None, setting("heartbeat_seconds")] = None
