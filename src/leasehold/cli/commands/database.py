@@ -146,12 +146,13 @@ class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
     views: tuple[str, ...]
     functions: tuple[str, ...]
     removed: tuple[str, ...]
+    indexes: tuple[str, ...]
     dry_run: bool
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.migrations or self.views or self.functions or self.removed)
+        return not (self.migrations or self.views or self.functions or self.removed or self.indexes)
 
 
 def view_migration(report: SchemaChange, _now: datetime) -> Sequence[RenderableType]:
@@ -167,7 +168,12 @@ def view_migration(report: SchemaChange, _now: datetime) -> Sequence[RenderableT
 
 
 def _replaced(report: SchemaChange) -> list[tuple[str, tuple[str, ...]]]:
-    return [("views", report.views), ("functions", report.functions), ("removed", report.removed)]
+    return [
+        ("views", report.views),
+        ("functions", report.functions),
+        ("removed", report.removed),
+        ("indexes", report.indexes),
+    ]
 
 
 @shown_as(view_migration)
