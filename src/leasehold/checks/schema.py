@@ -80,23 +80,20 @@ def judge_drift(drift: Drift, committed: Description) -> Check:
 
 
 def _how_to_mend(drift: Drift, committed: Description) -> str:
-    """Statements for indexes, because `leasehold migrate` makes only views and functions again."""
-    statements = [text for name in drift.missing if (text := _index_definition(name, committed))]
+    """`leasehold migrate` makes most indexes again that are missing; for other indexes the statements."""
+    from leasehold.database.migrations.indexes import definition_of, is_made_again  # noqa: PLC0415
+
+    again = [name for name in drift.missing if is_made_again(name, committed)]
+    statements = [text for name in drift.missing if name not in again and (text := definition_of(name, committed))]
     for name in drift.changed:
-        if text := _index_definition(name, committed):
+        if text := definition_of(name, committed):
             statements += [f"DROP INDEX leasehold.{name.rpartition('.')[2]}", text]
-    parts = [f"as the owner of the schema run: {'; '.join(statements)};"] if statements else []
+    parts = ["run `leasehold migrate`, which makes indexes again"] if again else []
+    parts += [f"as the owner of the schema run: {'; '.join(statements)};"] if statements else []
     others = [*drift.missing, *drift.changed, *drift.meddling]
-    if any(not _index_definition(name, committed) for name in others):
+    if any(not definition_of(name, committed) for name in others):
         parts.append("undo it; sql/schema.txt says how it should be, and the files in sql/ how it is made")
     return " · ".join(parts)
-
-
-def _index_definition(name: str, committed: Description) -> str | None:
-    """The statement that makes it, of an index that belongs to no constraint."""
-    definition = committed.get(name, "")
-    is_own = f"constraint {name.partition(' ')[2]}" not in committed
-    return definition if name.startswith("index ") and definition.startswith("CREATE ") and is_own else None
 
 
 def _name(objects: Sequence[str]) -> str:

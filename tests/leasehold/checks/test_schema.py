@@ -108,17 +108,22 @@ async def test_whoever_tampers_is_found_out(database: Database, change: str, ver
 
 
 async def test_for_indexes_the_statements_that_mend_them_are_told(database: Database) -> None:
-    check = await drift_after(database, "drop index leasehold.jobs_held")
+    check = await drift_after(database, "drop index leasehold.finished_jobs_key")
     assert check.advice is not None
     begin, statement = check.advice.split("run: ")
     assert begin == "as the owner of the schema "
-    assert statement.startswith("CREATE INDEX jobs_held ON leasehold.jobs USING btree ")
-    await database.execute("create index jobs_held on leasehold.jobs (id)")
+    assert statement.startswith("CREATE INDEX finished_jobs_key ON leasehold.finished_jobs USING btree ")
+    await database.execute("create index finished_jobs_key on leasehold.finished_jobs (id)")
     check = await check_drift(database)
-    assert check.advice == f"as the owner of the schema run: DROP INDEX leasehold.jobs_held; {statement}"
-    await database.execute("drop index leasehold.jobs_held")
+    assert check.advice == f"as the owner of the schema run: DROP INDEX leasehold.finished_jobs_key; {statement}"
+    await database.execute("drop index leasehold.finished_jobs_key")
     await database.execute(statement)
     assert (await check_drift(database)).verdict == "ok"
+
+
+async def test_indexes_that_migrate_makes_again_need_no_statement(database: Database) -> None:
+    check = await drift_after(database, "drop index leasehold.jobs_held")
+    assert check.advice == "run `leasehold migrate`, which makes indexes again"
 
 
 async def test_of_other_changes_only_the_right_form_is_told(database: Database) -> None:

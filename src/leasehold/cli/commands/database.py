@@ -146,12 +146,13 @@ class SchemaChange(msgspec.Struct, frozen=True, kw_only=True):
     views: tuple[str, ...]
     functions: tuple[str, ...]
     removed: tuple[str, ...]
+    indexes: tuple[str, ...]
     dry_run: bool
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.migrations or self.views or self.functions or self.removed)
+        return not (self.migrations or self.views or self.functions or self.removed or self.indexes)
 
 
 FEW = 5  # names are shown; more are a number
@@ -171,6 +172,18 @@ def view_migration(report: SchemaChange, _now: datetime) -> Sequence[RenderableT
     return [plain(line) for line in lines]
 
 
+<<<<<<< HEAD
+=======
+def _replaced(report: SchemaChange) -> list[tuple[str, tuple[str, ...]]]:
+    return [
+        ("views", report.views),
+        ("functions", report.functions),
+        ("removed", report.removed),
+        ("indexes", report.indexes),
+    ]
+
+
+>>>>>>> help-c
 @shown_as(view_migration)
 async def migrate(
     *,

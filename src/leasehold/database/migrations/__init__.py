@@ -17,6 +17,7 @@ from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeat
 from leasehold.database.migrations.granting import GrantsState
 from leasehold.database.migrations.granting import apply_grants as apply_grants_in
 from leasehold.database.migrations.granting import grants_state as grants_state_in
+from leasehold.database.migrations.indexes import find_gone
 from leasehold.database.migrations.run import MigrationReport, Run
 from leasehold.database.migrations.state import Applied, SchemaState, read_other_tables
 from leasehold.database.migrations.steps import PATIENCE, Steps
@@ -90,7 +91,9 @@ async def migrate(
             run = Run(wanted, await Applied.read(session), target)
         run.check()
         if dry_run:
-            return run.plan()
+            plan = run.plan()
+            gone = await find_gone(database) if run.is_of_here and not plan.migrations else []
+            return msgspec.structs.replace(plan, indexes=tuple(name.rpartition(".")[2] for name in gone))
         if not run.is_first:
             return await run.apply_in_steps(Steps(database, say, patience))
         async with database.transaction() as session:

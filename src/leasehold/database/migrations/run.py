@@ -11,6 +11,7 @@ import trio
 from leasehold.database.migrations.catalogue import PREAMBLE, Catalogue, Key, Migration, Repeatable
 from leasehold.database.migrations.functions import Functions, drop_what_was_set_aside, find_surplus
 from leasehold.database.migrations.granting import keep_rights
+from leasehold.database.migrations.indexes import make_again
 from leasehold.database.migrations.state import Applied
 from leasehold.database.migrations.steps import LONGEST_STATEMENT, Steps, attempt, record, run_concurrently, run_named
 from leasehold.errors import BadInput, SchemaMismatch
@@ -34,12 +35,13 @@ class MigrationReport(msgspec.Struct, frozen=True, kw_only=True):
     views: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
     dry_run: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether everything was there already."""
-        return not (self.migrations or self.views or self.functions or self.removed)
+        return not (self.migrations or self.views or self.functions or self.removed or self.indexes)
 
 
 class Run:
@@ -54,6 +56,11 @@ class Run:
     def is_first(self) -> bool:
         """Whether the database has none of it yet, so that nobody uses it."""
         return self._applied.version == 0
+
+    @property
+    def is_of_here(self) -> bool:
+        """Whether the schema will be as `sql/schema.txt` describes it."""
+        return self._is_whole and self._wanted is Catalogue.read()
 
     def check(self) -> None:
         """Refuse what no run can put right."""
@@ -114,7 +121,8 @@ class Run:
             await _let_go(steps.database)
         await steps.run("former functions", drop_what_was_set_aside)
         await steps.run("partitions", self._close)
-        return self._report(done, made, gone)
+        report = self._report(done, made, gone)
+        return msgspec.structs.replace(report, indexes=await make_again(steps)) if self.is_of_here else report
 
     async def _migrate(self, steps: Steps, migration: Migration) -> bool:
         """Apply one migration; False where another run has done it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -254,20 +254,32 @@ async def run_concurrently(steps: Steps, migration: Migration) -> bool:
     Whoever is killed leaves an index half made, which is invalid: the next run drops it and makes it anew. Other runs of
     `leasehold migrate` wait meanwhile.
     """
-    async with steps.database.transaction() as guard, steps.database.reserve("concurrently") as connection:
+    async with steps.database.transaction() as guard:
         await guard.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
         if migration.version in (await Applied.read(guard)).migrations:
             return False
-        # A script closes what the query before left open: its snapshot, which the index would wait for until the end of time.
-        await guard.execute("set local idle_in_transaction_session_timeout = 0")
-        await connection.execute("set lock_timeout = 0; set statement_timeout = 0; set search_path = pg_catalog")
-        for statement in migration.statements:
-            try:
-                await _run(steps, connection, migration.title, statement)
-            except LeaseholdError as error:
-                raise named(migration.title, error) from error
+        await _build(steps, guard, migration.title, migration.statements)
         await record(guard, migration)
     return True
+
+
+async def build_alone(steps: Steps, title: str, statements: Sequence[str]) -> None:
+    """Run statements as those of a concurrent migration, without one."""
+    async with steps.database.transaction() as guard:
+        await guard.execute(PREAMBLE, timeout=LONGEST_STATEMENT)
+        await _build(steps, guard, title, statements)
+
+
+async def _build(steps: Steps, guard: Transaction, title: str, statements: Sequence[str]) -> None:
+    # A script closes what the query before left open: its snapshot, which the index would wait for until the end of time.
+    await guard.execute("set local idle_in_transaction_session_timeout = 0")
+    async with steps.database.reserve("concurrently") as connection:
+        await connection.execute("set lock_timeout = 0; set statement_timeout = 0; set search_path = pg_catalog")
+        for statement in statements:
+            try:
+                await _run(steps, connection, title, statement)
+            except LeaseholdError as error:
+                raise named(title, error) from error
 
 
 async def record(session: Transaction, migration: Migration) -> None:
