@@ -166,24 +166,13 @@ def view_migration(report: SchemaChange, _now: datetime) -> Sequence[RenderableT
     verb = "would bring" if report.dry_run else "brought"
     lines = [f"{verb} the schema from version {report.from_version} to {version}"]
     lines += [f"  migration {title}" for title in report.migrations]
-    for what, names in (("views", report.views), ("functions", report.functions), ("removed", report.removed)):
+    made = (report.views, report.functions, report.removed, report.indexes)
+    for what, names in zip(("views", "functions", "removed", "indexes"), made, strict=True):
         if names:
             lines.append(f"  {what} {', '.join(names) if len(names) <= FEW else len(names)}")
     return [plain(line) for line in lines]
 
 
-<<<<<<< HEAD
-=======
-def _replaced(report: SchemaChange) -> list[tuple[str, tuple[str, ...]]]:
-    return [
-        ("views", report.views),
-        ("functions", report.functions),
-        ("removed", report.removed),
-        ("indexes", report.indexes),
-    ]
-
-
->>>>>>> help-c
 @shown_as(view_migration)
 async def migrate(
     *,
