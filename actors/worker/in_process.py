@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
 
 import msgspec
 
@@ -14,9 +15,47 @@ from leasehold.concurrency.flavours import running_flavour
 from leasehold.errors import BadInput
 from leasehold.settings import Settings, load_settings
 
+Opening = Callable[[], AbstractAsyncContextManager[str]]
 
-@asynccontextmanager
-async def worker(
+
+class InProcessWorker:
+    """What `leasehold.worker` makes: for a block of `async with`, or from `start` to `stop`."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self._held: AbstractAsyncContextManager[str] | None = None
+
+    async def __aenter__(self) -> str:
+        return await self._enter(self._opening if running_flavour() == "trio" else _apart(self._opening, cancels=True))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        held, self._held = self._held, None
+        if held is None:
+            raise BadInput("this worker has not been started, or was stopped already")
+        return await held.__aexit__(kind, error, traceback)
+
+    async def start(self) -> str:
+        """Begin, and go on until `stop`, whichever task calls that; returns its id. Raises as the block does before it begins."""
+        return await self._enter(
+            _beside(self._opening) if running_flavour() == "trio" else _apart(self._opening, cancels=False)
+        )
+
+    async def stop(self) -> None:
+        """End as at the end of the block. Raises ActorFailed where the worker could not go on before."""
+        await self.__aexit__(None, None, None)
+
+    async def _enter(self, opening: Opening) -> str:
+        if self._held is not None:
+            raise BadInput("this worker runs already; make another one")
+        held = opening()
+        name = await held.__aenter__()
+        self._held = held
+        return name
+
+
+def worker(
     app: App,
     database: str | None = None,
     *,
@@ -24,7 +63,7 @@ async def worker(
     slots: int | None = None,
     worker_id: str | None = None,
     drain_seconds: float = 30.0,
-) -> AsyncGenerator[str]:
+) -> InProcessWorker:
     """A worker in this process, as long as the block lasts; for tests and small services.
 
     Under trio it runs in your loop: a handler that blocks the loop blocks your program, too. Under asyncio it runs in a thread of
@@ -36,6 +75,9 @@ async def worker(
     end of the block up. It fires no schedules, drops no old jobs and obeys no signals: run `leasehold run scheduler reaper`
     for the former, and end the block at a signal.
 
+    Where a framework has no block but calls a function at its start and one at its end, `await it.start()` begins it, and
+    `await it.stop()` ends it as a block does. A worker that cannot go on then cancels nothing, and `stop` raises why.
+
     Args:
         app: its handlers run, besides the built-in `echo` and `dummy`.
         database: a Postgres URL; empty: the PG… environment variables decide. None: all settings come from LEASEHOLD_… variables
@@ -45,8 +87,8 @@ async def worker(
         worker_id: its name in the fleet; made up if not given.
         drain_seconds: for running jobs at the end of the block.
 
-    Yields:
-        Its id.
+    Returns:
+        What the block gives its id, and so does `start`.
 
     Raises:
         BadInput: the app has no handlers, or an argument is out of range.
@@ -68,15 +110,20 @@ async def worker(
 
         return open_worker(app, settings, settings.worker_id or made_up_id())
 
-    async with opening() if running_flavour() == "trio" else _apart(opening) as name:
-        yield name
+    return InProcessWorker(opening)
 
 
-def _apart(opening: Callable[[], AbstractAsyncContextManager[str]]) -> AbstractAsyncContextManager[str]:
+def _apart(opening: Opening, *, cancels: bool) -> Opening:
     # Not above: it loads trio, as `opening` does.
     from leasehold.concurrency.trio_apart import open_apart  # noqa: PLC0415
 
-    return open_apart(opening, "leasehold worker")
+    return lambda: open_apart(opening, "leasehold worker", cancels=cancels)
+
+
+def _beside(opening: Opening) -> Opening:
+    from leasehold.concurrency.trio_apart import open_beside  # noqa: PLC0415
+
+    return lambda: open_beside(opening)
 
 
 def _settings(database: str | None, given: dict[str, object]) -> Settings:

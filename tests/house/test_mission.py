@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| ([\d.]+) \| ([^|]+) \| ([^|]+) \| ([^|]*) \|$", re.MULTILINE)
 ROWS = ROW.findall((ROOT / "docs" / "mission.md").read_text("utf-8"))
-PARTS = {"1": 14, "2": 9, "3": 11, "4": 5, "5": 7, "6": 10, "7": 0, "8": 0, "9": 4}
+PARTS = {"1": 14, "2": 9, "3": 11, "4": 5, "5": 7, "6": 10, "7": 0, "8": 0, "9": 4, "10": 9}
 """How many rows each part of the mission has; 0: it is a row itself."""
 MADE = re.compile(r"^\s*(?:async )?def (test_\w+)", re.MULTILINE)
 
@@ -17,7 +17,7 @@ def test_every_row_has_its_line_in_order() -> None:
     expected = [f"{part}.{row}" for part, rows in PARTS.items() for row in range(1, rows + 1)]
     expected += [part for part, rows in PARTS.items() if not rows]
     assert sorted(expected) == sorted(row[0] for row in ROWS)
-    assert len(ROWS) == 62
+    assert len(ROWS) == 71
 
 
 def test_every_line_says_how_far_it_is_and_what_is_missing() -> None:

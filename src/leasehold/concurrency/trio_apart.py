@@ -1,4 +1,4 @@
-"""A context manager of trio, held open in a thread of its own for code under asyncio."""
+"""A context manager of trio, held open outside the task that wants it: in a thread for code under asyncio, or in a system task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def open_apart(opening: Callable[[], AbstractAsyncContextManager[T]], name: str) -> AsyncGenerator[T]:
+async def open_apart(
+    opening: Callable[[], AbstractAsyncContextManager[T]], name: str, *, cancels: bool = True
+) -> AsyncGenerator[T]:
     """What `opening` gives, held open under trio in a thread as long as the block lasts.
 
     If the block ends by an exception, what is held open is cancelled. If that fails meanwhile, the block is cancelled, and the
@@ -23,8 +25,10 @@ async def open_apart(opening: Callable[[], AbstractAsyncContextManager[T]], name
     Args:
         opening: called in the thread.
         name: of the thread.
+        cancels: where what is held open fails, the block is cancelled; else the failure comes out at its end, and the block may
+            end in another task than it began.
     """
-    apart = _Apart(opening)
+    apart = _Apart(opening, cancels=cancels)
     threading.Thread(target=apart.run, name=name, daemon=True).start()
     try:
         yield await apart.begin()
@@ -37,6 +41,46 @@ async def open_apart(opening: Callable[[], AbstractAsyncContextManager[T]], name
     apart.ended.result()
 
 
+@asynccontextmanager
+async def open_beside(opening: Callable[[], AbstractAsyncContextManager[T]]) -> AsyncGenerator[T]:
+    """What `opening` gives, held open in a system task of trio, so that the block may end in another task than it began.
+
+    If the block ends by an exception, or trio ends first, what is held open is cancelled. If that fails, the failure comes out at
+    the end of the block.
+    """
+    opened, leaving, ended, scope = trio.Event(), trio.Event(), trio.Event(), trio.CancelScope()
+    values: list[T] = []
+    failures: list[Exception] = []
+
+    async def hold() -> None:
+        try:
+            with scope:
+                async with opening() as value:
+                    values.append(value)
+                    opened.set()
+                    await leaving.wait()
+        except Exception as error:
+            failures.append(error)
+        finally:
+            opened.set()
+            ended.set()
+
+    trio.lowlevel.spawn_system_task(hold)
+    try:
+        await opened.wait()
+        if values:
+            yield values[0]
+        leaving.set()
+        await ended.wait()
+    except BaseException:
+        scope.cancel()
+        with trio.CancelScope(shield=True):
+            await ended.wait()
+        raise
+    if failures:
+        raise failures[0]
+
+
 class _Apart(Generic[T]):
     """Both sides. What trio's thread says goes to the loop of asyncio, and the other way round.
 
@@ -44,8 +88,9 @@ class _Apart(Generic[T]):
         ended: done when the thread ends, with what failed there.
     """
 
-    def __init__(self, opening: Callable[[], AbstractAsyncContextManager[T]]) -> None:
+    def __init__(self, opening: Callable[[], AbstractAsyncContextManager[T]], *, cancels: bool) -> None:
         self._opening = opening
+        self._cancels = cancels
         self._loop = asyncio.get_running_loop()
         self._opened: asyncio.Future[T] = self._loop.create_future()
         self.ended: asyncio.Future[None] = self._loop.create_future()
@@ -61,7 +106,7 @@ class _Apart(Generic[T]):
         await asyncio.wait([self._opened, self.ended], return_when=asyncio.FIRST_COMPLETED)
         if not self._opened.done():
             self.ended.result()
-        self._block = asyncio.current_task()
+        self._block = asyncio.current_task() if self._cancels else None
         return self._opened.result()
 
     async def leave(self, wish: Literal["end", "interrupt"]) -> None:

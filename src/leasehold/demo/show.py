@@ -175,6 +175,7 @@ class Show:
 
         await self._until("the processes to be ready", are_ready)
         self._stage.say(f"gateway, scheduler, reaper and {len(WORKERS)} workers run, each in its own process")
+        self._stage.say(f"their dashboard, as long as they run: {producer.dashboard}")
         return producer
 
     async def _knock(self, producer: HttpProducer) -> None:

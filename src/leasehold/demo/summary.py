@@ -186,6 +186,7 @@ def view_demo(report: DemoReport) -> Sequence[RenderableType]:
         Text(),
         Text("the demo ").append_text(verdict),
         *([Text(f"report: {report.report}")] if report.report else []),
+        Text("its dashboard has ended with it; `leasehold up` has one that stays, and prints its address first", "dim"),
     ]
 
 

@@ -181,7 +181,8 @@ class HttpProducer:
         self._headers = {"Content-Type": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self.url = f"http://127.0.0.1:{port}/api/jobs"
+        self.dashboard = f"http://127.0.0.1:{port}/"
+        self.url = f"{self.dashboard}api/jobs"
 
     async def is_ready(self) -> bool:
         """Whether `/readyz` says so."""

@@ -208,12 +208,66 @@ def test_so_it_does_under_asyncio(database_url: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("runs", ["trio", "asyncio"])
+def test_it_goes_on_from_start_to_stop_without_a_block(database_url: str, runs: str) -> None:
+    async def main() -> None:
+        worker = leasehold.worker(leasehold_app(), database_url, worker_id="hooked")
+        async with leasehold.open_client(database_url) as client:
+            assert await worker.start() == "hooked"
+            with pytest.raises(BadInput, match="runs already"):
+                await worker.start()
+            assert await client.wait(await client.enqueue("greet", {"name": "Ada"})) == "hello Ada"
+            await worker.stop()
+            assert await client.workers.list() == []
+            with pytest.raises(BadInput, match="has not been started"):
+                await worker.stop()
+            await worker.start()
+            await worker.stop()
+
+    in_flavour(runs, main)
+
+
+async def test_it_may_be_stopped_in_another_task_and_running_jobs_may_finish(database_url: str) -> None:
+    app, let_go, begun = app_with_a_gate()
+    worker = leasehold.worker(app, database_url)
+    async with leasehold.open_client(database_url) as client:
+        job_id = await client.enqueue("wait")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker.start)
+        await trio.to_thread.run_sync(begun.wait)
+        let_go()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker.stop)
+        assert (await client.get(job_id)).state == "completed"
+
+
+@pytest.mark.parametrize("runs", ["trio", "asyncio"])
+def test_one_that_cannot_go_on_says_why_when_it_is_stopped(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, runs: str
+) -> None:
+    has_broken = break_keeper(monkeypatch)
+
+    async def main() -> None:
+        worker = leasehold.worker(leasehold_app(), database_url)
+        await worker.start()
+        if runs == "trio":
+            await trio.to_thread.run_sync(has_broken.wait)
+        else:
+            await asyncio.to_thread(has_broken.wait)
+        with pytest.raises(ActorFailed, match=r"lease keeper failed: .*it broke"):
+            await worker.stop()
+
+    in_flavour(runs, main)
+
+
+@pytest.mark.parametrize("runs", ["trio", "asyncio"])
 def test_what_keeps_it_from_starting_comes_out_as_it_is(empty_database_url: str, runs: str) -> None:
     async def main() -> None:
         for url, error in ((NOWHERE, DatabaseUnavailable), (empty_database_url, SchemaMismatch)):
             with pytest.raises(error):
                 async with leasehold.worker(leasehold_app(), url):
                     raise AssertionError("it must not begin")
+            with pytest.raises(error):
+                await leasehold.worker(leasehold_app(), url).start()
 
     in_flavour(runs, main)
 
@@ -248,11 +302,15 @@ def leasehold_app() -> leasehold.App:
     return app_that_notes(Place())
 
 
-def break_keeper(monkeypatch: pytest.MonkeyPatch) -> None:
+def break_keeper(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    has_broken = threading.Event()
+
     async def broken(*_: object) -> None:
+        has_broken.set()
         raise RuntimeError("it broke")
 
     monkeypatch.setattr(keeper.Keeper, "renew_due", broken)
+    return has_broken
 
 
 async def workers_left(database_url: str) -> list[Any]:
