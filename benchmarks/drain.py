@@ -100,6 +100,7 @@ async def drain(
     is_pinned: bool = False,
     limit: str = "",
     groups: int = 0,
+    slots: int = SLOTS,
 ) -> WorkerRun:
     """One drain. The queue is paused until the workers are up: starting Python is not measured.
 
@@ -115,7 +116,7 @@ async def drain(
         before = await read_counters(server, dsn)
         async with AsyncExitStack() as stack:
             processes = [
-                await stack.enter_async_context(running_worker(dsn, "--slots", str(SLOTS))) for _ in range(workers)
+                await stack.enter_async_context(running_worker(dsn, "--slots", str(slots))) for _ in range(workers)
             ]
             if is_pinned:
                 await stack.enter_async_context(_snapshot(dsn))

@@ -39,6 +39,14 @@ async def nap(seconds: float) -> float:
 
 
 @app.kind()
+def burn(seconds: float) -> None:
+    """Keep a CPU busy for so long, in a thread."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+@app.kind()
 async def until_cancelled(place: str) -> None:
     """Wait, and write down the time of the cancellation by the clock that all processes share."""
     _write(place, "")

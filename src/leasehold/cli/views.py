@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import msgspec
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -74,17 +76,67 @@ def state_text(state: str) -> Text:
     return Text(state, STATE_STYLES.get(state, ""))
 
 
+GAP = 2  # between columns
+LEAST_CUT = 24  # a word of the column that gives way may be folded to this
+NOTHING = {"", "0", "-", "·"}
+
+
 def table(
     heads: Sequence[str], rows: Sequence[Sequence[RenderableType]], right: Sequence[str] = (), cut: str | None = None
-) -> Table:
-    """A borderless table; columns named in `right` are aligned to the right, the one named `cut` gives way first."""
-    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for head in heads:
-        is_firm = cut in heads and head != cut
-        shown.add_column(head, justify="right" if head in right else "left", overflow="fold", no_wrap=is_firm)
-    for row in rows:
-        shown.add_row(*row)
-    return shown
+) -> RenderableType:
+    """A borderless table; columns named in `right` are aligned to the right, the one named `cut` gives way first.
+
+    No word of the others is ever cut: where they do not fit the terminal, columns with nothing in them are left out, and where
+    that is not enough, each row is a block of lines `name  value`.
+    """
+    return _Grid(heads, rows, right, cut)
+
+
+class _Grid(NamedTuple):
+    heads: Sequence[str]
+    rows: Sequence[Sequence[RenderableType]]
+    right: Sequence[str]
+    cut: str | None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        every = range(len(self.heads))
+        telling = [place for place in every if any(str(row[place]) not in NOTHING for row in self.rows)]
+        for places in (every, telling):
+            if widths := self._widths(places, console, options):
+                yield self._as_table(places, widths)
+                return
+        for number, row in enumerate(self.rows):
+            if number:
+                yield Text()
+            yield fields_table({self.heads[place]: row[place] for place in telling if str(row[place])})
+
+    def _widths(self, places: Sequence[int], console: Console, options: ConsoleOptions) -> list[int]:
+        """Of these columns, with every word whole; nothing where that is too wide. The widest ones give way."""
+        least, most = list[int](), list[int]()
+        for place in places:
+            head = self.heads[place]
+            sizes = [Measurement.get(console, options, cell) for cell in (head, *(row[place] for row in self.rows))]
+            most.append(max(size.maximum for size in sizes))
+            word = max(size.minimum for size in sizes)
+            least.append(min(word, LEAST_CUT) if head == self.cut else word)
+        spare = options.max_width - sum(least) - GAP * (len(least) - 1)
+        if spare < 0:
+            return []
+        widths = list(least)
+        for place in sorted(range(len(least)), key=lambda place: most[place] - least[place]):
+            more = min(most[place] - least[place], spare)
+            widths[place] += more
+            spare -= more
+        return widths
+
+    def _as_table(self, places: Sequence[int], widths: Sequence[int]) -> Table:
+        shown = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+        for place, width in zip(places, widths, strict=True):
+            head = self.heads[place]
+            shown.add_column(head, justify="right" if head in self.right else "left", overflow="fold", width=width)
+        for row in self.rows:
+            shown.add_row(*(row[place] for place in places))
+        return shown
 
 
 def fields_table(fields: Mapping[str, object]) -> Table:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import msgspec
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from leasehold.cli.views import ago, ahead, fields_table, plain, table
@@ -264,7 +263,7 @@ def _origin(schedule: ScheduleRecord) -> Text:
     return told
 
 
-def _tick_table(ticks: Sequence[NextTick], now: datetime) -> Table:
+def _tick_table(ticks: Sequence[NextTick], now: datetime) -> RenderableType:
     clock = "%H:%M:%S" if any(tick.local.second for tick in ticks) else "%H:%M"
     rows = [
         [

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import msgspec
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from leasehold.cli.runtime.context import CommandContext
@@ -48,7 +47,7 @@ def view_status(report: StatusReport, now: datetime) -> Sequence[RenderableType]
     return [queues, *age, *paused, Text(), workers]
 
 
-def _queue_table(queues: list[QueueCounts]) -> Table:
+def _queue_table(queues: list[QueueCounts]) -> RenderableType:
     counts = {(each.queue, each.state): each.jobs for each in queues}
     names = sorted({queue for queue, _ in counts})
     rows = [[plain(name), *_cells(counts, name)] for name in names]
@@ -57,7 +56,7 @@ def _queue_table(queues: list[QueueCounts]) -> Table:
     return table(["queue", *STATES], rows, right=STATES)
 
 
-def _paused_table(paused: list[PausedQueue], now: datetime) -> Table:
+def _paused_table(paused: list[PausedQueue], now: datetime) -> RenderableType:
     rows = [[plain(each.queue, "yellow"), ago(each.paused_at, now), plain(each.reason or "")] for each in paused]
     return table(["paused queue", "since", "reason"], rows)
 
@@ -74,7 +73,7 @@ def _totals(counts: list[QueueCounts]) -> dict[tuple[str, str], int]:
     return totals
 
 
-def _worker_table(workers: list[WorkerRecord]) -> Table:
+def _worker_table(workers: list[WorkerRecord]) -> RenderableType:
     rows = [
         [
             plain(each.worker_id),

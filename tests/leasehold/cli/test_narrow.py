@@ -1,0 +1,115 @@
+"""On a terminal of 80 columns no word of a table is cut."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from leasehold.cli.runtime.terminal import Terminal
+from leasehold.cli.views import table
+from tests.leasehold.cli.conftest import Cli, FakeTty, Psql
+
+QUEUE, KIND, WORKER = "payload-refresh-eu-west", "catalogue.refresh_products", "shop-crawler-7f9c5d8b6-x2v4q"
+INCARNATION = "5f0c6a3e-8a1e-4d7b-9a53-0f0c5f3d9b10"
+ERROR = '{"type": "ConnectionResetError", "message": "the server hung up", "place": "shop/crawl.py:42 in fetch"}'
+# Jobs in each state, a worker with a long name, a paused queue, a schedule, a limit, a declared kind, a token.
+DECLARED = f'[{{"kind": "{KIND}", "queue": "{QUEUE}", "priority": 10, "max_attempts": 5}}]'
+SEED = f"""
+select leasehold.declare_kinds('{DECLARED}', 'shop.jobs:app', '2026.11.27');
+select leasehold.register_worker('{INCARNATION}', '{WORKER}', 'node-17.example', 31337, '1.2', '{{{QUEUE}}}', '{{{KIND}}}',
+                                 16, true);
+do $$ begin
+    for n in 1 .. 7 loop
+        perform leasehold.enqueue_job('{KIND}', queue => '{QUEUE}', key_group => 'tenant-4711');
+    end loop;
+    perform leasehold.enqueue_job('{KIND}', queue => '{QUEUE}', run_at => now() + interval '1 hour');
+end $$;
+select from leasehold.claim_jobs('{INCARNATION}', '{WORKER}', batch => 1);
+select from leasehold.fail_jobs('{INCARNATION}', '{{1}}', '{{1}}', array['{ERROR}']::jsonb[], discard => '{{true}}');
+select from leasehold.claim_jobs('{INCARNATION}', '{WORKER}', batch => 1);
+select leasehold.pause_queue('{QUEUE}', reason => 'the shop is moving to another data centre tonight');
+select leasehold.cancel_job(4, reason => 'not needed any more');
+select leasehold.set_limit('{QUEUE}', '*', max_running => 100, rate => 10);
+select leasehold.command_worker('{WORKER}', 'set_concurrency', '{{"slots": 5}}');
+"""
+NAMES = {
+    ("status",): [QUEUE, WORKER, "ready", "node-17.example:31337"],
+    ("jobs", "list"): [QUEUE, KIND, "failed", "cancelled", "scheduled", "pending"],
+    ("jobs", "show", "1"): [QUEUE, KIND, WORKER, "failed"],
+    ("jobs", "why", "3"): ["paused"],
+    ("jobs", "cancel", "--queue", QUEUE, "--dry-run"): [QUEUE, KIND, "pending", "cancelled"],
+    ("jobs", "errors", "1"): [WORKER, "ConnectionResetError"],
+    ("workers", "list"): [WORKER, QUEUE, "ready"],
+    ("workers", "show", WORKER): [WORKER, INCARNATION, QUEUE, KIND, "set_concurrency"],
+    ("queues", "list"): [QUEUE],
+    ("kinds", "list"): [KIND, QUEUE],
+    ("kinds", "show", KIND): [KIND, QUEUE, "shop.jobs:app"],
+    ("queues", "limits"): [QUEUE],
+    ("chains", "list"): [QUEUE, KIND, "open"],
+    ("schedules", "list"): ["refresh-all-catalogues", KIND],
+    ("schedules", "show", "refresh-all-catalogues"): ["refresh-all-catalogues", KIND],
+    ("tokens", "list"): ["storefront-production"],
+    ("capacity",): [QUEUE],
+    ("config", "show"): ["gateway_hidden_keys_by_kind"],
+    ("doctor",): ["kinds"],
+    ("events",): [QUEUE, KIND],
+}
+
+
+def test_every_command_shows_every_name_whole_on_80_columns(cli: Cli, psql: Psql, database_url: str) -> None:
+    psql(database_url, SEED)
+    zone = "America/Argentina/Buenos_Aires"
+    cli("schedules", "create", "refresh-all-catalogues", KIND, "--cron", "0 3 * * *", "--zone", zone)
+    cli("tokens", "create", "storefront-production", "--scope", "enqueue,read")
+    for command, names in NAMES.items():
+        lines = cli(*command, terminal=True, environ={"COLUMNS": "80"}).out.splitlines()
+        assert max(map(len, lines)) <= 80, (command, lines)
+        assert [name for name in names if not any(name in line for line in lines)] == [], (command, lines)
+
+
+def drawn(width: int, *rows: list[str], cut: str | None = None) -> list[str]:
+    """A table of a name, a state and a note."""
+    out = FakeTty()
+    terminal = Terminal(stdout=out, environ={"COLUMNS": str(width), "NO_COLOR": "1"})
+    terminal.console().print(
+        table(["name", "state", "waiting", "note"], [[Text(cell) for cell in row] for row in rows], cut=cut)
+    )
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+ROW = ["shop-crawler", "pending", "·", "paused since yesterday"]
+
+
+def test_the_widest_column_is_wrapped_first_and_between_words() -> None:
+    assert drawn(48, ROW) == [
+        "name          state    waiting  note",
+        "shop-crawler  pending  ·        paused since",
+        "                                yesterday",
+    ]
+
+
+def test_columns_with_nothing_in_them_are_left_out_where_that_helps() -> None:
+    assert drawn(60, ROW)[0] == "name          state    waiting  note"
+    assert drawn(36, ROW) == [
+        "name          state    note",
+        "shop-crawler  pending  paused since",
+        "                       yesterday",
+    ]
+
+
+def test_where_nothing_else_helps_each_row_is_a_block() -> None:
+    assert drawn(30, ROW, ["mail", "ready", "·", ""]) == [
+        "name   shop-crawler",
+        "state  pending",
+        "note   paused since yesterday",
+        "",
+        "name   mail",
+        "state  ready",
+    ]
+
+
+def test_only_the_column_that_gives_way_folds_a_long_word() -> None:
+    assert drawn(60, ["shop-crawler", "pending", "3", "x" * 40], cut="note") == [
+        "name          state    waiting  note",
+        f"shop-crawler  pending  3        {'x' * 28}",
+        f"                                {'x' * 12}",
+    ]
