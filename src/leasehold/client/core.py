@@ -14,8 +14,9 @@ from leasehold.client.chain_ends import ChainEnds
 from leasehold.client.convoy import Convoy
 from leasehold.database import AsyncioTransaction, Caller, OpenTransaction, Row
 from leasehold.database.calls import Hooks
+from leasehold.database.connector import is_open
 from leasehold.drivers import Adapter, find_adapter, refused_connection
-from leasehold.errors import NoTransaction
+from leasehold.errors import DatabaseUnavailable, NoTransaction
 from leasehold.jobs.encoding import encode_document
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import EnqueueMiddleware
@@ -96,8 +97,8 @@ class Core:
         return self.payloads.locker(self.archive)
 
     def caller(self, connection: Any) -> Caller:
-        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else, and NoTransaction for
-        a connection that has not begun one."""
+        """Makes the call: the database, or the caller's own transaction. Raises BadInput for anything else, NoTransaction for a
+        connection that has not begun one, and DatabaseUnavailable for one that is closed."""
         if connection is None:
             return self.database
         if isinstance(connection, Caller):
@@ -109,6 +110,8 @@ class Core:
         # Not by `fetch` alone: a pool has that as well, and would give each statement another connection.
         if not callable(is_in_transaction) or not callable(getattr(connection, "fetch", None)):
             raise refused_connection(connection)
+        if not is_open(connection):
+            raise DatabaseUnavailable("the connection cannot be used: it is closed, or back in its pool")
         if not is_in_transaction():
             raise NoTransaction
         return AsyncioTransaction(connection)
