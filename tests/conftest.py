@@ -83,9 +83,11 @@ LONG = ("test_live_upgrades", "test_interrupts", "test_demo", "test_wheel", "tes
 
 
 def pytest_configure() -> None:
-    """A shell ignores SIGINT for what it starts in the background, and so would all programs that tests start and interrupt."""
+    """A shell ignores SIGINT for what it starts in the background, and nohup SIGHUP; so would all programs that tests start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses by the marks

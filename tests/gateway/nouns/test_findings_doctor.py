@@ -38,7 +38,7 @@ def test_what_is_wrong_comes_with_advice(gateway: RunningGateway, fresh_database
     psql(fresh_database_url, "drop index leasehold.jobs_deadline")
     checks = {each["name"]: each for each in gateway.call("GET", "/api/doctor").body["items"]}
     assert checks["drift"]["verdict"] == "problem"
-    assert "CREATE" in checks["drift"]["advice"]
+    assert "run `leasehold migrate`" in checks["drift"]["advice"]
 
 
 def test_an_answer_may_be_older_where_somebody_says_so(gateway: RunningGateway) -> None:

@@ -42,7 +42,7 @@ def test_a_refusal_names_the_parameters_that_there_are(gateway: RunningGateway) 
     def message(path: str) -> str:
         return gateway.call("POST", path).body["errors"][0]["message"]
 
-    assert message("/api/jobs/recover-stale?minute=1").endswith("there are minutes")
+    assert message("/api/jobs/recover-stale?minute=1").endswith("there are minutes, worker")
     assert message("/api/jobs/5/retry?minute=1").endswith("this address takes none")
 
 

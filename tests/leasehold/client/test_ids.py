@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from leasehold import Client
+from leasehold import BulkFilter, Client
 from leasehold.database import Database
 from leasehold.errors import BadInput
 from tools.client_reference import methods, nouns
@@ -33,7 +33,8 @@ def calls() -> Iterator[tuple[str, str]]:
     """Public methods, as `cancel` and `jobs.edit`, and their parameters that take ids."""
     for noun, part in {"": Client, **nouns()}.items():
         for name, method in methods(part):
-            for parameter in inspect.signature(method).parameters:
+            parameters = inspect.signature(method).parameters
+            for parameter in (*parameters, *(BulkFilter.__annotations__ if "matching" in parameters else ())):
                 if parameter in IDS:
                     yield f"{noun}.{name}".lstrip("."), parameter
 

@@ -29,7 +29,7 @@ def test_a_value_is_found_under_the_type_it_was_put_under() -> None:
 def test_a_missing_value_is_named_together_with_what_there_is() -> None:
     context = Context()
     context[OtherSession] = OtherSession()
-    with pytest.raises(MissingContext, match="put a Session into the context; there is: OtherSession"):
+    with pytest.raises(MissingContext, match="nobody has put a Session there; there is: OtherSession"):
         context[Session]
     with pytest.raises(MissingContext, match="there is: nothing"):
         NO_CONTEXT[Session]
