@@ -6,7 +6,7 @@ function, and how to read what it answers; `JobBatch` is the one that everybody 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
@@ -33,6 +33,7 @@ T = TypeVar("T")
 Rows: TypeAlias = "Sequence[AnsweredRow]"
 
 LARGEST_ID = 2**63 - 1
+FEW, MOST_IN_PART, MOST_BYTES_IN_PART = 50, 10_000, 64_000_000
 
 
 class Ask(msgspec.Struct, Generic[T], frozen=True):
@@ -287,6 +288,27 @@ class JobBatch:
     def given(self, made: Sequence[EnqueuedJob]) -> list[EnqueuedJob]:
         """Those of the answers that belong to the jobs that were given, in their order."""
         return [made[place] for place in self._places]
+
+
+def in_parts(jobs: Sequence[NewJob[Any]]) -> Iterator[Sequence[NewJob[Any]]]:
+    """A list in parts of which each fits into one statement: into its time, and into the 256 MB that a jsonb may have."""
+    if len(jobs) <= FEW:
+        yield jobs
+        return
+    part, size = list[NewJob[Any]](), 0
+    for job in jobs:
+        length = _length_of(job)
+        if part and (len(part) == MOST_IN_PART or size + length > MOST_BYTES_IN_PART):
+            yield part
+            part, size = [], 0
+        part.append(job)
+        size += length
+    yield part
+
+
+def _length_of(job: NewJob[Any]) -> int:
+    args: Any = job.args
+    return len(memoryview(args) if isinstance(args, msgspec.Raw) else encode_args(args, "args"))
 
 
 def options_of(*, notify: bool, is_checked: bool) -> tuple[bool, ...]:

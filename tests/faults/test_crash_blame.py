@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 import trio
 
@@ -21,6 +23,30 @@ async def keep_running(fleet: Fleet, worker_id: str) -> None:
     while True:
         worker = await fleet.worker(worker_id, LEASEHOLD_SLOTS="8", **MORTAL)
         await worker.until_exit(600)
+
+
+async def draining(fleet: Fleet, worker_id: str) -> None:
+    """Until the row of the worker says so."""
+
+    async def probe() -> bool:
+        return await fleet.value("select state from leasehold.workers where worker_id = $1", worker_id) == "draining"
+
+    await eventually(probe)
+
+
+async def test_who_kills_draining_workers_again_and_again_charges_no_job(fleet: Fleet) -> None:
+    """As a launcher does that has less patience than the worker knows of."""
+    job = await fleet.client.enqueue("hold", {"seconds": 600}, max_attempts=2)
+    for worker_id in "abcd":
+        worker = await fleet.worker(worker_id, LEASEHOLD_DRAIN_SECONDS="600")
+        await fleet.job(job, "running")
+        worker.signal(signal.SIGTERM)
+        await draining(fleet, worker_id)
+        worker.signal(signal.SIGKILL)
+        await worker.until_exit()
+        await fleet.reap(worker_id)
+    record = await fleet.job(job, "pending")
+    assert (record.attempt, record.spared_attempts) == (4, 4)
 
 
 async def finished(fleet: Fleet, count: int) -> list[JobRecord]:

@@ -1,11 +1,25 @@
 // Times and durations as people read them.
 import { html, signal } from "./html.js";
 
-/** Milliseconds since 1970, moved every few seconds. */
-export const now = signal(Date.now());
+const CLOCKS = 3000; // milliseconds that clocks may differ by; an answer tells whole seconds
+let ahead = 0;
+
+/** Milliseconds since 1970 by the clock of the gateway, which may be another one than this machine has. */
+export const clock = () => Date.now() + ahead;
+
+/** The same, moved every few seconds. */
+export const now = signal(clock());
 setInterval(() => {
-  if (!document.hidden) now.value = Date.now();
+  if (!document.hidden) now.value = clock();
 }, 5000);
+
+/** An answer has told the time. @param {string | null} date */
+export function hearClock(date) {
+  const off = Date.parse(date ?? "") - Date.now();
+  const before = ahead;
+  ahead = Math.abs(off) > CLOCKS ? off : 0;
+  if (Math.abs(ahead - before) > CLOCKS) now.value = clock();
+}
 
 /** @type {[number, string][]} */
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];

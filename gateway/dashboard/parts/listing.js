@@ -18,12 +18,12 @@ export function Fields({ path, fields, keep = {} }) {
   </form>`;
 }
 
-/** @param {{path: string, next: string | null}} props */
-export function Pager({ path, next }) {
+/** @param {{path: string, next: string | null, first?: string, more?: string}} props */
+export function Pager({ path, next, first = "Newest", more = "Older" }) {
   const { cursor, ...others } = Object.fromEntries(place.value.query);
   if (!cursor && !next) return null;
   return html`<nav class="pager" aria-label="Pages of the list">
-    ${cursor ? html`<a class="button" href=${hrefOf(path, others)}>Newest</a>` : null}
-    ${next ? html`<a class="button" href=${hrefOf(path, { ...others, cursor: next })}>Older</a>` : null}
+    ${cursor ? html`<a class="button" href=${hrefOf(path, others)}>${first}</a>` : null}
+    ${next ? html`<a class="button" href=${hrefOf(path, { ...others, cursor: next })}>${more}</a>` : null}
   </nav>`;
 }

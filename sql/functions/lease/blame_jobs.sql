@@ -1,7 +1,8 @@
 -- Purpose     Judge which job is to blame when the leases of these jobs ran out. It is a crash only if somebody had the
 --             database long enough to know: a worker that lives renews at least every third of a lease, so whoever
 --             has had the database for less than that cannot tell a dead worker from one that could not reach it.
---             Then nobody is blamed. If the worker was heard of after the lease ran out, it stood still: that is no crash,
+--             Then nobody is blamed, nor if the worker was draining: its launcher killed it for not ending soon enough.
+--             If the worker was heard of after the lease ran out, it stood still: that is no crash,
 --             but its jobs become suspects, and a suspect that does it again is charged with the attempt.
 --             A job under which a process has died before is a suspect; claim_jobs keeps suspects apart. If one suspect was
 --             held, it alone is charged. If several were, nobody is charged, and a crash is counted for each of them.
@@ -29,11 +30,11 @@ begin
          where w.incarnation = any (array(select distinct j.incarnation from leasehold.jobs j where j.id = any (blame_jobs.job_ids)))
            for no key update of w skip locked
     ), known as materialized (
-        select w.incarnation, w.heartbeat_at, w.lost_at, w.blamed_job, w.losses from leasehold.workers w
+        select w.incarnation, w.state, w.heartbeat_at, w.lost_at, w.blamed_job, w.losses from leasehold.workers w
          where w.incarnation = any (array(select distinct j.incarnation from leasehold.jobs j where j.id = any (blame_jobs.job_ids)))
     ), lost as materialized (
         select j.id, j.attempt, j.incarnation, j.crashes, j.max_attempts, k.incarnation is not null as is_known,
-               coalesce(blame_jobs.present_for >= (j.lease_expires_at - s.heard_at) / 3, true) as is_seen,
+               coalesce(blame_jobs.present_for >= (j.lease_expires_at - s.heard_at) / 3, true) and k.state is distinct from 'draining' as is_seen,
                coalesce(k.heartbeat_at > greatest(j.lease_expires_at, s.heard_at), false) as is_alive,
                (select l.is_charged from unnest(k.losses) l where l.job_id = j.id and l.attempt = j.attempt) as was_charged
           from leasehold.jobs j

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Unpack, cast
 
 import msgspec
 
-from leasehold.asks import JobBatch, many_jobs, one_job, read_enqueued
+from leasehold.asks import JobBatch, in_parts, many_jobs, one_job, read_enqueued
 from leasehold.client.core import Part, answered
 from leasehold.database import Caller, Row
 from leasehold.database.calls import Hooks, from_row
@@ -111,7 +112,10 @@ class Enqueues(Part):
     async def enqueue_many(
         self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, hooks: Hooks | None = None, notify: bool = True
     ) -> list[EnqueuedJob]:
-        """Enqueue jobs in one statement, all or none; answers in their order. Errors and arguments as `enqueue`."""
+        """Enqueue jobs, all or none; answers in their order. Errors and arguments as `enqueue`.
+
+        It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
+        """
         jobs = many_jobs(jobs)
         if not jobs:
             return []
@@ -123,6 +127,18 @@ class Enqueues(Part):
         return await self._enqueue(jobs, connection=connection, hooks=hooks, notify=notify)
 
     async def _enqueue(
+        self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None, notify: bool
+    ) -> list[EnqueuedJob]:
+        parts, database = [*in_parts(jobs)], cast("Any", self._database)
+        if len(parts) == 1 or (connection is None and not hasattr(database, "transaction")):
+            return await self._write(jobs, connection=connection, hooks=hooks, notify=notify)
+        made: list[EnqueuedJob] = []
+        async with database.transaction() if connection is None else nullcontext(connection) as transaction:
+            for part in parts:
+                made += await self._write(part, connection=transaction, hooks=hooks, notify=notify)
+        return made
+
+    async def _write(
         self, jobs: Sequence[NewJob[Any]], *, connection: Any, hooks: Hooks | None, notify: bool
     ) -> list[EnqueuedJob]:
         hooks = self._core.hooks_of(connection, hooks)

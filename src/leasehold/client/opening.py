@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from leasehold import database as databases
+from leasehold import validation
 from leasehold.app import App
 from leasehold.client.client import Client
 from leasehold.client.convoy import Convoy
@@ -81,6 +82,7 @@ def open_client(
     listens: bool = True,
     direct_dsn: str | None = None,
     payloads: str | None = None,
+    timeout: float = 30.0,
 ) -> AbstractAsyncContextManager[Client]:
     """A client with a pool of its own, under trio or asyncio. Use it with `async with`.
 
@@ -94,6 +96,7 @@ def open_client(
         direct_dsn: where to listen, when `dsn` leads through a pooler.
         payloads: where payloads lie, a folder or the address of an object store. None: without a `dsn` what
             LEASEHOLD_PAYLOADS_STORE says, else nowhere.
+        timeout: seconds that one statement may take, or the wait for a connection. DatabaseUnavailable says that it is over.
 
     Raises:
         SettingsError: without a dsn, where there is no database, or the environment or leasehold.toml says something that is no
@@ -105,7 +108,16 @@ def open_client(
             job_id = await client.enqueue(greet.new(name="Ada"), priority=5)
     """
     return _Opening(
-        partial(_open, dsn, app=app, pool_size=pool_size, listens=listens, direct_dsn=direct_dsn, payloads=payloads)
+        partial(
+            _open,
+            dsn,
+            app=app,
+            pool_size=pool_size,
+            listens=listens,
+            direct_dsn=direct_dsn,
+            payloads=payloads,
+            timeout=validation.seconds("timeout", timeout),
+        )
     )
 
 
@@ -146,6 +158,7 @@ async def _open(
     listens: bool,
     direct_dsn: str | None,
     payloads: str | None,
+    timeout: float,
 ) -> AsyncGenerator[Client]:
     options = PayloadOptions() if payloads is None else PayloadOptions(open_store(payloads))
     async with AsyncExitStack() as stack:
@@ -154,9 +167,9 @@ async def _open(
             dsn, direct_dsn = place.dsn, direct_dsn or place.direct_dsn
             options = place.payloads if payloads is None else options
         if databases.running_flavour() == "trio":
-            opening = databases.open_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn)
+            opening = databases.open_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
         else:
-            opening = databases.open_asyncio_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn)
+            opening = databases.open_asyncio_database(dsn, pool_size=pool_size, direct_dsn=direct_dsn, timeout=timeout)
         database = await stack.enter_async_context(opening)
         convoy = Convoy(database.inner)
         database.inner.closers.append(convoy.close)

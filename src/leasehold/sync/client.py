@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from leasehold import asks
-from leasehold.asks import JobBatch, many_jobs, one_job, output_of
+from leasehold.asks import JobBatch, in_parts, many_jobs, one_job, output_of
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.middleware import events_of, tell_after_commit
@@ -114,7 +114,10 @@ class SyncClient(SyncPart):
     def enqueue_many(
         self, jobs: Sequence[NewJob[Any]], *, connection: Any = None, notify: bool = True
     ) -> list[EnqueuedJob]:
-        """Enqueue jobs in one statement, all or none; answers in their order. Errors and arguments as `enqueue`."""
+        """Enqueue jobs, all or none; answers in their order. Errors and arguments as `enqueue`.
+
+        It takes one statement, and a statement in one transaction for each ten thousand of a longer list.
+        """
         jobs = many_jobs(jobs)
         if not jobs:
             return []
@@ -123,12 +126,16 @@ class SyncClient(SyncPart):
         return enqueue_in_turn(layers, partial(self._enqueue, connection=connection, notify=notify), jobs)
 
     def _enqueue(self, jobs: Sequence[NewJob[Any]], /, *, connection: Any, notify: bool) -> list[EnqueuedJob]:
-        batch = JobBatch(jobs, self._core.checked, self._core.knows)
-        made = self._core.ask(batch.ask(notify=notify), connection)
-        observers = self._core.observers
-        if observers.heard:
-            tell_after_commit(observers, connection, None, events_of(observers, batch.flat, made))
-        return batch.given(made)
+        observers, events, made = self._core.observers, list[Event](), list[EnqueuedJob]()
+        parts = [*in_parts(jobs)]
+        with self._core.transaction() if connection is None and len(parts) > 1 else nullcontext(connection) as chosen:
+            for part in parts:
+                batch = JobBatch(part, self._core.checked, self._core.knows)
+                answers = self._core.ask(batch.ask(notify=notify), chosen)
+                events += events_of(observers, batch.flat, answers) if observers.heard else ()
+                made += batch.given(answers)
+        tell_after_commit(observers, connection, None, events)
+        return made
 
     def get(self, job_id: int) -> JobRecord:
         """Return one job.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -12,7 +13,7 @@ import msgspec
 
 from leasehold import validation
 from leasehold.asks import Ask, Rows, checked_by, is_known
-from leasehold.drivers import Adapter, call_text, class_name, find_adapter, refused_connection
+from leasehold.drivers import Adapter, call_text, class_name, find_adapter, refused_connection, told
 from leasehold.errors import BadInput
 from leasehold.jobs.middleware import checked_answer
 from leasehold.jobs.new_job import NewJob
@@ -111,6 +112,12 @@ class SyncCore:
                 " use the client of leasehold.open_client, or leasehold.enqueue_statement(job)"
             )
         return SyncTransaction(connection, adapter)
+
+    @contextmanager
+    def transaction(self) -> Generator[Any]:
+        """A connection of our own in a transaction, which commits with the block."""
+        with self.database.connection() as connection, told(), connection.transaction():
+            yield connection
 
     def ask(self, ask: Ask[T], connection: Any = None) -> T:
         """What comes of an ask."""

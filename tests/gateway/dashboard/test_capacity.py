@@ -69,10 +69,13 @@ def test_what_if_follows_the_sliders(books: RunningGateway, open_page: OpenPage,
     page.get_by_label("Workers", exact=False).and_(page.locator("[type=range]")).fill("6")
     expect(page.get_by_role("row", name="Slots 6")).to_contain_text("12")
     page.get_by_label("One node less: without pod-2 and its 2 worker(s)").click()
+    expect(page).to_have_url(at("/capacity/crawl?workers=3&without=node"))
+    page.reload()
     expect(page.get_by_role("row", name="Slots 6")).to_contain_text("8")
     asked = books.call("GET", "/api/jobs/capacity/crawl/what-if?workers=4").body["supposed"]["forecast"]
     assert asked["slots"] == 8
     page.get_by_role("button", name="As it is").click()
+    expect(page).to_have_url(at("/capacity/crawl"))
     page.get_by_label("Workers", exact=False).and_(page.locator("[type=range]")).fill("0")
     expect(page.get_by_role("row", name="What is ready is gone in")).to_contain_text("never")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.conftest import Psql
 from tests.gateway.dashboard.axe import faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.hostile import HOSTILE, is_too_wide
@@ -103,6 +104,26 @@ def test_the_graph_comes_live(gateway: RunningGateway, open_page: OpenPage, at: 
     expect(page.get_by_role("button", name="Live")).to_be_visible()
     gateway.call("POST", f"/api/chains/{parts[3]}/complete", {})
     expect(page.get_by_role("img", name="2 completed, 4 open, 2 cancelled")).to_be_visible()
+
+
+def test_all_jobs_of_a_long_chain_are_there_page_by_page(
+    gateway: RunningGateway, open_page: OpenPage, at: At, database_url: str, psql: Psql
+) -> None:
+    chain = start(gateway, "step")
+    psql(
+        database_url,
+        "insert into leasehold.finished_jobs (id, chain_id, chain_position, created_at, run_at, finished_at, priority, attempt,"
+        f" spared_attempts, max_attempts, state, kind, queue, args, succeeded_by) select {chain} + n, {chain}, n, now(), now(),"
+        f" now(), 0, 1, 0, 1, 'completed', 'step', 'default', '{{}}', {chain} + n + 1 from generate_series(1, 60) n",
+    )
+    page = open_page(at(f"/chains/{chain}"))
+    places = page.locator("tbody tr td:first-child")
+    expect(places.first).to_have_text("1")
+    page.get_by_role("link", name="Next").click()
+    expect(places.last).to_have_text("61")
+    page.reload()
+    page.get_by_role("link", name="First").click()
+    expect(places.first).to_have_text("1")
 
 
 def test_no_more_boxes_are_drawn_than_can_be_seen(open_page: OpenPage, at: At) -> None:

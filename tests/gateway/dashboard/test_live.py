@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -26,6 +27,18 @@ def count_requests(page: Page, part: str) -> list[str]:
     found: list[str] = []
     page.on("request", lambda request: found.append(request.url) if part in request.url else None)
     return found
+
+
+def test_times_are_told_by_the_clock_of_the_gateway_whatever_the_readers_machine_says(
+    gateway: RunningGateway, open_page: OpenPage, at: At
+) -> None:
+    page = open_page(at("/jobs"))
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.clock.set_system_time(datetime.now(UTC) + timedelta(hours=5))
+    gateway.call("POST", "/api/jobs", {"kind": "render"})
+    row = page.locator("tr[data-job]")
+    expect(row).to_have_count(1)
+    expect(row).not_to_contain_text("h ago")
 
 
 def test_the_log_and_the_progress_of_a_running_job_come_by_themselves(

@@ -253,6 +253,17 @@ async def test_two_reapers_and_many_dead_workers_never_deadlock(database: Databa
     assert [tuple(row) for row in rows] == [(1, 0, 400)]
 
 
+async def test_nobody_is_blamed_for_the_death_of_a_worker_that_was_draining(database: Database) -> None:
+    await enqueue(database)
+    for number in range(4):
+        worker = SqlWorker(database, f"w{number}")
+        await worker.register()
+        await worker.claim()
+        await database.call("heartbeat_worker", worker.incarnation, 1, "draining", False)
+        await die(database, 1)
+        assert await record(database, 1) == ("pending", 0, 0)
+
+
 async def test_nobody_is_blamed_by_a_reaper_that_was_away_itself(database: Database, worker: SqlWorker) -> None:
     """After an outage it is the first to come back, while the workers are still on their way."""
     await worker.register()

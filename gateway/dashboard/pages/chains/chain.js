@@ -2,12 +2,13 @@
 import { ApiProblem, call, get } from "../../base/api.js";
 import { html } from "../../base/html.js";
 import { useLoaded } from "../../base/loading.js";
-import { hrefOf } from "../../base/router.js";
+import { hrefOf, place } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { Ago, count } from "../../base/time.js";
 import { State, toneOf } from "../../parts/badge.js";
 import { Asking } from "../../parts/dialog.js";
 import { JsonCard } from "../../parts/json_tree.js";
+import { Pager } from "../../parts/listing.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { toast } from "../../parts/toasts.js";
 import { Trial } from "../../parts/trial.js";
@@ -17,10 +18,11 @@ const STATES = ["completed", "open", "failed", "cancelled"];
 
 /** @param {{id: string}} props */
 export function ChainPage({ id }) {
+  const cursor = place.value.query.get("cursor");
   const load = async (/** @type {AbortSignal} */ signal) => {
-    const part = (/** @type {string} */ name) => get(`/api/chains/${id}${name}`, {}, signal);
+    const part = (/** @type {string} */ name, query = {}) => get(`/api/chains/${id}${name}`, query, signal);
     try {
-      const [chain, graph, jobs] = await Promise.all([part(""), part("/graph"), part("/jobs")]);
+      const [chain, graph, jobs] = await Promise.all([part(""), part("/graph"), part("/jobs", { cursor })]);
       return { chain, graph, jobs };
     } catch (error) {
       if (error instanceof ApiProblem && error.code === "unknown_job") return { chain: null, graph: null, jobs: null };
@@ -28,7 +30,7 @@ export function ChainPage({ id }) {
     }
   };
   /** @type {any} */
-  const loaded = useLoaded(load, [id], { live: true, every: 15, when: (changes) => concerns(changes, loaded.data?.graph) });
+  const loaded = useLoaded(load, [id, cursor], { live: true, every: 15, when: (changes) => concerns(changes, loaded.data?.graph) });
   return html`<${Shown} of=${loaded}>${(/** @type {any} */ data) => data.chain === null
     ? html`<h1>Chain ${id}</h1><${Empty}>There is no chain ${id}. A chain has the id of its first job. <a href=${hrefOf("/chains")}>Show the chains that there are</a>.<//>`
     : html`<${Whole} data=${data} reload=${loaded.reload} />`}<//>`;
@@ -45,7 +47,8 @@ function Whole({ data: { chain, graph, jobs }, reload }) {
       ${may("operate") ? html`<${Actions} chain=${chain} nodes=${graph.nodes} reload=${reload} />` : null}
     </div>
     <section class="card"><h2>The whole</h2><${Progress} nodes=${graph.nodes} isPartial=${graph.is_partial} /><${Graph} nodes=${graph.nodes} /></section>
-    <section class="card"><h2>Jobs of this chain</h2><${Jobs} jobs=${jobs} /></section>
+    <section class="card"><h2>Jobs of this chain</h2><${Jobs} jobs=${jobs} />
+      <${Pager} path=${`/chains/${chain.chain_id}`} next=${jobs.next} first="First" more="Next" /></section>
     <${JsonCard} title="Output" value=${chain.output} />`;
 }
 
@@ -85,6 +88,5 @@ function Jobs({ jobs }) {
       <td class="tight number">${each.chain_position + 1}</td>
       <td class="tight number"><a href=${hrefOf(`/jobs/${each.id}`)}>${String(each.id)}</a></td>
       <td><bdi>${each.kind}</bdi></td><td class="tight"><${State} state=${each.state} /></td>
-      <td><${Ago} at=${each.created_at} /></td><td><${Ago} at=${each.finished_at} /></td></tr>`)}</tbody></table></div>
-    ${jobs.next ? html`<p class="quiet">The first ${jobs.items.length} jobs. Look at later ones with <code>leasehold chains jobs</code>.</p>` : null}`;
+      <td><${Ago} at=${each.created_at} /></td><td><${Ago} at=${each.finished_at} /></td></tr>`)}</tbody></table></div>`;
 }

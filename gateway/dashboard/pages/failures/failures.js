@@ -3,7 +3,7 @@ import { get } from "../../base/api.js";
 import { html } from "../../base/html.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf, place } from "../../base/router.js";
-import { Ago, count } from "../../base/time.js";
+import { Ago, clock, count } from "../../base/time.js";
 import { Bars } from "../../parts/bars.js";
 import { useDeploys } from "../../parts/charts/deploys.js";
 import { Fields } from "../../parts/listing.js";
@@ -13,7 +13,7 @@ import { chosenTime, hasFailures, sinceOf, Times } from "./times.js";
 export function FailuresPage() {
   const { query } = place.value;
   const [time, kind, queue] = [chosenTime(), query.get("kind") ?? "", query.get("queue") ?? ""];
-  const load = (/** @type {AbortSignal} */ signal) => get("/api/failures", { since: sinceOf(time, Date.now()), kind, queue }, signal);
+  const load = (/** @type {AbortSignal} */ signal) => get("/api/failures", { since: sinceOf(time, clock()), kind, queue }, signal);
   const loaded = useLoaded(load, [time, kind, queue], { live: true, every: 60, when: hasFailures });
   return html`<div class="title"><h1>Failures</h1></div>
     <${Times} />

@@ -5,7 +5,7 @@ import { html } from "../../base/html.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf } from "../../base/router.js";
 import { may } from "../../base/session.js";
-import { Ago, count } from "../../base/time.js";
+import { Ago, clock, count } from "../../base/time.js";
 import { Bars } from "../../parts/bars.js";
 import { useDeploys } from "../../parts/charts/deploys.js";
 import { Empty, Shown } from "../../parts/states.js";
@@ -15,7 +15,7 @@ import { chosenTime, hasFailures, sinceOf, Times } from "./times.js";
 /** @param {{fingerprint: string}} props */
 export function GroupPage({ fingerprint }) {
   const time = chosenTime();
-  const load = (/** @type {AbortSignal} */ signal) => get(`/api/failures/${fingerprint}`, { since: sinceOf(time, Date.now()) }, signal);
+  const load = (/** @type {AbortSignal} */ signal) => get(`/api/failures/${fingerprint}`, { since: sinceOf(time, clock()) }, signal);
   const loaded = useLoaded(load, [fingerprint, time], { live: true, every: 60, when: hasFailures });
   return html`<p><a href=${hrefOf("/failures", { time: time === "24h" ? "" : time })}>All failures</a></p>
     <${Shown} of=${loaded}>${(/** @type {any} */ { group, failures }) => html`

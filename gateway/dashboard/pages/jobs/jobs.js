@@ -5,6 +5,7 @@ import { writeJson } from "../../base/json.js";
 import { useLoaded } from "../../base/loading.js";
 import { ask, hrefOf, place } from "../../base/router.js";
 import { may } from "../../base/session.js";
+import { clock } from "../../base/time.js";
 import { parseFilter, queryOf, STATES, withTerm } from "../../base/filter.js";
 import { Pager } from "../../parts/listing.js";
 import { Empty, Shown } from "../../parts/states.js";
@@ -22,7 +23,7 @@ export function JobsPage() {
   const [text, cursor] = [query.get("q") ?? "", query.get("cursor") ?? ""];
   const columns = query.get("columns");
   const parsed = useMemo(() => parseFilter(text), [text]);
-  const filter = queryOf(parsed.terms, Date.now());
+  const filter = queryOf(parsed.terms, clock());
   const news = useRef(/** @type {Set<number>} */ (new Set()));
   const [newCount, setNewCount] = useState(0);
   const shown = useRef(/** @type {{key: string, rows: any[], next: string | null}} */ ({ key: "", rows: [], next: null }));

@@ -2,34 +2,56 @@
 import { get } from "../../../base/api.js";
 import { html, useState } from "../../../base/html.js";
 import { useLoaded } from "../../../base/loading.js";
+import { ask, place } from "../../../base/router.js";
 import { count, duration, rate } from "../../../base/time.js";
 import { Shown } from "../../../parts/states.js";
 import { pathOfCapacity } from "./capacity.js";
 
 const REFRESH_SECONDS = 15;
 
+/** @typedef {{load: number, change: number, withoutNode: boolean, wait: number}} Supposed */
+/** @type {Supposed} */
+const AS_IT_IS = { load: 100, change: 0, withoutNode: false, wait: 30 };
+
+/** @param {URLSearchParams} query @returns {Supposed} */
+function supposedIn(query) {
+  const number = (/** @type {string} */ name, /** @type {number} */ usual) => Math.trunc(Number(query.get(name) ?? usual)) || usual;
+  return { load: number("load", AS_IT_IS.load), change: number("workers", 0), withoutNode: query.get("without") === "node", wait: number("wait", AS_IT_IS.wait) };
+}
+
+/** What differs from how it is, for the address. @param {Supposed} supposed */
+const queryOf = ({ load, change, withoutNode, wait }) => ({
+  load: load === AS_IT_IS.load ? null : load, workers: change || null, without: withoutNode ? "node" : null, wait: wait === AS_IT_IS.wait ? null : wait,
+});
+
 /** @param {{queue: string, has: any, workers: any[]}} props */
 export function WhatIf({ queue, has, workers }) {
-  const [load, setLoad] = useState(100);
-  const [change, setChange] = useState(0);
-  const [withoutNode, setWithoutNode] = useState(false);
-  const [wait, setWait] = useState(30);
+  const [{ load, change, withoutNode, wait }, set] = useState(() => supposedIn(place.value.query));
+  const suppose = (/** @type {Partial<Supposed>} */ changes) => set((before) => ({ ...before, ...changes }));
+  const keep = (/** @type {Partial<Supposed>} */ changes) => {
+    suppose(changes);
+    ask(queryOf({ load, change, withoutNode, wait, ...changes }), { replace: true });
+  };
   const node = largestNode(workers, queue);
   const most = Math.max(10, has.active_workers * 3);
   const wanted = Math.max(0, has.active_workers + change - (withoutNode && node ? node.workers : 0));
   const asked = { workers: wanted, more: load / 100 - 1, target_wait: wait };
   const loaded = useLoaded((signal) => get(`${pathOfCapacity(queue)}/what-if`, asked, signal), [queue, wanted, load, wait], { every: REFRESH_SECONDS });
   const isChanged = load !== 100 || change !== 0 || withoutNode;
-  const number = (/** @type {(value: number) => void} */ set) => (/** @type {any} */ event) => set(Number(event.target.value));
+  // Moving a slider shows what it means; letting go of it puts that into the address.
+  const slides = (/** @type {(value: number) => Partial<Supposed>} */ meant) => ({
+    onInput: (/** @type {any} */ event) => suppose(meant(Number(event.target.value))),
+    onChange: (/** @type {any} */ event) => keep(meant(Number(event.target.value))),
+  });
   return html`<section class="card what-if"><div class="copyable"><h2>What if</h2>
-      ${isChanged ? html`<button onClick=${() => { setLoad(100); setChange(0); setWithoutNode(false); }}>As it is</button>` : null}</div>
+      ${isChanged ? html`<button onClick=${() => keep({ ...AS_IT_IS, wait })}>As it is</button>` : null}</div>
     <div class="columns wide-columns">
       <div class="sliders">
-        <label>Load <b>${load} %</b><input type="range" min="0" max="500" step="10" value=${load} onInput=${number(setLoad)} aria-valuetext="${load} percent of today's" /></label>
+        <label>Load <b>${load} %</b><input type="range" min="0" max="500" step="10" value=${load} ...${slides((value) => ({ load: value }))} aria-valuetext="${load} percent of today's" /></label>
         <label>Workers <b>${has.active_workers + change}</b><input type="range" min="0" max=${most} step="1" value=${has.active_workers + change}
-          onInput=${(/** @type {any} */ event) => setChange(Number(event.target.value) - has.active_workers)} /></label>
-        <label>95 of 100 jobs start within <b>${duration(wait)}</b><input type="range" min="5" max="600" step="5" value=${wait} onInput=${number(setWait)} aria-valuetext=${duration(wait)} /></label>
-        <label class="check"><input type="checkbox" checked=${withoutNode} disabled=${!node} onClick=${() => setWithoutNode(!withoutNode)} />
+          ...${slides((value) => ({ change: value - has.active_workers }))} /></label>
+        <label>95 of 100 jobs start within <b>${duration(wait)}</b><input type="range" min="5" max="600" step="5" value=${wait} ...${slides((value) => ({ wait: value }))} aria-valuetext=${duration(wait)} /></label>
+        <label class="check"><input type="checkbox" checked=${withoutNode} disabled=${!node} onClick=${() => keep({ withoutNode: !withoutNode })} />
           One node less${node ? html`: without <bdi>${node.host}</bdi> and its ${node.workers} worker(s)` : ""}</label>
       </div>
       <${Shown} of=${loaded}>${(/** @type {any} */ answer) => html`<${Outcome} answer=${answer} has=${has} />`}<//>

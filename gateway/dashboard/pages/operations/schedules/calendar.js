@@ -3,6 +3,7 @@ import { get } from "../../../base/api.js";
 import { html } from "../../../base/html.js";
 import { useLoaded } from "../../../base/loading.js";
 import { hrefOf, place } from "../../../base/router.js";
+import { clock } from "../../../base/time.js";
 import { Shown } from "../../../parts/states.js";
 import { localText, NextTicks } from "./ticks.js";
 import { nextChange } from "./zones.js";
@@ -18,9 +19,9 @@ export const pathOfSchedule = (name) => `/api/schedules/${encodeURIComponent(nam
 /** @param {{schedule: any}} props */
 export function Calendar({ schedule }) {
   const { query, path } = place.value;
-  const first = monthOf(query.get("month"), Date.now());
+  const first = monthOf(query.get("month"), clock());
   const loaded = useLoaded(async (signal) => {
-    const after = new Date(Math.max(Date.now(), first.getTime() - DAY)).toISOString();
+    const after = new Date(Math.max(clock(), first.getTime() - DAY)).toISOString();
     return (await get(`${pathOfSchedule(schedule.name)}/preview`, { count: MOST_TICKS, after }, signal)).ticks;
   }, [schedule.name, schedule.revision, first.toISOString()]);
   const to = (/** @type {number} */ months) => hrefOf(path, { month: monthText(moved(first, months)) });
@@ -34,7 +35,7 @@ export function Calendar({ schedule }) {
 
 /** What happens around the next change of the clocks. @param {{schedule: any}} props */
 export function ClockChange({ schedule }) {
-  const change = schedule.cron ? nextChange(schedule.zone, Date.now()) : null;
+  const change = schedule.cron ? nextChange(schedule.zone, clock()) : null;
   const loaded = useLoaded(async (signal) => {
     if (change === null) return [];
     const after = new Date(change.at - 2 * DAY).toISOString();

@@ -1,0 +1,86 @@
+"""A list of jobs that is too long for one statement, enqueued in parts of two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leasehold import Client, NewJob, Unique, asks
+from leasehold.errors import BadInput, UniqueConflict
+from leasehold.events import JobCreated
+from leasehold.sync.client import SyncClient
+from tests.leasehold.client.conftest import Under
+
+JOBS = [NewJob(kind=f"kind{number}") for number in range(5)]
+TAKEN = [NewJob(kind="taken", unique=Unique(key="k", on_conflict="reject")) for _ in range(2)]
+
+
+@pytest.fixture(autouse=True)
+def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asks, "FEW", 1)
+    monkeypatch.setattr(asks, "MOST_IN_PART", 2)
+
+
+def test_all_exist_in_their_order_and_are_told_after_the_commit(under: Under) -> None:
+    async def work(client: Client) -> None:
+        told: list[str] = []
+        client.subscribe(JobCreated, lambda event: told.append(event.kind))
+        made = await client.enqueue_many(JOBS)
+        assert [(await client.get(each.job_id)).kind for each in made] == [job.kind for job in JOBS] == told
+
+    under(work)
+
+
+def test_none_exists_where_one_is_refused(under: Under) -> None:
+    async def work(client: Client) -> None:
+        told: list[str] = []
+        client.subscribe(JobCreated, lambda event: told.append(event.kind))
+        with pytest.raises(UniqueConflict):
+            await client.enqueue_many([*JOBS, *TAKEN])
+        with pytest.raises(BadInput):
+            await client.enqueue_many([*JOBS, NewJob(kind="")])
+        assert (await client.jobs.list(), told) == ([], [])
+
+    under(work)
+
+
+def test_in_a_transaction_of_the_callers_they_are_there_with_its_commit(under: Under) -> None:
+    async def work(client: Client) -> None:
+        async def enqueue(fails: bool) -> None:
+            async with client.transaction() as transaction:
+                await client.enqueue_many(JOBS, connection=transaction)
+                if fails:
+                    raise KeyError("no")
+
+        with pytest.raises(KeyError):
+            await enqueue(fails=True)
+        assert await client.jobs.list() == []
+        await enqueue(fails=False)
+        assert len(await client.jobs.list()) == len(JOBS)
+
+    under(work)
+
+
+def test_the_synchronous_client_makes_all_or_none_as_well(database_url: str) -> None:
+    with SyncClient(database_url) as client:
+        told: list[str] = []
+        client.subscribe(JobCreated, lambda event: told.append(event.kind))
+        with pytest.raises(UniqueConflict):
+            client.enqueue_many([*JOBS, *TAKEN])
+        assert told == []
+        made = client.enqueue_many(JOBS)
+        assert [client.get(each.job_id).kind for each in made] == [job.kind for job in JOBS] == told
+        assert min(each.job_id for each in made) > len(JOBS)  # ids of what was rolled back are not given out again
+
+
+def test_parts_are_short_by_number_and_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lengths(jobs: list[NewJob[Any]]) -> list[int]:
+        return [len(part) for part in asks.in_parts(jobs)]
+
+    assert lengths(JOBS) == [2, 2, 1]
+    assert lengths(JOBS[:1]) == [1]
+    monkeypatch.setattr(asks, "MOST_BYTES_IN_PART", 100)
+    wide = NewJob(kind="wide", args={"text": "x" * 80})
+    assert lengths([JOBS[0], wide, wide, JOBS[1], JOBS[2]]) == [2, 2, 1]
+    assert lengths([wide, NewJob(kind="wider", args={"text": "x" * 200})]) == [1, 1]
