@@ -126,7 +126,7 @@ class Scene:
         """Time passes."""
         self.now += timedelta(seconds=seconds)
 
-    def enqueue(self, kind: str = "stumble", hand: Hand | None = None, **fields: Any) -> int:
+    def enqueue(self, kind: str = "plain", hand: Hand | None = None, **fields: Any) -> int:
         """One job, with a tag; `fields` as enqueue_jobs takes them."""
         self._tag += 1
         metadata = {"tag": self._tag, **({"unique": fields["unique"]["key"]} if "unique" in fields else {})}

@@ -46,7 +46,7 @@ def completes_again_as_itself(scene: Scene) -> None:
 def fails_twice(scene: Scene) -> None:
     """The reply to a failure is lost, the settler sends it again, and by then somebody else runs the job."""
     first, second = scene.worker("w1"), scene.worker("w2")
-    scene.enqueue()
+    scene.enqueue("stumble")
     job = first.claim_one()
     first.fail(job)
     held = second.claim_one()
@@ -203,7 +203,7 @@ def a_burst_of_starts(scene: Scene) -> None:
 def one_attempt(scene: Scene) -> None:
     """A job that may be tried once fails."""
     worker = scene.worker("w")
-    scene.enqueue(max_attempts=1)
+    scene.enqueue("stumble", max_attempts=1)
     worker.fail(worker.claim_one())
     for job in worker.claim():
         worker.complete(job)
@@ -222,8 +222,8 @@ def not_before(scene: Scene) -> None:
 def works(scene: Scene) -> None:
     """One job, as it should be."""
     worker = scene.worker("w")
-    scene.enqueue()
-    scene.enqueue()
+    scene.enqueue("stumble")
+    scene.enqueue("stumble")
     worker.complete(worker.claim_one())
     worker.fail(worker.claim_one())
     scene.drain()
@@ -232,7 +232,7 @@ def works(scene: Scene) -> None:
 def retried(scene: Scene) -> None:
     """A job fails for good, and somebody retries it."""
     worker = scene.worker("w")
-    job = scene.enqueue(max_attempts=1)
+    job = scene.enqueue("stumble", max_attempts=1)
     worker.fail(worker.claim_one())
     scene.later(1)
     scene.stranger.ask("select leasehold.retry_job(%s)", job)

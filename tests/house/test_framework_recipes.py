@@ -131,7 +131,7 @@ async def test_the_page_does_what_it_says(page: Page) -> None:
 
 
 def _job(page: Page) -> tuple[str, object]:
-    [job] = [json.loads(page.run("leasehold jobs show 1"))]
+    [job] = [json.loads(page.run("leasehold jobs show 1 --output json"))]
     shown = job.get("job", job)
     return shown["state"], shown["output"]
 

@@ -53,7 +53,7 @@ REPLACED: dict[str, Pairs] = {
     ],
     "actors/leases/keeper.py": [(RENEWED, f"{RENEWED}            epoch=7,\n")],
     "sql/signatures.txt": [
-        ("kind_leases jsonb =, epoch bigint =)", "kind_leases jsonb =, epoch bigint =, hint text =)"),
+        ("epoch bigint =) -> setof (job_id", "epoch bigint =, hint text =) -> setof (job_id"),
         (COMPLETE + REASONS, COMPLETE + REASONS.replace("reason text", "reason text, note text")),
         (RENEW + REASONS, f"{RENEW[:-1]}, epoch bigint){REASONS}{RENEW}{REASONS}"),
     ],
