@@ -1,4 +1,4 @@
-// What long lists share: fields that narrow them down, and pages. Both are in the address.
+// Fields that narrow a long list down. What they say is in the address.
 import { html } from "../base/html.js";
 import { go, hrefOf, place } from "../base/router.js";
 
@@ -16,14 +16,4 @@ export function Fields({ path, fields, keep = {} }) {
     <button>Find</button>
     ${given.some(Boolean) ? html`<a class="button" href=${hrefOf(path, keep)}>All</a>` : null}
   </form>`;
-}
-
-/** @param {{path: string, next: string | null, first?: string, more?: string}} props */
-export function Pager({ path, next, first = "Newest", more = "Older" }) {
-  const { cursor, ...others } = Object.fromEntries(place.value.query);
-  if (!cursor && !next) return null;
-  return html`<nav class="pager" aria-label="Pages of the list">
-    ${cursor ? html`<a class="button" href=${hrefOf(path, others)}>${first}</a>` : null}
-    ${next ? html`<a class="button" href=${hrefOf(path, { ...others, cursor: next })}>${more}</a>` : null}
-  </nav>`;
 }

@@ -5,7 +5,8 @@ import { writeJson } from "../../base/json.js";
 import { useLoaded } from "../../base/loading.js";
 import { place } from "../../base/router.js";
 import { Ago } from "../../base/time.js";
-import { Fields, Pager } from "../../parts/listing.js";
+import { Fields } from "../../parts/listing.js";
+import { Pager } from "../../parts/pager.js";
 import { Empty, Shown } from "../../parts/states.js";
 
 const PAGE = 50;

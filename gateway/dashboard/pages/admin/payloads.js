@@ -7,7 +7,8 @@ import { may } from "../../base/session.js";
 import { hrefOf, place } from "../../base/router.js";
 import { Ago, count } from "../../base/time.js";
 import { JsonCard } from "../../parts/json_tree.js";
-import { Fields, Pager } from "../../parts/listing.js";
+import { Fields } from "../../parts/listing.js";
+import { Pager } from "../../parts/pager.js";
 import { Empty, Shown } from "../../parts/states.js";
 
 const PAGE = 50;

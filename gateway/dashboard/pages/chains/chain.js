@@ -8,7 +8,7 @@ import { Ago, count } from "../../base/time.js";
 import { State, toneOf } from "../../parts/badge.js";
 import { Asking } from "../../parts/dialog.js";
 import { JsonCard } from "../../parts/json_tree.js";
-import { Pager } from "../../parts/listing.js";
+import { Pager } from "../../parts/pager.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { toast } from "../../parts/toasts.js";
 import { Trial } from "../../parts/trial.js";

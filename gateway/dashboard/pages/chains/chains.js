@@ -5,7 +5,8 @@ import { useLoaded } from "../../base/loading.js";
 import { hrefOf, place } from "../../base/router.js";
 import { Ago } from "../../base/time.js";
 import { State } from "../../parts/badge.js";
-import { Fields, Pager } from "../../parts/listing.js";
+import { Fields } from "../../parts/listing.js";
+import { Pager } from "../../parts/pager.js";
 import { Empty, Shown } from "../../parts/states.js";
 
 const STATES = ["", "open", "completed", "failed", "cancelled"];

@@ -7,7 +7,7 @@ import { ask, hrefOf, place } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { clock } from "../../base/time.js";
 import { parseFilter, queryOf, STATES, withTerm } from "../../base/filter.js";
-import { Pager } from "../../parts/listing.js";
+import { Pager } from "../../parts/pager.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { Bulk } from "./bulk.js";
 import { FilterBar } from "./filter_bar.js";
