@@ -114,15 +114,12 @@ class Keeper:
                 open_database(dsn, pool_size=1, timeout=ANSWER_SECONDS, greeter=greeter) as database,
                 database.reserve("lease keeper") as connection,
             ):
-                await self._renew_until_told(connection, portal)
-
-    async def _renew_until_told(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
-        try:
-            await self._renew_until_cancelled(connection, portal)
-        except Exception as error:
-            # From here: the worker's thread hears of it when no handler blocks it.
-            log.error("%s failed: %r; no lease of this worker is renewed any more", self.name, error)  # noqa: TRY400
-            raise
+                try:
+                    await self._renew_until_cancelled(connection, portal)
+                except Exception:
+                    # From here: the worker's thread hears of it when no handler blocks it.
+                    log.exception("%s failed; no lease of this worker is renewed any more", self.name)
+                    raise
 
     async def _renew_until_cancelled(self, connection: Caller, portal: trio.lowlevel.TrioToken) -> None:
         backoff = Backoff()

@@ -134,6 +134,13 @@ def test_a_slow_dependency(gateway: RunningGateway, on_call: Callable[[], OnCall
     assert who.clicks == 3
 
 
+def take_back_two(who: OnCall, gateway: RunningGateway) -> None:
+    who.press("Take back 2")
+    who.press("Take them back")
+    expect(who.page.get_by_text("2 job(s) taken back.")).to_be_visible()
+    assert states(gateway, "pay") == ["pending", "pending"]
+
+
 def test_a_dead_worker_that_holds_jobs(gateway: RunningGateway, on_call: Callable[[], OnCall], run: Run) -> None:
     for _ in range(2):
         enqueue(gateway, "pay")
@@ -144,10 +151,7 @@ def test_a_dead_worker_that_holds_jobs(gateway: RunningGateway, on_call: Callabl
     who = on_call()
     who.follow("1 worker(s) have gone silent.")
     who.click(who.page.locator(f"tr[data-worker='{incarnation_of('w2')}']").get_by_role("link"))
-    who.press("Take back 2")
-    who.press("Take them back")
-    expect(who.page.get_by_text("2 job(s) taken back.")).to_be_visible()
-    assert states(gateway, "pay") == ["pending", "pending"]
+    take_back_two(who, gateway)
     # Another worker had not renewed its job either, and keeps it.
     assert states(gateway, "sync") == ["claimed"]
     assert who.clicks == 4
@@ -161,10 +165,7 @@ def test_leases_that_have_run_out(gateway: RunningGateway, on_call: Callable[[],
     who = on_call()
     run(HOLD.format(worker=incarnation_of("w1")))
     expect(who.troubles().filter(has_text="2 job(s) have a lease that has run out")).to_have_count(1)
-    who.press("Take back 2")
-    who.press("Take them back")
-    expect(who.page.get_by_text("2 job(s) taken back.")).to_be_visible()
-    assert states(gateway, "pay") == ["pending", "pending"]
+    take_back_two(who, gateway)
     assert states(gateway, "sync") == ["claimed"]
     assert who.clicks == 2
 

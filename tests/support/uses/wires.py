@@ -138,7 +138,7 @@ async def datagrams() -> Any:
 async def pipes() -> Any:
     read, write = os.pipe()
     reader = asyncio.StreamReader()
-    with open(read, "rb") as end:  # noqa: ASYNC230
+    with os.fdopen(read, "rb") as end:
         await asyncio.get_running_loop().connect_read_pipe(partial(asyncio.StreamReaderProtocol, reader), end)
         os.write(write, b"through")
         os.close(write)

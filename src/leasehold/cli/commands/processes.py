@@ -46,8 +46,8 @@ async def run(
     """Run worker, scheduler or reaper in this process.
 
     SIGTERM drains them; a second signal ends them at once. While the database cannot be reached, or its schema is not there
-    yet, they wait for it. Below `up`,
-    --workers, honcho and foreman, the process of a worker that is decommissioned stays, idle, so that it is not started again.
+    yet, they wait for it. Below `up`, --workers, honcho and foreman, the process of a worker that is decommissioned stays, idle,
+    so that it is not started again.
 
     With --workers it keeps so many worker processes running, and starts one again that dies or hangs. The second worker of the
     id pod-0 is pod-0-2, and its probes have the port after the first one's.
