@@ -527,7 +527,6 @@ create table leasehold.schedules (
     grace            double precision not null default 60,
     catch_up_limit   integer not null default 100,
     overlap          text collate "C" not null default 'allow',
-    blackouts        jsonb not null default '[]',
     starts_at        timestamptz,
     ends_at          timestamptz,
     revision         bigint not null default 1,
