@@ -146,7 +146,7 @@ async def list_schedules(call: Call[SchedulesParameters, None]) -> Page[Schedule
     return Page(found, _cursor_behind(found[-1].name) if len(found) == asked.limit else None)
 
 
-@routes("GET", "/api/schedules/{name}", "Show one schedule", has_etag=True, errors=KNOWN, scope=Scope.READ)
+@routes("GET", "/api/schedules/{name}", "Show one schedule", errors=KNOWN, scope=Scope.READ)
 async def show_schedule(call: Call[ScheduleParameters, None]) -> ScheduleRecord:
     """One schedule, as it is set and as it stands."""
     return await call.services.client.schedules.get(call.parameters.name)
