@@ -93,11 +93,7 @@ def plan(due: Due, timetable: Timetable) -> Plan:
     A one-shot in the past is due, whenever it was made; its policy for missed ticks decides what becomes of it.
     """
     since = due.planned_from if timetable.at is None else timetable.at - MICROSECOND
-    next_run_at = timetable.after(max(since, due.last_tick_at or since))
-    error = None
-    if next_run_at is None and timetable.blackouts and timetable.preview(since, 1):
-        error = "its ticks to come lie in blackouts"
-    return Plan(id=due.id, revision=due.revision, next_run_at=next_run_at, error=error)
+    return Plan(id=due.id, revision=due.revision, next_run_at=timetable.after(max(since, due.last_tick_at or since)))
 
 
 def decide(due: Due, timetable: Timetable) -> Firing | None:

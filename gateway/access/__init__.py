@@ -1,1 +1,1 @@
-"""Who may call: tokens, scopes, rates, and the audit log. Routes come in. Start in `guard.py`."""
+"""Who may call: tokens, scopes, and the audit log. Routes come in. Start in `guard.py`."""

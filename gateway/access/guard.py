@@ -1,4 +1,4 @@
-"""Who may call: bearer tokens with scopes, their rates, and the addresses that need no token."""
+"""Who may call: bearer tokens with scopes, and the addresses that need no token."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from aiohttp import web
 
 from leasehold.access.tokens import is_session, is_token
 from leasehold.errors import DatabaseUnavailable, SettingsError
+from leasehold.gateway.access.failures import Failures, retry_after
 from leasehold.gateway.access.identities import ANONYMOUS, BOOTSTRAP, Identity, Scope
-from leasehold.gateway.access.rates import Buckets, Failures, rate_headers, retry_after
 from leasehold.gateway.access.sessions import CSRF_HEADER, lookup_text, session_of
 from leasehold.gateway.access.token_cache import TokenStore
 from leasehold.gateway.http.headers import Cors
@@ -21,7 +21,6 @@ from leasehold.gateway.http.problems import (
     FOREIGN_ORIGIN,
     INSUFFICIENT_SCOPE,
     MALFORMED_REQUEST,
-    RATE_LIMITED,
     TOO_MANY_FAILURES,
     UNAUTHORIZED,
     UNKNOWN_HOST,
@@ -35,7 +34,6 @@ log = logging.getLogger(__name__)
 
 SHORTEST_PUBLIC_TOKEN = 16
 CHALLENGE = 'Bearer realm="leasehold"'
-ANSWER_HEADERS = web.RequestKey("answer_headers", dict[str, str])
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -47,7 +45,7 @@ class Guard:
         store: tokens with scopes; None if there are none.
         cors: the origins whose pages may send requests.
         is_public: other machines can reach the gateway, so nobody is admitted without a token.
-        clock: seconds, of any beginning, for the rates.
+        clock: seconds, of any beginning, for the wrong tokens of an address.
     """
 
     def __init__(
@@ -64,14 +62,13 @@ class Guard:
         self._store = store
         self._cors = cors or Cors()
         self._is_public = is_public
-        self._buckets = Buckets(clock)
         self._failures = Failures(clock)
 
     async def admit(self, request: web.Request, scope: Scope, *, outlasts_database: bool = False) -> Identity:
-        """Find out who calls. The rate headers are left in the request for `answer_headers`. With `outlasts_database`, a
-        token that was good some minutes ago is accepted while the database is away.
+        """Find out who calls. With `outlasts_database`, a token that was good some minutes ago is accepted while the
+        database is away.
 
-        Raises Refusal: no token or a wrong one, the wrong scope, too often; DatabaseUnavailable where the token is not
+        Raises Refusal: no token or a wrong one, the wrong scope, too many wrong ones; DatabaseUnavailable where the token is not
         known here yet and the database cannot be asked.
         """
         token = self._shown_by(request)
@@ -90,7 +87,6 @@ class Guard:
             )
         if scope not in identity.scopes:
             raise lacks_scope(identity, scope)
-        self._check_rate(request, identity)
         return identity
 
     async def find_caller(self, request: web.Request) -> Identity | None:
@@ -180,16 +176,6 @@ class Guard:
                 "Too many wrong tokens came from this address.",
                 headers={"Retry-After": retry_after(seconds)},
             )
-
-    def _check_rate(self, request: web.Request, identity: Identity) -> None:
-        if identity.rate is None or identity.burst is None:
-            return
-        level = self._buckets.take(identity.token_id, identity.rate, identity.burst)
-        headers = rate_headers(identity.rate, identity.burst, level)
-        if not level.allowed:
-            detail = f"{identity.name} may send {identity.rate:g} requests a second, {identity.burst} at once."
-            raise Refusal(RATE_LIMITED, detail, headers=headers)
-        request[ANSWER_HEADERS] = headers
 
 
 def is_possible(text: str) -> bool:

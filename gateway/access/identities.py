@@ -33,14 +33,11 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         token_id: of a token in the database; None for the token of the settings and for callers without a token.
-        rate: requests a second in the long run, None for no limit; `burst`: requests at once.
     """
 
     name: str
     scopes: frozenset[Scope] = EVERYTHING
     token_id: int | None = None
-    rate: float | None = None
-    burst: int | None = None
 
 
 ANONYMOUS = Identity(name="anonymous")

@@ -155,8 +155,6 @@ class DatabaseTokens:
                 name=row["name"],
                 scopes=scopes_of(row["scopes"]),
                 token_id=row["token_id"],
-                rate=row["rate"],
-                burst=row["burst"],
             )
             lives = math.inf if row["expires_in"] is None else row["expires_in"]
         now = self._clock()

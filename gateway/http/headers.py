@@ -44,10 +44,8 @@ def prefix_of(request: web.Request) -> str:
 
 ANY = "*"
 METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
-REQUEST_HEADERS = (
-    "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Match, Last-Event-ID, Prefer, X-Request-Id"
-)
-ANSWER_HEADERS = "ETag, Link, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
+ANSWER_HEADERS = "ETag, Link, Location, Preference-Applied, Retry-After, X-Request-Id"
 PREFLIGHT_SECONDS = 600
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from types import MappingProxyType
 
 import msgspec
@@ -42,21 +41,9 @@ def response_of(result: object, status: int, headers: Mapping[str, str]) -> web.
     return web.Response(status=status, body=body, headers=headers)
 
 
-def etag_of(body: object) -> str:
-    """An entity tag that changes with the body: a handler's result or its bytes."""
-    encoded = body if isinstance(body, bytes) else ENCODER.encode(body)
-    return f'"{blake2b(encoded, digest_size=16).hexdigest()}"'
-
-
 def is_known(tag: str, if_none_match: str | None) -> bool:
     """Whether the caller's If-None-Match header (RFC 9110 §13.1.2) names this tag."""
     if if_none_match is None:
         return False
     given = {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
-    return tag in given or given == {"*"}
-
-
-def is_meant(tag: str, if_match: str) -> bool:
-    """Whether the caller's If-Match header (RFC 9110 §13.1.1) names this tag; weak tags do not count."""
-    given = {each.strip() for each in if_match.split(",")}
     return tag in given or given == {"*"}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from leasehold.database import OpenTransaction
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import (
     Cursor,
@@ -30,17 +28,14 @@ from leasehold.gateway.http.fields import (
 from leasehold.gateway.http.problems import (
     ARGS_TOO_LARGE,
     INVALID_ARGS,
-    PRECONDITION_FAILED,
     ROW_LOCKED,
     UNIQUE_CONFLICT,
     UNKNOWN_JOB,
     UNKNOWN_KIND,
     UNKNOWN_WORKER,
     WRONG_STATE,
-    Refusal,
     refuse_field,
 )
-from leasehold.gateway.http.replies import etag_of, is_meant
 from leasehold.gateway.nouns.jobs_enqueue import read_args, read_part
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
 from leasehold.records.jobs import AttemptError, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
@@ -165,9 +160,6 @@ class RecoveredBody(msgspec.Struct, frozen=True):
     recovered: int
 
 
-IF_MATCH = "If-Match"
-
-
 ONE = (UNKNOWN_JOB,)
 CHANGE = (*ONE, WRONG_STATE)
 routes = Routes("jobs")
@@ -208,9 +200,9 @@ async def list_jobs(call: Call[JobsParameters, None]) -> Page[dict[str, Any]]:
     return Page(items, None if found.next_before_id is None else cursor_at(found.next_before_id))
 
 
-@routes("GET", "/api/jobs/{id}", "Show one job", errors=ONE, scope=Scope.READ, has_etag=True)
+@routes("GET", "/api/jobs/{id}", "Show one job", errors=ONE, scope=Scope.READ)
 async def show_job(call: Call[JobParameters, None]) -> JobRecord:
-    """One job, whatever its state. With `If-None-Match` it is answered only if it has changed."""
+    """One job, whatever its state."""
     return await call.services.client.get(call.parameters.id)
 
 
@@ -278,29 +270,26 @@ async def trigger_job(call: Call[JobParameters, None]) -> StateBody:
     "PATCH",
     "/api/jobs/{id}",
     "Change a job before it runs",
-    errors=(*CHANGE, PRECONDITION_FAILED, INVALID_ARGS, ARGS_TOO_LARGE, UNKNOWN_KIND),
-    headers=(IF_MATCH,),
+    errors=(*CHANGE, INVALID_ARGS, ARGS_TOO_LARGE, UNKNOWN_KIND),
     scope=Scope.OPERATE,
     example={"priority": 10, "reason": "the customer waits"},
 )
 async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     """Changes a job that nobody holds, or one that failed or was cancelled, before it is retried. The timeline has the old
-    and the new values. With `If-Match` only if the job has not changed since that ETag."""
+    and the new values."""
     body = call.body
     given = bytes(body.args)
     args = None if given == b"null" else read_args(given, call.services.limits, "$.args")
-    async with unchanged(call) as connection:
-        state = await call.services.client.jobs.edit(
-            call.parameters.id,
-            args=args,
-            priority=body.priority,
-            queue=body.queue,
-            run_at=body.run_at,
-            max_attempts=body.max_attempts,
-            metadata=body.metadata,
-            reason=body.reason,
-            connection=connection,
-        )
+    state = await call.services.client.jobs.edit(
+        call.parameters.id,
+        args=args,
+        priority=body.priority,
+        queue=body.queue,
+        run_at=body.run_at,
+        max_attempts=body.max_attempts,
+        metadata=body.metadata,
+        reason=body.reason,
+    )
     return StateBody(state)  # pyright: ignore[reportArgumentType]
 
 
@@ -308,37 +297,16 @@ async def edit_job(call: Call[JobParameters, EditBody]) -> StateBody:
     "DELETE",
     "/api/jobs/{id}",
     "Remove a job that nobody holds",
-    errors=(*CHANGE, PRECONDITION_FAILED),
-    headers=(IF_MATCH,),
+    errors=CHANGE,
     scope=Scope.OPERATE,
 )
 async def delete_job(call: Call[JobParameters, None]) -> WasBody:
     """Removes a job that nobody holds, finished or not; one event `deleted` remains in its timeline.
 
     Refused while a worker holds it (cancel it first), while another job waits for it, and for one of several jobs of a
-    chain (delete the chain). With `If-Match` only if the job has not changed since that ETag.
+    chain (delete the chain).
     """
-    async with unchanged(call) as connection:
-        was = await call.services.client.jobs.delete(call.parameters.id, connection=connection)
-    return WasBody(was)  # pyright: ignore[reportArgumentType]
-
-
-@asynccontextmanager
-async def unchanged(call: Call[JobParameters, Any]) -> AsyncGenerator[OpenTransaction | None]:
-    """A transaction in which the job is and stays what the caller's If-Match names; None for a caller without one.
-
-    Raises Refusal where it has changed.
-    """
-    given = call.headers.get(IF_MATCH)
-    if given is None:
-        yield None
-        return
-    client = call.services.client
-    async with client.transaction() as transaction:
-        job = await client.jobs.lock(call.parameters.id, connection=transaction)
-        if not is_meant(etag_of(await client.payloads.fill(job)), given):
-            raise Refusal(PRECONDITION_FAILED, f"Job {job.id} is not what If-Match names any more; look at it again.")
-        yield transaction
+    return WasBody(await call.services.client.jobs.delete(call.parameters.id))  # pyright: ignore[reportArgumentType]
 
 
 @routes(

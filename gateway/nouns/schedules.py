@@ -146,7 +146,7 @@ async def list_schedules(call: Call[SchedulesParameters, None]) -> Page[Schedule
     return Page(found, _cursor_behind(found[-1].name) if len(found) == asked.limit else None)
 
 
-@routes("GET", "/api/schedules/{name}", "Show one schedule", has_etag=True, errors=KNOWN, scope=Scope.READ)
+@routes("GET", "/api/schedules/{name}", "Show one schedule", errors=KNOWN, scope=Scope.READ)
 async def show_schedule(call: Call[ScheduleParameters, None]) -> ScheduleRecord:
     """One schedule, as it is set and as it stands."""
     return await call.services.client.schedules.get(call.parameters.name)
@@ -300,7 +300,7 @@ async def generate_jobs(call: Call[GenerateParameters, None]) -> FiredTick:
 
 @routes("GET", "/api/schedules/{name}/preview", "Show the next ticks of a schedule", errors=KNOWN, scope=Scope.READ)
 async def preview_schedule(call: Call[PreviewParameters, None]) -> TicksBody:
-    """The next ticks, with what its blackouts and the clocks of its zone do to them."""
+    """The next ticks, with what the clocks of its zone do to them."""
     asked, schedules = call.parameters, call.services.client.schedules
     enabled = (await schedules.get(asked.name)).enabled
     return TicksBody(enabled, await schedules.preview(asked.name, count=asked.count, after=asked.after))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -42,22 +41,9 @@ class TokenParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TokenBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A token to be made."""
 
-    __schema__: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [
-            {"properties": {"burst": {"type": "null"}}},
-            {"required": ["rate"], "properties": {"rate": {"type": "number"}}},
-        ]
-    }
-
     name: TokenName
     scopes: Annotated[list[ScopeName], Meta(min_length=1, max_length=4, description="What it may do.")]
     expires_in: Annotated[float, Meta(ge=1, le=315_360_000, description="Seconds until it ends by itself.")] | None = (
-        None
-    )
-    rate: Annotated[float, Meta(ge=0.001, le=1e6, description="Requests a second, in each gateway process.")] | None = (
-        None
-    )
-    burst: Annotated[int, Meta(ge=1, le=1_000_000, description="Requests at once; else those of a second.")] | None = (
         None
     )
 
@@ -105,8 +91,6 @@ async def create_token(call: Call[NoParameters, TokenBody]) -> NewTokenBody:
         body.name,
         body.scopes,
         expires_in=None if body.expires_in is None else timedelta(seconds=body.expires_in),
-        rate=body.rate,
-        burst=body.burst,
         created_by=call.identity.name,
     )
     return NewTokenBody(token_id=made.token_id, name=made.name, secret=made.secret)

@@ -165,13 +165,10 @@ REQUEST_HEADERS: Mapping[str, tuple[str, Schema]] = {
         "`wait=N`: answer when the result is there, or after N seconds, 60 at the most (RFC 7240).",
         {"type": "string"},
     ),
-    "If-Match": ("ETags of the job as the caller has seen it: 412 if it has changed since.", {"type": "string"}),
-    "If-None-Match": ("ETags that the caller has: 304 if one of them is still right.", {"type": "string"}),
     "Last-Event-ID": ("Go on after this event.", {"type": "string"}),
 }
 ANSWER_HEADERS: Mapping[str, str] = {
     "X-Request-Id": "Names this request in the gateway's log; yours, if you send one of 1 to 128 letters, digits and `_.:-`.",
-    "ETag": "Changes with the answer.",
     "Location": "Where the job is.",
     "Preference-Applied": "Which preference was heeded.",
     "Retry-After": "In how many seconds it may be worth while to try again.",
@@ -308,8 +305,6 @@ class _Describer:
             answers[str(route.status)]["links"] = self._links
         for success in route.successes:
             answers[str(success.status)] = self._answer(route, success.when, success.response, success.status)
-        if route.has_etag:
-            answers["304"] = {"description": "The caller has it already.", "headers": _refer("X-Request-Id", "ETag")}
         return answers
 
     def _problems(self, route: Route) -> dict[str, Any]:
@@ -325,7 +320,7 @@ class _Describer:
         return answers
 
     def _answer(self, route: Route, text: str, response: object | None, status: int | None = None) -> dict[str, Any]:
-        headers = ["X-Request-Id", *(["ETag"] if route.has_etag else [])]
+        headers = ["X-Request-Id"]
         if "Prefer" in route.headers:
             headers += ["Location", *(["Preference-Applied"] if status else [])]
         answer: dict[str, Any] = {"description": text, "headers": _refer(*headers)}
@@ -340,7 +335,7 @@ def _types_of(route: Route) -> Iterable[object]:
 
 
 def _headers(route: Route) -> Iterable[dict[str, Any]]:
-    for name in (*route.headers, *(["If-None-Match"] if route.has_etag else [])):
+    for name in route.headers:
         text, schema = REQUEST_HEADERS[name]
         yield {"name": name, "in": "header", "description": text, "schema": schema}
 

@@ -32,6 +32,7 @@ FILES = {
     "start.js": "text/javascript; charset=utf-8",
 }
 TAGS = ("documents",)
+KEPT = {"Cache-Control": "private, max-age=3600"}
 
 Handler = Callable[[Call[NoParameters, None]], Awaitable[object]]
 
@@ -68,9 +69,7 @@ def _as_served_to(call: Call[NoParameters, None], document: dict[str, Any]) -> b
 
 
 def _document_route(path: str, handler: Handler, summary: str) -> Route:
-    return Route(
-        method="GET", path=path, handler=handler, summary=summary, response=dict[str, Any], has_etag=True, tags=TAGS
-    )
+    return Route(method="GET", path=path, handler=handler, summary=summary, response=dict[str, Any], tags=TAGS)
 
 
 def _page_route() -> Route:
@@ -81,7 +80,6 @@ def _page_route() -> Route:
         summary="Show a page on which this document can be read and tried",
         response=str,
         media_type=HTML,
-        has_etag=True,
         tags=TAGS,
     )
 
@@ -90,11 +88,10 @@ def _file_route(name: str, media_type: str) -> Route:
     return Route(
         method="GET",
         path=f"/docs/{name}",
-        handler=_file(name, {}),
+        handler=_file(name, KEPT),
         summary=f"Show {name}",
         response=str,
         media_type=media_type,
-        has_etag=True,
         is_listed=False,
         tags=TAGS,
     )

@@ -15,14 +15,14 @@ from leasehold.gateway.access.identities import ANONYMOUS, Scope
 from leasehold.gateway.http.headers import prefix_of, request_id_of
 from leasehold.gateway.http.problems import MALFORMED_REQUEST, Refusal, refuse_field
 from leasehold.gateway.http.reading import RequestLimits, decode_body, read_body, refuse_body
-from leasehold.gateway.http.replies import ENCODER, JSON, PLAIN, etag_of, is_known, response_of
+from leasehold.gateway.http.replies import ENCODER, JSON, PLAIN, response_of
 from leasehold.gateway.http.targets import check_accept, read_parameters
 from leasehold.gateway.routing.routes import Call, Route, always
 from leasehold.gateway.routing.services import GatewayServices
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-LISTS = frozenset({"If-Match", "If-None-Match", "Prefer"})
+LISTS = frozenset({"Prefer"})
 """Request headers of which several are one list (RFC 9110 §5.3)."""
 
 
@@ -47,15 +47,7 @@ class _RouteHandler:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """The result of the route's handler as a response."""
-        route = self._route
-        result = await self._result_of(request)
-        response = response_of(result, route.status, self._headers)
-        if route.has_etag and response.status == route.status:
-            tag = etag_of(response.body)
-            if is_known(tag, request.headers.get("If-None-Match")):
-                response = response_of(None, 304, self._headers)
-            response.headers.update({"ETag": tag, "Cache-Control": "private, no-cache"})
-        return response
+        return response_of(await self._result_of(request), self._route.status, self._headers)
 
     async def answer_raw(self, request: web.Request) -> web.StreamResponse:
         """What the route's handler itself answers with."""

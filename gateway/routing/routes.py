@@ -25,7 +25,6 @@ from leasehold.gateway.http.problems import (
     MALFORMED_REQUEST,
     NOT_ACCEPTABLE,
     NOT_FOUND,
-    RATE_LIMITED,
     SCHEMA_MISMATCH,
     SLOW_BODY,
     TOO_DEEP,
@@ -54,7 +53,6 @@ ACCESS_ERRORS = (
     INSUFFICIENT_SCOPE,
     FOREIGN_ORIGIN,
     UNKNOWN_HOST,
-    RATE_LIMITED,
     TOO_MANY_FAILURES,
     DATABASE_UNAVAILABLE,
     SCHEMA_MISMATCH,
@@ -105,7 +103,6 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         status: of the ordinary answer; `successes` are the other good ones.
         errors: the problems of this handler's own; those of reading a body and of access follow from the other fields.
         scope: what the token must allow; None: open to everybody. `also`: what it must allow besides.
-        has_etag: the answer has an ETag, and If-None-Match may spare it.
         media_type: of the answer. Where it is not JSON, the handler returns bytes.
         is_raw: the handler gets `(call, request)` and answers by itself, as streams do.
         alias_of: the path that this one stands for; kept for clients of other systems.
@@ -135,7 +132,6 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     scope: Scope | None = None
     also: Scope | None = None
     tags: tuple[str, ...] = ()
-    has_etag: bool = False
     media_type: str = JSON
     is_raw: bool = False
     alias_of: str | None = None
@@ -176,7 +172,6 @@ class RouteFields(TypedDict, total=False):
     scope: Scope | None
     also: Scope | None
     tags: tuple[str, ...]
-    has_etag: bool
     media_type: str
     is_raw: bool
     example: object | None

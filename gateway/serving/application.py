@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from aiohttp import HttpVersion11, web
 
-from leasehold.gateway.access.guard import ANSWER_HEADERS, Guard
+from leasehold.gateway.access.guard import Guard
 from leasehold.gateway.http.headers import PREFIX, REQUEST_ID, Cors, prefix_of, request_id_of
 from leasehold.gateway.http.problems import SLOW_BODY, classify, problem_headers, problem_of
 from leasehold.gateway.http.replies import ENCODER, PLAIN
@@ -43,7 +43,7 @@ def add_headers(cors: Cors) -> Callable[[web.Request, web.StreamResponse], Await
         headers[REQUEST_ID] = request_id_of(request)
         for name, value in SECURITY_HEADERS.items():
             headers.setdefault(name, value)
-        for name, value in (*request.get(ANSWER_HEADERS, {}).items(), *cors.headers_for(request).items()):
+        for name, value in cors.headers_for(request).items():
             before = f"{headers[name]}, " if name == "Vary" and name in headers else ""
             headers[name] = before + value
 

@@ -527,7 +527,6 @@ create table leasehold.schedules (
     grace            double precision not null default 60,
     catch_up_limit   integer not null default 100,
     overlap          text collate "C" not null default 'allow',
-    blackouts        jsonb not null default '[]',
     starts_at        timestamptz,
     ends_at          timestamptz,
     revision         bigint not null default 1,
@@ -814,8 +813,6 @@ create table leasehold.api_tokens (
     hash         bytea not null unique,
     prefix       text collate "C" not null,
     scopes       text[] not null,
-    rate         double precision,
-    burst        integer,
     created_at   timestamptz not null,
     created_by   text not null,
     expires_at   timestamptz,
@@ -824,7 +821,6 @@ create table leasehold.api_tokens (
     revoked_by   text,
     constraint api_tokens_hash_is_sha256 check (octet_length(hash) = 32),
     constraint api_tokens_scopes_are_known check (cardinality(scopes) > 0 and scopes <@ array['enqueue', 'read', 'operate', 'admin']),
-    constraint api_tokens_rate_has_a_burst check ((rate is null) = (burst is null) and rate > 0 and burst >= 1),
     constraint api_tokens_revoked_by_somebody check ((revoked_at is null) = (revoked_by is null))
 ) with (fillfactor = 80);
 
@@ -833,7 +829,6 @@ create index api_tokens_name on leasehold.api_tokens (name) where revoked_at is 
 comment on table leasehold.api_tokens is 'Bearer tokens of the gateway. Secrets are not stored: only the caller who made a token has seen it.';
 comment on column leasehold.api_tokens.hash is 'SHA-256 of the whole token. The token is 256 random bits, which no salt or slow hash makes harder to guess.';
 comment on column leasehold.api_tokens.prefix is 'How the token begins, so that people recognise it.';
-comment on column leasehold.api_tokens.rate is 'Requests a second on the long run, in each gateway process; burst at once.';
 
 create table leasehold.api_sessions (
     hash       bytea primary key,

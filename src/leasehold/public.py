@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from leasehold.records.payloads import PayloadRecord
     from leasehold.records.queues import LimitRecord, QueueCounts
     from leasehold.records.workers import WorkerRecord
-    from leasehold.schedules.definition import Blackout, ScheduleChanges, ScheduleDefinition, ScheduleOptions
+    from leasehold.schedules.definition import ScheduleChanges, ScheduleDefinition, ScheduleOptions
     from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
 
 __all__ = [
@@ -69,7 +69,6 @@ __all__ = [
     "Attempt",
     "AttemptError",
     "AuditEntry",
-    "Blackout",
     "Blocker",
     "BlockerRecord",
     "BulkFilter",
@@ -196,7 +195,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.records.payloads": ("PayloadRecord",),
     "leasehold.records.queues": ("LimitRecord", "QueueCounts"),
     "leasehold.records.workers": ("WorkerRecord",),
-    "leasehold.schedules.definition": ("Blackout", "ScheduleChanges", "ScheduleDefinition", "ScheduleOptions"),
+    "leasehold.schedules.definition": ("ScheduleChanges", "ScheduleDefinition", "ScheduleOptions"),
     "leasehold.schedules.records": ("FiredTick", "NextTick", "ScheduleRecord", "TickRecord"),
 }
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from leasehold.gateway.access import rates
+from leasehold.gateway.access import failures
 from leasehold.gateway.serving.serve import open_service
 from leasehold.settings import Settings
 from tests.gateway.fakes import kubernetes
@@ -40,7 +40,7 @@ SAME_AS_MAIN = r"/bulk/|\{id\}|/queues/|/keys/|/desired$"
 
 @pytest.fixture
 def url(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Generator[str]:
-    monkeypatch.setattr(rates, "FAILURES_AT_ONCE", 1_000_000)  # all of them come from one address
+    monkeypatch.setattr(failures, "AT_ONCE", 1_000_000)  # all of them come from one address
     settings = Settings(
         gateway_port=0,
         database_url=database_url,

@@ -12,7 +12,7 @@ from leasehold import public
 from tests.support.waiting import PATIENCE
 
 PUBLIC = {
-    "ANY_STATE", "App", "Attempt", "AttemptError", "AuditEntry", "Blackout", "Blocker", "BlockerRecord", "BulkFilter", "CallNext",
+    "ANY_STATE", "App", "Attempt", "AttemptError", "AuditEntry", "Blocker", "BlockerRecord", "BulkFilter", "CallNext",
     "CancelReason", "CapacityPlan", "CapacityRecord", "ChainRecord", "ChangedJob", "checkpoint", "Client", "Completion",
     "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "ended", "EnqueuedJob", "EnqueueMiddleware",
     "enqueue_statement", "EnqueueNext", "Explanation", "Fault", "FiredTick", "Hooks", "Job", "JobOptions", "JobProgress",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from leasehold import App, Blackout, Client, Job, Kind, NewJob
+from leasehold import App, Client, Job, Kind, NewJob
 
 app = App()
 
@@ -39,14 +39,13 @@ async def no_kind() -> None: ...
 
 kept: Kind[[int], int] | object = clean_up
 made: NewJob[str] = crawl.new(shop=7)
-app.schedule(crawl.new(7), every=60, starts_at=datetime.now(UTC), blackouts=[Blackout("22:00", "06:00", days=["sat"])])
+app.schedule(crawl.new(7), every=60, starts_at=datetime.now(UTC))
 app.schedule(clean_up, at=datetime(2030, 1, 1, tzinfo=UTC))
 app.schedule(crawl, query="select 7 as shop", every=60)
 app.schedule(crawl.new("seven"), every=60)  # refused: reportArgumentType
 app.schedule(crawl.new(7), every="1h")  # refused: reportArgumentType
 app.schedule(crawl.new(7), every=60, missed="maybe")  # refused: reportArgumentType
 app.schedule(crawl, every=60)  # refused: reportArgumentType
-Blackout("22:00", "06:00", days=["someday"])  # refused: reportArgumentType
 
 
 async def with_client(client: Client) -> None:

@@ -1,14 +1,12 @@
 -- Purpose     Add a bearer token. The caller made the secret and keeps it; the database gets its hash only. Two
 --             tokens of a name may be active, so that one can replace the other while both work.
 -- Parameters  name: of whoever gets it, as it stands in the audit log · hash: SHA-256 of the token · prefix: how it begins, for
---             people · scopes: of enqueue, read, operate, admin · expires_in: seconds, null for never · rate, burst: requests a
---             second on the long run, and at once; null for as many as it likes · created_by: null for the database user
+--             people · scopes: of enqueue, read, operate, admin · expires_in: seconds, null for never · created_by: null for the database user
 -- Returns     its id
 -- Errors      LH001 a value is refused · LH004 two of this name are active already
 -- Tables      an advisory lock of the name, api_tokens (insert), audit_log (insert)
 create or replace function leasehold.create_token(
-    name text, hash bytea, prefix text, scopes text[], expires_in double precision default null, rate double precision default null,
-    burst integer default null, created_by text default null
+    name text, hash bytea, prefix text, scopes text[], expires_in double precision default null, created_by text default null
 ) returns bigint language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -28,10 +26,7 @@ begin
         when not v_scopes <@ array['enqueue', 'read', 'operate', 'admin']
             then format('%L is no scope; there are enqueue, read, operate, admin',
                         (select s from unnest(v_scopes) s where s is null or s not in ('enqueue', 'read', 'operate', 'admin') limit 1))
-        when not (create_token.expires_in > 0 and create_token.expires_in <= 315360000) then 'expires_in must be more than 0 seconds and at most ten years'
-        when not (create_token.rate > 0 and create_token.rate <= 1000000) then 'rate must be more than 0 and at most a million a second'
-        when create_token.burst is not null and create_token.rate is null then 'a burst needs a rate'
-        when create_token.burst not between 1 and 1000000 then 'burst must be from 1 to a million' end;
+        when not (create_token.expires_in > 0 and create_token.expires_in <= 315360000) then 'expires_in must be more than 0 seconds and at most ten years' end;
     if v_complaint is not null then
         raise exception using errcode = 'LH001', message = v_complaint;
     end if;
@@ -41,10 +36,8 @@ begin
         raise exception using errcode = 'LH004', message = format('two tokens named %s are active already', create_token.name),
             hint = 'revoke the one that is not used any more';
     end if;
-    insert into leasehold.api_tokens (name, hash, prefix, scopes, rate, burst, created_at, created_by, expires_at)
-    values (create_token.name, create_token.hash, create_token.prefix, v_scopes, create_token.rate,
-            case when create_token.rate is not null then coalesce(create_token.burst, greatest(1, ceil(create_token.rate))::integer) end,
-            v_now, v_maker, v_now + make_interval(secs => create_token.expires_in))
+    insert into leasehold.api_tokens (name, hash, prefix, scopes, created_at, created_by, expires_at)
+    values (create_token.name, create_token.hash, create_token.prefix, v_scopes, v_now, v_maker, v_now + make_interval(secs => create_token.expires_in))
     returning id into v_id;
     perform leasehold.write_audit(v_maker, null, 'create_token', jsonb_build_object('id', v_id, 'name', create_token.name, 'scopes', v_scopes));
     perform pg_notify('leasehold_access', 'tokens');

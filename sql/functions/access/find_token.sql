@@ -5,7 +5,7 @@
 -- Errors      none
 -- Tables      api_tokens, api_sessions
 create or replace function leasehold.find_token(hash bytea)
-returns table (token_id bigint, name text, scopes text[], rate double precision, burst integer, expires_in double precision) language plpgsql
+returns table (token_id bigint, name text, scopes text[], expires_in double precision) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
@@ -25,8 +25,7 @@ begin
         end if;
         select least(s.expires_at, v_token.expires_at) into v_until from leasehold.api_sessions s where s.hash = find_token.hash;
         if v_token.id is null then
-            return query select null::bigint, 'gateway_token', array['admin'], null::double precision, null::integer,
-                                extract(epoch from v_until - v_now)::double precision;
+            return query select null::bigint, 'gateway_token', array['admin'], extract(epoch from v_until - v_now)::double precision;
             return;
         end if;
     end if;
@@ -35,7 +34,6 @@ begin
         update leasehold.api_tokens t set last_used_at = v_now
          where t.id = (select o.id from leasehold.api_tokens o where o.id = v_token.id for no key update skip locked);
     end if;
-    return query select v_token.id, v_token.name, v_token.scopes, v_token.rate, v_token.burst,
-                        extract(epoch from v_until - v_now)::double precision;
+    return query select v_token.id, v_token.name, v_token.scopes, extract(epoch from v_until - v_now)::double precision;
 end
 $$;

@@ -17,7 +17,7 @@ begin
     select '{"description": null, "enabled": true, "kind": null, "queue": "default", "args": {}, "priority": 0, "key": null, "key_group": null,
              "max_attempts": null, "timeout": null, "metadata": null, "every": null, "cron": null, "at": null, "zone": "UTC", "query": null,
              "query_timeout": 30, "query_rows": 10000, "stagger": 0, "batches": null, "missed": "coalesce", "grace": 60, "catch_up_limit": 100,
-             "overlap": "allow", "blackouts": [], "starts_at": null, "ends_at": null}'::jsonb
+             "overlap": "allow", "starts_at": null, "ends_at": null}'::jsonb
            || coalesce(jsonb_object_agg(d.key, d.value) filter (where d.value <> 'null'), '{}')
       into v_full from jsonb_each(complete_schedule.definition) d;
     if jsonb_typeof(v_full -> 'every') = 'string' then

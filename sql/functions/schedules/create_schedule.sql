@@ -3,8 +3,8 @@
 --             name, kind: required · description, enabled (true) · of the jobs: queue, args, priority, key, key_group, max_attempts,
 --             timeout (seconds), metadata (queue and priority are else those of the kind, where list_kinds tells them)
 --             when: exactly one of every (seconds, or an interval such as PT5M), cron (five fields,
---             six with the seconds first, or @daily and the like) and at (a time; without an offset it is in UTC); zone (UTC), starts_at, ends_at, blackouts (see
---             refuse_blackouts) · how many: query (one SELECT: a job for each row, its columns are args, and the columns key,
+--             six with the seconds first, or @daily and the like) and at (a time; without an offset it is in UTC); zone (UTC), starts_at, ends_at
+--             · how many: query (one SELECT: a job for each row, its columns are args, and the columns key,
 --             key_group, priority, queue, run_at, delay, max_attempts, metadata and args what they are of a job), query_timeout
 --             (30 seconds), query_rows (10000 at the most); stagger (seconds over which the jobs of a tick are spread), batches
 --             (in so many portions) · what if: missed (coalesce, skip, catch_up), grace (60 seconds: later is missed),

@@ -11,7 +11,7 @@ declare
         "priority": "number", "key": "string", "key_group": "string", "max_attempts": "number", "timeout": "number", "metadata": "object",
         "every": "number", "cron": "string", "at": "string", "zone": "string", "query": "string", "query_timeout": "number", "query_rows": "number",
         "stagger": "number", "batches": "number", "missed": "string", "grace": "number", "catch_up_limit": "number", "overlap": "string",
-        "blackouts": "array", "starts_at": "string", "ends_at": "string"}';
+        "starts_at": "string", "ends_at": "string"}';
     c_whole constant text[] := '{priority,max_attempts,query_rows,batches,catch_up_limit}';
     d       jsonb := refuse_schedule.definition;
     v_bad   text;
@@ -19,7 +19,7 @@ begin
     select case when not c_types ? f.key then 'unknown field ' || quote_literal(f.key) || '; known are ' || (select string_agg(k, ', ') from jsonb_object_keys(c_types) k)
                 when f.key = any (c_whole) and f.value::numeric <> trunc(f.value::numeric) then format('%s must be a whole number, not %s', f.key, f.value)
                 else format('%s must be %s %s, not %s', f.key,
-                            case c_types ->> f.key when 'object' then 'an' when 'array' then 'an' else 'a' end, c_types ->> f.key, jsonb_typeof(f.value)) end
+                            case c_types ->> f.key when 'object' then 'an' else 'a' end, c_types ->> f.key, jsonb_typeof(f.value)) end
       into v_bad
       from jsonb_each(d) f
      where not c_types ? f.key or f.value <> 'null' and jsonb_typeof(f.value) <> c_types ->> f.key
@@ -58,6 +58,6 @@ begin
         end;
     return coalesce(v_bad, leasehold.refuse_job(
         d ->> 'kind', d -> 'args', d ->> 'queue', d ->> 'key', (d ->> 'max_attempts')::numeric::integer, null, nullif(d -> 'metadata', 'null'), null, null,
-        d ->> 'key_group', (d ->> 'timeout')::double precision, null, null, null), leasehold.refuse_blackouts(d -> 'blackouts'));
+        d ->> 'key_group', (d ->> 'timeout')::double precision, null, null, null));
 end
 $$;

@@ -28,8 +28,8 @@ begin
     if v_new.query is not null and v_new.query is distinct from v_old.query then
         perform leasehold.read_schedule_rows(v_new.query, only_plan => true);
     end if;
-    v_plan := v_old.id is null or (v_old.enabled, v_old.every, v_old.cron, v_old.at, v_old.zone, v_old.blackouts, v_old.starts_at, v_old.ends_at)
-              is distinct from (v_new.enabled, v_new.every, v_new.cron, v_new.at, v_new.zone, v_new.blackouts, v_new.starts_at, v_new.ends_at);
+    v_plan := v_old.id is null or (v_old.enabled, v_old.every, v_old.cron, v_old.at, v_old.zone, v_old.starts_at, v_old.ends_at)
+              is distinct from (v_new.enabled, v_new.every, v_new.cron, v_new.at, v_new.zone, v_new.starts_at, v_new.ends_at);
     v_new.revision := coalesce(v_old.revision + 1, 1);
     v_new.anchor := case when v_new.every is null then null
                          when v_old.every = v_new.every and v_old.starts_at is not distinct from v_new.starts_at then v_old.anchor
@@ -49,11 +49,11 @@ begin
     else
         update leasehold.schedules s
            set (name, description, enabled, kind, queue, args, priority, key, key_group, max_attempts, timeout, metadata, every, anchor, cron, at, zone, query,
-               query_timeout, query_rows, stagger, batches, missed, grace, catch_up_limit, overlap, blackouts, starts_at, ends_at, revision,
+               query_timeout, query_rows, stagger, batches, missed, grace, catch_up_limit, overlap, starts_at, ends_at, revision,
                planned_revision, planned_from, next_run_at, last_error, declared, overridden, updated_at, updated_by)
              = (select n.name, n.description, n.enabled, n.kind, n.queue, n.args, n.priority, n.key, n.key_group, n.max_attempts, n.timeout, n.metadata, n.every, n.anchor,
                       n.cron, n.at, n.zone, n.query, n.query_timeout, n.query_rows, n.stagger, n.batches, n.missed, n.grace, n.catch_up_limit,
-                      n.overlap, n.blackouts, n.starts_at, n.ends_at, n.revision, n.planned_revision, n.planned_from, n.next_run_at, n.last_error,
+                      n.overlap, n.starts_at, n.ends_at, n.revision, n.planned_revision, n.planned_from, n.next_run_at, n.last_error,
                       n.declared, n.overridden, n.updated_at, n.updated_by
                   from (select v_new.*) n)
          where s.id = v_old.id;

@@ -120,7 +120,7 @@ INTERNAL = names("""
     list_default_partitions list_partitions list_ready_kinds lock_chains lock_queue longest_time
     look_behind_marks make_histogram make_summaries make_tick_jobs measure_percentile measure_rate most_crashes
     name_idle_workers name_job name_refusals name_unique_key open_lock promote_waiting_jobs queue_lock raise_marks
-    read_simple_jobs read_system reclaim_unique_jobs refuse_blackouts refuse_blocker refuse_chain
+    read_simple_jobs read_system reclaim_unique_jobs refuse_blocker refuse_chain
     refuse_continuation refuse_epoch refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs
     reserve_suspects retry_delay return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets
     share_batch share_limit spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch

@@ -94,7 +94,6 @@ class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         prefix: how it begins.
-        rate: requests a second on the long run, in each gateway process, None for any number; `burst` at once.
         last_used_at: written at most once a minute.
     """
 
@@ -103,8 +102,6 @@ class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str
     scopes: list[str]
     state: TokenState
-    rate: float | None
-    burst: int | None
     created_at: datetime
     created_by: str
     expires_at: datetime | None

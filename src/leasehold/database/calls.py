@@ -31,7 +31,7 @@ Flush = Callable[[list[Any]], object]
 Mark = dict[Hashable, int]
 
 JSON_COLUMNS = frozenset(
-    {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "blackouts", "declared"}
+    {"args", "result", "output", "error", "metadata", "detail", "facts", "counts", "declared"}
     | {"retry", "unique", "args_schema", "output_schema", "conflicts"}
 )
 

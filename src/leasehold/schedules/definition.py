@@ -2,78 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from leasehold.errors import BadInput
 from leasehold.validation import LONGEST_TIME
 
 Missed = Literal["skip", "catch_up", "coalesce"]
 Overlap = Literal["allow", "skip"]
-Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 YEAR = 31_557_600
-FIRST_YEAR, LAST_YEAR = 1900, 8999
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f]+$"
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
 Key = Annotated[str, Meta(min_length=1, max_length=500)]
 Integer = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Span = Annotated[float, Meta(ge=0, le=YEAR)]
 Instant = Annotated[datetime, Meta(tz=True)]
-_DAYTIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d|24:00")
-
-
-class RefusedBlackout(BadInput, ValueError):
-    """A blackout is no window of time."""  # and a ValueError, so that msgspec says where it stands
-
-
-class Blackout(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A window without ticks: every day (or on the days on which it begins), or once. `start` is in it, `end` is not.
-
-    In JSON the fields are called `from`, `to` and `days`.
-
-    Attributes:
-        start: a time of day (`22:00`) in the schedule's zone, or an instant with its offset from UTC.
-        end: likewise, up to `24:00`; a time of day that is not after `start` is that of the next day.
-        days: `mon` to `sun`, those on which it begins; every day where not given. For times of day only.
-
-    Example:
-        Blackout("22:00", "06:00", days=["fri", "sat"])
-    """
-
-    start: Annotated[str, Meta(max_length=40, description="22:00 in the zone, or an RFC 3339 time.")] = msgspec.field(
-        name="from"
-    )
-    end: Annotated[str, Meta(max_length=40, description="Not in it any more; likewise.")] = msgspec.field(name="to")
-    days: Annotated[list[Day], Meta(max_length=7, description="On which it begins; every day if not given.")] = []
-
-    def __post_init__(self) -> None:
-        if _DAYTIME.fullmatch(self.start) and _DAYTIME.fullmatch(self.end) and self.start != "24:00":
-            return
-        start, end = _instant(self.start), _instant(self.end)
-        if self.days:
-            raise RefusedBlackout("the days of a blackout are for times of day")
-        if start >= end:
-            raise RefusedBlackout(f"a blackout must end after it begins, not at {self.end}")
-
-
-def _instant(text: str) -> datetime:
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        raise RefusedBlackout(
-            f"a blackout has two times of day, as 22:00, or two RFC 3339 times, not {text!r:.60}"
-        ) from None
-    if instant.tzinfo is None:
-        raise RefusedBlackout(f"{text!r} needs its offset from UTC, or Z")
-    if not FIRST_YEAR <= instant.year <= LAST_YEAR:
-        raise RefusedBlackout(f"a blackout lies between the years {FIRST_YEAR} and {LAST_YEAR}, {text!r} does not")
-    return instant
 
 
 class ScheduleDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -123,7 +70,6 @@ class ScheduleDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_default
     overlap: Annotated[Overlap, Meta(description="skip: not while a job of an earlier tick is open; allow.")] | None = (
         None
     )
-    blackouts: Annotated[list[Blackout], Meta(max_length=100, description="Windows without ticks.")] | None = None
     starts_at: Annotated[Instant, Meta(description="No tick before.")] | None = None
     ends_at: Annotated[Instant, Meta(description="No tick then or later.")] | None = None
 
@@ -135,7 +81,7 @@ class ScheduleOptions(TypedDict, total=False):
         every: seconds or timedelta, a second at the least. Give this, `cron` or `at`.
         cron: five fields, six with the seconds first, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
         at: once, at this time.
-        zone: IANA name of the time zone of `cron` and `blackouts`; UTC.
+        zone: IANA name of the time zone of `cron`; UTC.
         stagger: seconds or timedelta over which the jobs of a tick are spread.
         batches: number of batches to spread the jobs over; without it each job has a time of its own.
         missed: what becomes of ticks that nobody fired in time: `coalesce` (one for all of them, the default), `catch_up`
@@ -143,7 +89,6 @@ class ScheduleOptions(TypedDict, total=False):
         grace: seconds or timedelta after which a tick counts as missed; 60.
         catch_up_limit: the most missed ticks to catch up, the latest ones; 100.
         overlap: `skip`: a tick makes nothing while a job of an earlier one, or its chain, is open; `allow` (the default).
-        blackouts: windows without ticks.
         starts_at, ends_at: no tick before, none then or later.
         query_timeout: seconds that the query may take; 30.
         query_rows: with more rows than this the tick fails; 10 000.
@@ -162,7 +107,6 @@ class ScheduleOptions(TypedDict, total=False):
     grace: float | timedelta | None
     catch_up_limit: int | None
     overlap: Overlap | None
-    blackouts: Sequence[Blackout] | None
     starts_at: datetime | None
     ends_at: datetime | None
     query_timeout: float | timedelta | None

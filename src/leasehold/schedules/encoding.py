@@ -17,9 +17,6 @@ from leasehold.jobs.kind import DEFAULTS_OF_JOBS, Kind
 from leasehold.jobs.new_job import JOB_OPTIONS, NewJob, UniqueByDefault
 from leasehold.schedules.definition import (
     FIELDS,
-    FIRST_YEAR,
-    LAST_YEAR,
-    Day,
     Missed,
     Overlap,
     ScheduleChange,
@@ -34,7 +31,8 @@ _OF_JOB = tuple(name for name in JOB_OPTIONS if name in FIELDS)
 # The other options are about one job that is made now.
 _NOT_OF_SCHEDULE = (*(name for name in JOB_OPTIONS if name not in FIELDS), "fingerprint")
 RHYTHMS = ("every", "cron", "at")
-CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap), "days": get_args(Day)}
+FIRST_YEAR, LAST_YEAR = 1900, 8999
+CHOICES = {"missed": get_args(Missed), "overlap": get_args(Overlap)}
 LONGEST_NAME = 200
 SOME_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)

@@ -59,7 +59,6 @@ class ScheduleRecord(msgspec.Struct, frozen=True, kw_only=True):
     grace: float
     catch_up_limit: int
     overlap: str
-    blackouts: list[dict[str, Any]]
     starts_at: datetime | None
     ends_at: datetime | None
     anchor: datetime | None
@@ -127,7 +126,6 @@ class NextTick(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         at: in UTC.
         local: the same instant as the clocks in the schedule's zone show it, with its offset from UTC.
-        skipped: why nothing is made: `blackout`; None: it fires.
         note: what the clocks do there: `moved` (the expression's time does not exist on that day), `repeated` (the clocks
             show this time twice; this is the first), `repeated_again`; None as a rule.
         clock_change: seconds by which the clocks went on (or back, less than 0) since the tick before.
@@ -135,6 +133,5 @@ class NextTick(msgspec.Struct, frozen=True, kw_only=True):
 
     at: datetime
     local: datetime
-    skipped: Literal["blackout"] | None = None
     note: TickNote | None = None
     clock_change: float = 0.0

@@ -1,14 +1,14 @@
 """When a schedule fires, and what its next ticks are: pure arithmetic over moments that are passed in.
 
 Ticks of an interval are at `anchor + n × every`, so they never drift; those of cron are where `leasehold.schedules.wall_clock`
-says; a one-shot has one. There are no ticks before `starts_at`, from `ends_at` on, or in a blackout.
+says; a one-shot has one. There are no ticks before `starts_at`, nor from `ends_at` on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,30 +17,13 @@ from cronsim import CronSim
 
 from leasehold.errors import BadInput
 from leasehold.schedules.records import NextTick, TickNote
-from leasehold.schedules.wall_clock import Blackout, cron_ticks, find_zone, parse_blackouts, parse_cron, read_time
+from leasehold.schedules.wall_clock import cron_ticks, find_zone, parse_cron, read_time
 
 LAST_MOMENT = datetime(9000, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-MOST_BLACKED_OUT = 400
 MOST_COUNTED = 10_000
 
 MOST_TICKS = 1000
-
-
-class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a calendar.
-
-    Attributes:
-        at: the moment, in UTC.
-        local: the same, in the zone of the schedule.
-        is_blacked_out: it lies in a blackout, so nothing fires.
-        clock_change: by how many seconds clocks of the zone were put forward (below 0: back) since the line before.
-    """
-
-    at: datetime
-    local: datetime
-    is_blacked_out: bool
-    clock_change: float
 
 
 class Timetable(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +34,6 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
     anchor: datetime | None = None
     cron: str | None = None
     at: datetime | None = None
-    blackouts: tuple[Blackout, ...] = ()
     starts_at: datetime | None = None
     ends_at: datetime | None = None
 
@@ -60,18 +42,17 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
         """From a definition as `complete_schedule` has it, or a row of schedules.
 
         Args:
-            schedule: its fields; moments as datetime or RFC 3339, `every` in seconds, `blackouts` as JSON text or decoded.
+            schedule: its fields; moments as datetime or RFC 3339, `every` in seconds.
             now: what the interval of a definition that is not saved yet counts from, unless it has `starts_at`.
 
         Raises:
-            BadInput: cron expression, zone or blackouts cannot be read.
+            BadInput: cron expression or zone cannot be read.
         """
 
         def moment(name: str) -> datetime | None:
             value = schedule.get(name)
             return None if value is None else read_time(value)
 
-        blackouts = schedule.get("blackouts") or ()
         every = schedule.get("every")
         anchor = moment("anchor") or moment("starts_at") or now
         if every is not None and anchor is None:
@@ -83,7 +64,6 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
                 anchor=None if every is None else anchor,
                 cron=None if schedule.get("cron") is None else parse_cron(schedule["cron"]),
                 at=moment("at"),
-                blackouts=parse_blackouts(msgspec.json.decode(blackouts) if isinstance(blackouts, str) else blackouts),
                 starts_at=moment("starts_at"),
                 ends_at=moment("ends_at"),
             )
@@ -91,17 +71,12 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
             raise BadInput(f"the times of the schedule cannot be read: {error}") from error
 
     def after(self, moment: datetime) -> datetime | None:
-        """The next tick, strictly later; None where there is none (or the next four hundred lie in blackouts)."""
-        for _ in range(MOST_BLACKED_OUT):
-            tick = next(self._raw(moment), None)
-            if tick is None or (end := self.blackout_end(tick)) is None:
-                return tick
-            moment = max(tick, end - MICROSECOND)
-        return None
+        """The next tick, strictly later; None where there is none."""
+        return next(self.ticks(moment), None)
 
     def between(self, after: datetime, until: datetime, most: int) -> list[datetime]:
         """The first `most` ticks later than `after` and not later than `until`."""
-        return list(islice(self._within(after, until), most))
+        return list(islice(takewhile(lambda tick: tick <= until, self.ticks(after)), most))
 
     def latest(self, first: datetime, until: datetime, most: int) -> tuple[list[datetime], int | None]:
         """The last `most` ticks from the tick `first` on and not later than `until`, and how many there are before them;
@@ -110,35 +85,12 @@ class Timetable(msgspec.Struct, frozen=True, kw_only=True):
         if len(found) <= MOST_COUNTED + most:
             return found[-most:], len(found) - min(most, len(found))
         span = timedelta(minutes=1)
-        while len(found := list(self._within(until - span, until))) < most:
+        while len(found := list(takewhile(lambda tick: tick <= until, self.ticks(until - span)))) < most:
             span *= 4
         return found[-most:], None
 
-    def preview(self, after: datetime, count: int) -> list[Preview]:
-        """The next `count` lines of the calendar, ticks that a blackout swallows among them."""
-        lines: list[Preview] = []
-        before = after.astimezone(self.zone)
-        for tick in islice(self._raw(after), count):
-            local = tick.astimezone(self.zone)
-            change = (local.utcoffset() or timedelta()) - (before.utcoffset() or timedelta())
-            blacked_out = self.blackout_end(tick) is not None
-            lines.append(Preview(at=tick, local=local, is_blacked_out=blacked_out, clock_change=change.total_seconds()))
-            before = local
-        return lines
-
-    def blackout_end(self, moment: datetime) -> datetime | None:
-        """When the blackout that a moment lies in ends, the latest where there are several; None where it lies in none."""
-        return max((end for each in self.blackouts if (end := each.end_at(moment, self.zone))), default=None)
-
-    def _within(self, after: datetime, until: datetime) -> Iterator[datetime]:
-        for tick in self._raw(after):
-            if tick > until:
-                return
-            if not self.blackouts or self.blackout_end(tick) is None:
-                yield tick
-
-    def _raw(self, after: datetime) -> Iterator[datetime]:
-        """Ticks later than `after`, whether blacked out or not."""
+    def ticks(self, after: datetime) -> Iterator[datetime]:
+        """All ticks later than `after`."""
         if self.starts_at is not None:
             after = max(after, self.starts_at - MICROSECOND)
         until = LAST_MOMENT if self.ends_at is None else self.ends_at
@@ -174,7 +126,7 @@ def beginning(schedule: Mapping[str, Any], now: datetime) -> datetime:
 
 
 def next_ticks(schedule: Mapping[str, Any], after: datetime, count: int, now: datetime) -> list[NextTick]:
-    """The first `count` ticks after a moment, those that fall into a blackout among them.
+    """The first `count` ticks after a moment.
 
     Args:
         schedule: a definition, or a row of `schedules`.
@@ -189,16 +141,16 @@ def next_ticks(schedule: Mapping[str, Any], after: datetime, count: int, now: da
         raise BadInput(f"a preview has 1 to {MOST_TICKS} ticks, not {count}")
     cron = schedule.get("cron")
     expression = parse_cron(str(cron)) if cron else None
-    return [
-        NextTick(
-            at=each.at,
-            local=each.local,
-            skipped="blackout" if each.is_blacked_out else None,
-            note=clock_note(each.local, expression),
-            clock_change=each.clock_change,
-        )
-        for each in Timetable.of(schedule, now=now).preview(after, count)
-    ]
+    timetable = Timetable.of(schedule, now=now)
+    ticks: list[NextTick] = []
+    before = after.astimezone(timetable.zone)
+    for tick in islice(timetable.ticks(after), count):
+        local = tick.astimezone(timetable.zone)
+        change = (local.utcoffset() or timedelta()) - (before.utcoffset() or timedelta())
+        note = clock_note(local, expression)
+        ticks.append(NextTick(at=tick, local=local, note=note, clock_change=change.total_seconds()))
+        before = local
+    return ticks
 
 
 def clock_note(local: datetime, expression: str | None) -> TickNote | None:

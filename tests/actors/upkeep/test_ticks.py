@@ -153,13 +153,6 @@ def test_a_one_shot_in_the_past_is_planned_until_it_was_dealt_with() -> None:
     assert plan(due(last_tick_at=NOON - 2 * MINUTE), past).next_run_at == NOON - MINUTE
 
 
-def test_a_plan_without_a_tick_says_why_where_that_is_a_surprise() -> None:
-    over = plan(due(), Timetable.of({"cron": "@daily", "ends_at": NOON}))
-    assert (over.next_run_at, over.error) == (None, None)
-    dark = plan(due(), Timetable.of({"cron": "@daily", "blackouts": [{"from": "00:00", "to": "01:00"}]}))
-    assert (dark.next_run_at, dark.error) == (None, "its ticks to come lie in blackouts")
-
-
 def firing(count: int) -> Firing:
     ticks = [Tick(at=NOON + n * MINUTE, outcome="fired") for n in range(count)]
     return Firing(id=1, revision=1, expected=NOON, next=NOON + count * MINUTE, ticks=ticks)

@@ -207,19 +207,6 @@ def metrics_status(gateway: RunningGateway, token: str) -> int:
     return status
 
 
-@pytest.mark.usefixtures("at_once")
-def test_a_token_may_send_what_its_rate_allows_and_is_told_how_much_is_left() -> None:
-    token = make_token()
-    store = FakeTokens({token: Identity(name="ci", token_id=1, rate=0.01, burst=2)})
-    with running_gateway(FakeClient(), tokens=store) as gateway:
-        first, _, third = (gateway.call("GET", "/api/jobs/counts", headers=bearer(token)) for _ in range(3))
-    assert (first.status, first.headers["RateLimit-Policy"]) == (200, '"token";q=2;w=200')
-    assert first.headers["RateLimit"].startswith('"token";r=1;t=')
-    assert (third.status, third.body["code"]) == (429, "rate_limited")
-    assert third.headers["RateLimit"].startswith('"token";r=0;t=')
-    assert third.headers["Retry-After"] == "100"
-
-
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 def test_without_tokens_a_page_of_the_web_changes_nothing(method: str) -> None:
     headers = {"Origin": "https://evil.example"}

@@ -55,8 +55,6 @@ class Bundle:
             "token_id": 1,
             "name": "ci",
             "scopes": ["read"],
-            "rate": None,
-            "burst": None,
             "expires_in": None,
         }
         self.database.rows = [row | fields]

@@ -61,8 +61,8 @@ FORMS = {
     "a job": Form("/jobs/{job}", "Edit", "Change it"),
     "a limit": Form("/queues/crawl", "Add a limit", "Set it", {}, [("[name=on]", "one")]),
     "a pause": Form("/queues/crawl", "Pause crawl", "Pause it"),
-    "a schedule": Form("/schedules", "New schedule", "Make it", {"cron": "0 0 * * *", "zone": "UTC", "blackouts": "[]"}),
-    "when": Form("/schedules", "New schedule", "Make it", {"blackouts": None}),
+    "a schedule": Form("/schedules", "New schedule", "Make it", {"cron": "0 0 * * *", "zone": "UTC"}),
+    "when": Form("/schedules", "New schedule", "Make it"),
     "a token": Form("/tokens", "New token", "Make it", {}, [("[value=read]", "")]),
     "a view": Form("/jobs?q=kind:crawl", "Save this view", "Save it"),
 }  # fmt: skip

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from itertools import count, pairwise
+from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -15,6 +18,8 @@ from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, mak
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
+
+BERLIN = ZoneInfo("Europe/Berlin")
 
 NIGHTLY = {"name": "nightly", "kind": "report", "queue": "reports", "cron": "30 2 * * *", "zone": "Europe/Berlin"}
 WORDS = {
@@ -160,21 +165,27 @@ def test_a_schedule_is_changed_and_removed(gateway: RunningGateway, open_page: O
     expect(page.get_by_text("There are no schedules yet.")).to_be_visible()
 
 
-def test_the_calendar_shows_what_summer_time_does(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
-    make(gateway, blackouts=[{"from": "2027-04-05T00:00:00Z", "to": "2027-04-06T00:00:00Z"}])
-    page = open_page("about:blank", timezone_id="UTC")
-    page.clock.set_fixed_time("2027-01-15T12:00:00Z")  # it shows what is to come
-    page.goto(at("/schedules/nightly?month=2027-03"))
-    march = page.get_by_role("table", name="March 2027")
-    expect(march.locator("[data-change]")).to_contain_text("28")
-    expect(march.locator("[data-change]")).to_have_attribute("title", "fires 1 time(s), clocks +1 h")
-    april = page.get_by_role("table", name="April 2027")
-    expect(april.locator("[data-left]")).to_have_attribute("title", "left out 1 time(s)")
-    page.get_by_role("link", name="A month later").click()
-    expect(page).to_have_url(at("/schedules/nightly?month=2027-04"))
-    expect(page.get_by_role("table", name="May 2027")).to_be_visible()
-    forward = re.compile("The clocks of Europe/Berlin go forward by an hour on Sunday,? 28 March 2027")
-    expect(page.get_by_text(forward)).to_be_visible()
+def test_the_ticks_around_summer_time_are_shown(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    make(gateway)
+    hours = (datetime.now(UTC) + timedelta(hours=n) for n in count())
+    before, after = next(
+        pair
+        for pair in pairwise(each.astimezone(BERLIN) for each in hours)
+        if len({each.utcoffset() for each in pair}) == 2
+    )
+    is_forward = cast("timedelta", after.utcoffset()) > cast("timedelta", before.utcoffset())
+    page = open_page(at("/schedules/nightly"), timezone_id="UTC")
+    card = page.locator("section", has=page.get_by_role("heading", name="When the clocks change"))
+    way = "forward" if is_forward else "back"
+    expect(card).to_contain_text(
+        re.compile(f"The clocks of Europe/Berlin go {way} by an hour on Sunday,? {after:%-d %B %Y}")
+    )
+    note = (
+        "clocks +1 h before it; its time does not exist on that day"
+        if is_forward
+        else "the clocks show this time twice"
+    )
+    expect(card.get_by_role("row").filter(has_text=f"Sun, {after:%-d %b %Y}")).to_contain_text(note)
 
 
 def test_the_history_says_what_became_of_ticks(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.gateway.http.fields import cursor_at, place_of
-from leasehold.gateway.http.replies import Reply, is_known, is_meant, response_of
+from leasehold.gateway.http.replies import Reply, is_known, response_of
 from leasehold.gateway.http.targets import accepts
 from leasehold.gateway.routing.document import summary_of, without_null
 
@@ -37,14 +37,6 @@ def test_the_most_specific_range_of_accept_decides() -> None:
 )
 def test_an_entity_tag_is_known_if_it_is_among_those_that_were_sent(given: str | None, known: bool) -> None:
     assert is_known('"a"', given) is known
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [('"a"', True), ('W/"a"', False), ('"b", "a"', True), ("*", True), ('"b"', False), ("a", False), ("", False)],
-)
-def test_only_a_strong_tag_says_what_a_change_is_meant_for(given: str, meant: bool) -> None:
-    assert is_meant('"a"', given) is meant
 
 
 @pytest.mark.parametrize("place", [0, 1, 2**63 - 1])

@@ -47,13 +47,6 @@ def test_a_job_is_shown_with_its_large_args_and_a_list_with_their_summary(
     assert content.body == PAGES
 
 
-def test_what_is_shown_may_be_named_by_its_tag_when_it_is_changed(gateway: RunningGateway) -> None:
-    path = f"/api/jobs/{enqueued(gateway)}"
-    tag = gateway.call("GET", path).headers["ETag"]
-    assert gateway.call("PATCH", path, {"priority": 5}, headers={"If-Match": tag}).status == 200
-    assert gateway.call("PATCH", path, {"priority": 6}, headers={"If-Match": tag}).status == 412
-
-
 def test_a_value_that_is_too_large_for_an_answer_is_named_by_its_check(
     gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch, database_url: str, tmp_path: Path
 ) -> None:

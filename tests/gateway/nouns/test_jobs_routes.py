@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 from urllib.parse import quote
 
@@ -128,56 +126,6 @@ def test_a_query_that_makes_no_sense_is_refused_with_its_name(gateway: RunningGa
 def test_a_name_of_the_path_is_refused_in_the_query(gateway: RunningGateway) -> None:
     answer = gateway.call("GET", f"/api/jobs/{make(gateway)}?id=7")
     assert (answer.status, answer.body["errors"][0]["path"]) == (422, "query.id")
-
-
-def test_a_job_that_has_not_changed_is_not_sent_again(gateway: RunningGateway) -> None:
-    job_id = make(gateway)
-    tag = gateway.call("GET", f"/api/jobs/{job_id}").headers["ETag"]
-    for known in (tag, f'"other", W/{tag}', "*"):
-        again = gateway.call("GET", f"/api/jobs/{job_id}", headers={"If-None-Match": known})
-        assert (again.status, again.body, again.headers["ETag"]) == (304, None, tag)
-    cancel(gateway, job_id)
-    changed = gateway.call("GET", f"/api/jobs/{job_id}", headers={"If-None-Match": tag})
-    assert (changed.status, changed.body["state"]) == (200, "cancelled")
-    assert changed.headers["ETag"] != tag
-
-
-def test_a_job_that_has_changed_is_neither_edited_nor_removed_by_who_saw_it_before(gateway: RunningGateway) -> None:
-    job_id = make(gateway)
-    path = f"/api/jobs/{job_id}"
-    seen = gateway.call("GET", path).headers["ETag"]
-    assert gateway.call("PATCH", path, {"priority": 1}, {"If-Match": f'"other", {seen}'}).status == 200
-    for tag in (seen, f"W/{seen}", '"other"', "", gateway.call("GET", path).headers["ETag"].strip('"')):
-        for method, body in (("PATCH", {"priority": 2}), ("DELETE", None)):
-            refused = gateway.call(method, path, body, {"If-Match": tag})
-            assert (refused.status, refused.body["code"]) == (412, "precondition_failed")
-    assert gateway.call("GET", path).body["priority"] == 1
-    assert gateway.call("PATCH", path, {"priority": 3}, {"If-Match": "*"}).status == 200
-    cancel(gateway, job_id)
-    over = gateway.call("GET", path).headers["ETag"]
-    assert gateway.call("PATCH", path, {"priority": 4}, {"If-Match": over}).body == {"state": "cancelled"}
-    assert gateway.call("DELETE", path, headers={"If-Match": over}).status == 412
-    assert gateway.call("DELETE", path, headers={"If-Match": gateway.call("GET", path).headers["ETag"]}).status == 200
-    assert gateway.call("DELETE", path, headers={"If-Match": over}).body["code"] == "unknown_job"
-
-
-def test_of_changes_at_once_by_those_who_saw_the_same_exactly_one_is_made(gateway: RunningGateway) -> None:
-    start = Barrier(6)
-
-    def change(path: str, tag: str, n: int) -> int:
-        start.wait()
-        headers = {"If-Match": tag}
-        return (
-            gateway.call("PATCH", path, {"priority": n}, headers) if n else gateway.call("DELETE", path, None, headers)
-        ).status
-
-    for _ in range(5):
-        path = f"/api/jobs/{make(gateway)}"
-        tag = gateway.call("GET", path).headers["ETag"]
-        with ThreadPoolExecutor(6) as pool:
-            statuses = sorted(pool.map(change, [path] * 6, [tag] * 6, range(6)))
-        assert statuses[0] == 200
-        assert set(statuses[1:]) <= {412, 404}, statuses
 
 
 def test_a_job_is_edited_cancelled_retried_and_removed(gateway: RunningGateway) -> None:

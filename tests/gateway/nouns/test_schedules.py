@@ -93,8 +93,6 @@ WRONG: list[tuple[dict[str, Any], str | None, str]] = [
     ({"name": "ä" * 101}, None, "a name has at most 200 bytes, not 202"),
     ({"name": ""}, "$.name", "length >= 1"),
     ({"missed": "maybe"}, "$.missed", "maybe"),
-    ({"blackouts": [{"from": "22:00", "to": "25:00"}]}, "$.blackouts[0]", "two times of day"),
-    ({"blackouts": [{"from": "22:00", "to": "06:00", "days": ["someday"]}]}, "$.blackouts[0].days[0]", "someday"),
     ({"at": "2030-01-01T00:00:00", "cron": None}, "$.at", "timezone"),
     ({"query": "select 1 as a; drop table x"}, None, "query"),
     ({"query": "select no_such_column from nothing"}, None, "nothing"),
@@ -155,14 +153,14 @@ def test_firing_by_hand_makes_a_job_for_each_row_and_stands_in_the_history(gatew
 
 
 def test_the_next_ticks_tell_what_the_clocks_do(gateway: RunningGateway) -> None:
-    make(gateway, cron="30 2 * * *", blackouts=[{"from": "00:00", "to": "12:00", "days": ["mon"]}], enabled=False)
+    make(gateway, cron="30 2 * * *", enabled=False)
     path = "preview?count=3&after=2030-03-30T00:00:00Z"
     shown = gateway.call("GET", f"/api/schedules/nightly/{path}").body
     assert shown["enabled"] is False
-    assert [(each["local"], each["note"], each["skipped"], each["clock_change"]) for each in shown["ticks"]] == [
-        ("2030-03-30T02:30:00+01:00", None, None, 0.0),
-        ("2030-03-31T03:00:00+02:00", "moved", None, 3600.0),
-        ("2030-04-01T02:30:00+02:00", None, "blackout", 0.0),
+    assert [(each["local"], each["note"], each["clock_change"]) for each in shown["ticks"]] == [
+        ("2030-03-30T02:30:00+01:00", None, 0.0),
+        ("2030-03-31T03:00:00+02:00", "moved", 3600.0),
+        ("2030-04-01T02:30:00+02:00", None, 0.0),
     ]
     definition = {**NIGHTLY, "cron": "30 2 * * *"}
     unsaved = gateway.call("POST", f"/api/schedules/{path}", definition).body

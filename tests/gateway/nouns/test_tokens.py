@@ -14,16 +14,15 @@ def call(gateway: RunningGateway, method: str, path: str, body: object = None, t
 
 def test_a_token_is_made_used_listed_revoked_and_all_of_it_can_be_read_afterwards(database_url: str) -> None:
     with running_service(database_url, gateway_token=TOKEN) as gateway:
-        made = call(gateway, "POST", "/api/tokens", {"name": "shop", "scopes": ["read"], "rate": 5, "expires_in": 3600})
+        made = call(gateway, "POST", "/api/tokens", {"name": "shop", "scopes": ["read"], "expires_in": 3600})
         secret, number = made.body["secret"], made.body["token_id"]
         assert (made.status, is_token(secret)) == (201, True)
         assert call(gateway, "GET", "/api/jobs/counts", token=secret).status == 200
         assert call(gateway, "GET", "/api/tokens", token=secret).status == 403
         [listed] = call(gateway, "GET", "/api/tokens").body["items"]
-        assert (listed["name"], listed["created_by"], listed["rate"], listed["state"]) == (
+        assert (listed["name"], listed["created_by"], listed["state"]) == (
             "shop",
             "gateway_token",
-            5.0,
             "active",
         )
         assert listed["last_used_at"] is not None
@@ -71,7 +70,6 @@ def test_the_audit_log_comes_in_pages(database_url: str) -> None:
         ({"name": "shop", "scopes": []}, 422, "invalid_input"),
         ({"name": "shop", "scopes": ["root"]}, 422, "invalid_input"),
         ({"name": "a b", "scopes": ["read"]}, 422, "invalid_input"),
-        ({"name": "shop", "scopes": ["read"], "burst": 3}, 422, "invalid_input"),
         ({"name": "shop", "scopes": ["read"], "expires_in": 0}, 422, "invalid_input"),
         ({"name": "twice", "scopes": ["read"]}, 409, "wrong_state"),
     ],

@@ -10,7 +10,6 @@ from leasehold.app.registry import with_builtins
 from leasehold.errors import BadInput, DuplicateSchedule, InvalidArgs
 from leasehold.jobs.kind import Kind
 from leasehold.jobs.new_job import NewJob, Unique
-from leasehold.schedules.definition import Blackout
 
 
 @pytest.fixture
@@ -55,7 +54,6 @@ def test_a_schedule_may_be_declared_for_a_job_or_a_query(app: App, greet: Kind[.
         at=datetime(2030, 1, 31, 9, tzinfo=UTC),
         queue="slow",
         metadata={"team": ["a"]},
-        blackouts=[Blackout("22:00", "06:00", days=["sat"])],
     )
     assert made == {
         "name": "ada",
@@ -67,7 +65,6 @@ def test_a_schedule_may_be_declared_for_a_job_or_a_query(app: App, greet: Kind[.
         "timeout": 5.0,
         "metadata": {"team": ["a"]},
         "at": "2030-01-31T09:00:00Z",
-        "blackouts": [{"from": "22:00", "to": "06:00", "days": ["sat"]}],
     }
     many = app.schedule(greet, query="select name from people", every=60, stagger=timedelta(minutes=5))
     assert (many["name"], many["query"], many["stagger"]) == ("greet", "select name from people", 300.0)

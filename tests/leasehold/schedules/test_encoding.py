@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold.errors import BadInput, InvalidArgs
-from leasehold.schedules.definition import Blackout, RefusedBlackout, ScheduleChange, ScheduleDefinition
+from leasehold.schedules.definition import ScheduleChange, ScheduleDefinition
 from leasehold.schedules.encoding import checked_changes, checked_definition
 
 GOOD = {"name": "s", "kind": "echo", "every": 60}
@@ -29,10 +29,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an unknown option": ({"evry": 5}, "there is no evry; did you mean every?"),
     "an unknown choice": ({"missed": "maybe"}, "missed: must be one of skip, catch_up, coalesce, not 'maybe'"),
-    "an unknown day": (
-        {"blackouts": [{"from": "22:00", "to": "06:00", "days": ["someday"]}]},
-        r"blackouts\[0\]\.days\[0\]: must be one of mon, tue, .*, not 'someday'",
-    ),
     "a control character": ({"name": "a\nb"}, "name: must not have a control character, not 'a.nb'"),
     "no name": ({"name": ""}, "name: expected `str` of length >= 1, not ''"),
     "a long name": ({"name": "ä" * 101}, "a name has at most 200 bytes, not 202"),
@@ -76,29 +72,3 @@ def test_changes_keep_none_which_brings_back_the_default() -> None:
 
 def test_whatever_a_definition_has_may_change_but_its_name() -> None:
     assert set(ScheduleChange.__struct_fields__) == set(ScheduleDefinition.__struct_fields__) - {"name"}
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "days"),
-    [("22:00", "06:00", ["sat"]), ("00:00", "24:00", []), ("2030-01-01T00:00Z", "2030-01-01T00:00:01Z", [])],
-    ids=["over night", "whole days", "once"],
-)
-def test_a_blackout_is_a_window_of_the_day_or_a_stretch_of_time(start: str, end: str, days: Any) -> None:
-    assert Blackout(start, end, days).start == start
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "days", "said"),
-    [
-        ("22", "06", [], "two times of day, as 22:00, or two RFC 3339 times, not '22'"),
-        ("24:00", "06:00", [], "two times of day"),
-        ("22:00", "2030-01-01T00:00Z", [], "two times of day"),
-        ("2030-01-01T00:00", "2030-01-02T00:00", [], "needs its offset from UTC"),
-        ("2030-01-02T00:00Z", "2030-01-01T00:00Z", [], "must end after it begins"),
-        ("2030-01-01T00:00Z", "2030-01-02T00:00Z", ["sat"], "days of a blackout are for times of day"),
-    ],
-    ids=["no minutes", "begins at the end", "half and half", "without zone", "backwards", "days of a stretch"],
-)
-def test_what_is_no_window_is_refused(start: str, end: str, days: Any, said: str) -> None:
-    with pytest.raises(RefusedBlackout, match=said):
-        Blackout(start, end, days)

@@ -38,28 +38,6 @@ def test_ticks_begin_and_end() -> None:
     assert bounded.after(NOON + 2 * MINUTE) is None
 
 
-def test_a_tick_in_a_blackout_is_none() -> None:
-    nights_off = table(cron="0 * * * *", blackouts=[{"from": "22:00", "to": "06:00"}])
-    assert nights_off.after(NOON + 9 * HOUR) == NOON + 18 * HOUR
-    assert len(nights_off.between(NOON, NOON + DAY, 99)) == 16
-
-
-def test_blackouts_that_touch_are_one() -> None:
-    off = table(cron="0 * * * *", blackouts=[{"from": "13:00", "to": "14:00"}, {"from": "14:00", "to": "16:00"}])
-    assert off.after(NOON) == NOON + 4 * HOUR
-
-
-def test_where_everything_is_blacked_out_there_is_no_tick() -> None:
-    assert table(cron="30 3 * * *", blackouts='[{"from": "03:00", "to": "04:00"}]').after(NOON) is None
-    assert table(every=1, blackouts=[{"from": "00:00", "to": "24:00"}]).after(NOON) is None
-
-
-def test_a_long_blackout_of_a_quick_schedule_is_jumped_over() -> None:
-    closed = [{"from": "2026-01-01", "to": "2036-01-01"}]
-    assert table(every=1, blackouts=closed).after(NOON) == datetime(2036, 1, 1, tzinfo=UTC)
-    assert table(cron="* * * * * *", blackouts=closed).after(NOON) == datetime(2036, 1, 1, tzinfo=UTC)
-
-
 def test_the_latest_ticks_of_a_long_time_are_found_without_counting_all_of_it() -> None:
     latest, older = table(every=1).latest(NOON, NOON + 365 * DAY, 3)
     assert latest == [NOON + 365 * DAY - timedelta(seconds=n) for n in (2, 1, 0)]
@@ -67,18 +45,6 @@ def test_the_latest_ticks_of_a_long_time_are_found_without_counting_all_of_it() 
     latest, older = table(every=60).latest(NOON, NOON + HOUR, 3)
     assert (latest[-1], len(latest), older) == (NOON + HOUR, 3, 58)
     assert table(every=60).latest(NOON, NOON, 3) == ([NOON], 0)
-
-
-def test_a_preview_shows_blackouts_and_changes_of_the_clock() -> None:
-    nightly = table(cron="30 2 * * *", zone="Europe/Berlin", blackouts=[{"from": "2026-03-30", "to": "2026-03-31"}])
-    lines = nightly.preview(datetime(2026, 3, 27, 12, tzinfo=UTC), 4)
-    assert [(f"{line.local:%d %H:%M}", line.is_blacked_out, line.clock_change) for line in lines] == [
-        ("28 02:30", False, 0),
-        ("29 03:00", False, 3600),
-        ("30 02:30", True, 0),
-        ("31 02:30", False, 0),
-    ]
-    assert all(line.at == line.local and line.at.tzinfo is UTC for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +55,6 @@ def test_a_preview_shows_blackouts_and_changes_of_the_clock() -> None:
         {"at": "soon"},
         {"every": 1e30},
         {"every": 5, "anchor": None},
-        {"every": 5, "blackouts": [3]},
     ],
     ids=str,
 )
@@ -126,35 +91,25 @@ EXPRESSIONS = some.sampled_from(
         "*/20 59 1 * * *",
     ]
 )
-WINDOWS = some.sampled_from(
-    [[], [{"from": "01:30", "to": "02:30"}], [{"from": "23:00", "to": "02:15", "days": ["sat", "sun"]}]]
-)
 ZONES = some.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"])
 
 
 @settings(max_examples=60)
-@given(expression=EXPRESSIONS, zone=ZONES, moment=moments(), windows=WINDOWS)
-def test_the_next_tick_is_the_same_from_wherever_one_asks(
-    expression: str, zone: str, moment: datetime, windows: list[Any]
-) -> None:
-    times = table(cron=expression, zone=zone, blackouts=windows)
+@given(expression=EXPRESSIONS, zone=ZONES, moment=moments())
+def test_the_next_tick_is_the_same_from_wherever_one_asks(expression: str, zone: str, moment: datetime) -> None:
+    times = table(cron=expression, zone=zone)
     tick = times.after(moment)
-    if tick is None:
-        assert windows, "every tick lies in one"
-        return
+    assert tick is not None
     assert tick > moment
     for asked in (moment + (tick - moment) / 2, tick - MICROSECOND, tick - timedelta(seconds=1)):
         assert asked < moment or times.after(asked) == tick
-    assert times.blackout_end(tick) is None
 
 
 @settings(max_examples=60)
-@given(expression=EXPRESSIONS, zone=ZONES, moment=moments(), windows=WINDOWS)
-@example("*/15 * * * *", "America/New_York", datetime(2026, 11, 1, tzinfo=UTC), [{"from": "01:30", "to": "02:30"}])
-def test_walking_and_asking_one_by_one_give_the_same(
-    expression: str, zone: str, moment: datetime, windows: list[Any]
-) -> None:
-    times = table(cron=expression, zone=zone, blackouts=windows)
+@given(expression=EXPRESSIONS, zone=ZONES, moment=moments())
+@example("*/15 * * * *", "America/New_York", datetime(2026, 11, 1, tzinfo=UTC))
+def test_walking_and_asking_one_by_one_give_the_same(expression: str, zone: str, moment: datetime) -> None:
+    times = table(cron=expression, zone=zone)
     walked = times.between(moment, moment + 2 * DAY, 50)
     asked: list[datetime] = []
     at = times.after(moment)
@@ -238,11 +193,6 @@ def test_aliases_and_seconds_are_no_moved_times() -> None:
     assert [note for _, note, _ in shown(NOW, 40, cron="@hourly")] == [None] * 40
     assert [note for _, note, _ in shown(NOW, 3, cron="15 30 2 * * *")] == [None] * 3
     assert [note for _, note, _ in shown(NOW, 3, cron="0 6 L * *")] == [None] * 3
-
-
-def test_what_a_blackout_keeps_from_firing_is_shown_all_the_same() -> None:
-    definition = {"cron": "@daily", "blackouts": [{"from": "00:00", "to": "01:00", "days": ["wed"]}]}
-    assert [each.skipped for each in next_ticks(definition, NOW, 3, NOW)] == ["blackout", None, None]
 
 
 def test_feb_29_comes_every_four_years() -> None:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -12,9 +11,6 @@ from leasehold.schedules.wall_clock import (
     ALIASES,
     cron_ticks,
     find_zone,
-    from_wall,
-    is_real,
-    parse_blackouts,
     parse_cron,
     read_time,
 )
@@ -112,86 +108,6 @@ def test_the_29th_of_february_comes_in_leap_years() -> None:
 def test_at_the_end_of_the_calendar_there_is_nothing_more() -> None:
     ticks = list(cron_ticks("0 0 1 1 *", find_zone("UTC"), datetime(9998, 6, 1, tzinfo=UTC)))
     assert [tick.year for tick in ticks] == [9999]
-
-
-def test_a_local_time_that_clocks_do_not_show_becomes_the_next_that_they_do() -> None:
-    missing = datetime(2026, 3, 29, 2, 30, tzinfo=BERLIN)
-    assert not is_real(missing)
-    assert from_wall(missing) == datetime(2026, 3, 29, 1, 0, tzinfo=UTC)
-    assert from_wall(missing + timedelta(hours=1)) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
-
-
-NIGHT: dict[str, Any] = {"from": "22:00", "to": "06:00"}
-
-
-def end(document: dict[str, Any], local: datetime) -> str | None:
-    """When the window that a local time in Berlin lies in ends, in local time."""
-    [blackout] = parse_blackouts([document])
-    ends = blackout.end_at(local.replace(tzinfo=BERLIN).astimezone(UTC), BERLIN)
-    return None if ends is None else f"{ends.astimezone(BERLIN):%d %H:%M%z}"[:-2]
-
-
-def test_a_window_may_go_over_midnight_and_its_end_is_outside() -> None:
-    assert end(NIGHT, datetime(2026, 1, 5, 21, 59, 59)) is None
-    assert end(NIGHT, datetime(2026, 1, 5, 22)) == "06 06:00+01"
-    assert end(NIGHT, datetime(2026, 1, 6, 5, 59, 59)) == "06 06:00+01"
-    assert end(NIGHT, datetime(2026, 1, 6, 6)) is None
-
-
-def test_its_days_are_those_on_which_it_begins() -> None:
-    friday_night = {**NIGHT, "days": ["fri"]}
-    assert end(friday_night, datetime(2026, 1, 9, 23)) == "10 06:00+01"
-    assert end(friday_night, datetime(2026, 1, 10, 5)) == "10 06:00+01"
-    assert end(friday_night, datetime(2026, 1, 10, 23)) is None
-    assert end(friday_night, datetime(2026, 1, 9, 5)) is None
-
-
-def test_a_whole_day_ends_at_midnight() -> None:
-    sunday = {"from": "00:00", "to": "24:00", "days": ["sun"]}
-    assert end(sunday, datetime(2026, 1, 4, 13)) == "05 00:00+01"
-    assert end({"from": "09:00", "to": "09:00"}, datetime(2026, 1, 4, 8)) == "04 09:00+01"
-
-
-def test_an_end_that_clocks_leave_out_is_the_moment_after_it() -> None:
-    assert end({"from": "22:00", "to": "02:30"}, datetime(2026, 3, 29, 1)) == "29 03:00+02"
-
-
-def test_when_clocks_go_back_into_it_a_window_opens_again() -> None:
-    window = {"from": "22:00", "to": "02:30"}
-    assert end(window, datetime(2026, 10, 25, 2, 10)) == "25 02:30+02"
-    assert end(window, datetime(2026, 10, 25, 2, 40)) is None
-    assert end(window, datetime(2026, 10, 25, 2, 10, fold=1)) == "25 02:30+01"
-
-
-def test_a_window_ends_where_clocks_go_back_to_a_time_before_it() -> None:
-    window = {"from": "02:30", "to": "03:30"}
-    assert end(window, datetime(2026, 10, 25, 2, 45)) == "25 02:00+01"
-    assert end(window, datetime(2026, 10, 25, 2, 15, fold=1)) is None
-    assert end(window, datetime(2026, 10, 25, 2, 45, fold=1)) == "25 03:30+01"
-
-
-def test_a_stretch_is_from_one_moment_until_another() -> None:
-    christmas = {"from": "2026-12-24T12:00:00+01:00", "to": "2026-12-27"}
-    assert end(christmas, datetime(2026, 12, 24, 11, 59)) is None
-    assert end(christmas, datetime(2026, 12, 24, 12)) == "27 01:00+01"
-    assert end(christmas, datetime(2026, 12, 27, 1)) is None
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        {},
-        {"from": "22:00"},
-        {"from": "xx:yy", "to": "06:00"},
-        {**NIGHT, "days": ["x"]},
-        {"from": "soon", "to": "late"},
-        "x",
-        3,
-    ],
-)
-def test_what_cannot_be_read_is_refused(document: Any) -> None:
-    with pytest.raises(BadInput, match="blackouts cannot be read"):
-        parse_blackouts([document])
 
 
 def test_times_without_a_zone_are_utc() -> None:

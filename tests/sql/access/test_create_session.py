@@ -11,7 +11,7 @@ HASH = b"s" * 32
 
 
 async def test_a_session_is_found_as_its_token_is(database: Database) -> None:
-    token_id, digest = await create_with_hash(database, "shop", ("read", "operate"), rate=5.0, burst=9)
+    token_id, digest = await create_with_hash(database, "shop", ("read", "operate"))
     async with database.transaction() as transaction:
         await freeze(transaction, "2026-01-01 00:00:00+00")
         assert await transaction.call_value("create_session", HASH, token_id, 60.0) == 60.0

@@ -11,11 +11,11 @@ from tests.support.sql_waits import freeze
 
 async def test_what_is_kept_is_the_hash_and_what_people_need(database: Database) -> None:
     token_id, digest = await create_with_hash(
-        database, "shop", ("read", "enqueue", "read"), expires_in=60.0, rate=2.5, created_by="ada"
+        database, "shop", ("read", "enqueue", "read"), expires_in=60.0, created_by="ada"
     )
     [row] = await database.fetch("select * from leasehold.api_tokens")
     assert (row["id"], row["name"], row["hash"], row["prefix"]) == (token_id, "shop", digest, "lh_abc123")
-    assert (row["scopes"], row["rate"], row["burst"]) == (["enqueue", "read"], 2.5, 3)
+    assert row["scopes"] == ["enqueue", "read"]
     assert (row["created_by"], (row["expires_at"] - row["created_at"]).total_seconds()) == ("ada", 60)
 
 
@@ -60,10 +60,6 @@ REFUSED: list[tuple[str, tuple[str, ...], dict[str, object], str]] = [
     ("ci", ("read", "root"), {}, "'root' is no scope"),
     ("ci", ("read",), {"expires_in": 0.0}, "expires_in"),
     ("ci", ("read",), {"expires_in": float("nan")}, "expires_in"),
-    ("ci", ("read",), {"rate": -1.0}, "rate must"),
-    ("ci", ("read",), {"rate": float("inf")}, "rate must"),
-    ("ci", ("read",), {"burst": 5}, "a burst needs a rate"),
-    ("ci", ("read",), {"rate": 1.0, "burst": 0}, "burst must"),
 ]
 
 

@@ -7,14 +7,12 @@ from tests.support.waiting import PATIENCE
 
 
 async def test_a_token_is_found_by_its_hash_with_what_it_may_do(database: Database) -> None:
-    token_id, digest = await create_with_hash(database, "shop", ("enqueue", "read"), rate=5.0, burst=9)
+    token_id, digest = await create_with_hash(database, "shop", ("enqueue", "read"))
     [row] = await database.call("find_token", digest)
     assert dict(row) == {
         "token_id": token_id,
         "name": "shop",
         "scopes": ["enqueue", "read"],
-        "rate": 5.0,
-        "burst": 9,
         "expires_in": None,
     }
     assert await database.call("find_token", b"x" * 32) == []

@@ -13,7 +13,7 @@ from tests.support.sql_schedules import create, create_at, definition
 DEFAULTS: dict[str, Any] = {
     "enabled": True, "queue": "default", "args": "{}", "priority": 0, "key": None, "metadata": None, "zone": "UTC", "query": None,
     "query_timeout": 30, "query_rows": 10000, "stagger": 0, "batches": None, "missed": "coalesce", "grace": 60,
-    "catch_up_limit": 100, "overlap": "allow", "blackouts": "[]", "starts_at": None, "ends_at": None, "revision": 1,
+    "catch_up_limit": 100, "overlap": "allow", "starts_at": None, "ends_at": None, "revision": 1,
     "next_run_at": None, "last_run_at": None, "declared": None, "overridden": [],
 }  # fmt: skip
 
@@ -26,7 +26,7 @@ async def test_what_is_not_said_has_its_default(database: Database) -> None:
 
 
 async def test_null_means_the_default_too(database: Database) -> None:
-    row = await create(database, every=60, queue=None, args=None, missed=None, blackouts=None, cron=None, priority=None)
+    row = await create(database, every=60, queue=None, args=None, missed=None, cron=None, priority=None)
     assert {name: row[name] for name in DEFAULTS} == DEFAULTS
 
 

@@ -19,7 +19,6 @@ async def test_new_times_hold_from_now_on(database: Database) -> None:
     cases: list[dict[str, Any]] = [
         {"every": 61},
         {"every": None, "cron": "@daily"},
-        {"blackouts": [{"from": "00:00", "to": "01:00"}]},
         {"zone": "Europe/Berlin"},
         {"starts_at": "2030-01-02"},
         {"ends_at": "2031-01-02"},

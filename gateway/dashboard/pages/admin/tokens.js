@@ -36,12 +36,12 @@ function Table({ tokens, reload }) {
     reload();
   };
   return html`<div class="scroll"><table>
-    <thead><tr><th>Name</th><th>Begins with</th><th>May</th><th class="tight">State</th><th>Used</th><th>Made</th><th>Ends</th><th class="number">Rate</th><th class="tight"><span class="unseen">Actions</span></th></tr></thead>
+    <thead><tr><th>Name</th><th>Begins with</th><th>May</th><th class="tight">State</th><th>Used</th><th>Made</th><th>Ends</th><th class="tight"><span class="unseen">Actions</span></th></tr></thead>
     <tbody>${tokens.map((each) => html`<tr key=${each.token_id}>
       <td><bdi>${each.name}</bdi></td><td class="mono">${each.prefix}…</td><td>${each.scopes.join(", ")}</td>
       <td class="tight"><span class="badge" data-tone=${TONES[/** @type {"active"} */ (each.state)] ?? ""}>${each.state}</span></td>
       <td><${Ago} at=${each.last_used_at} /></td><td><${Ago} at=${each.created_at} /> <bdi class="quiet">by ${each.created_by}</bdi></td>
-      <td><${Ago} at=${each.revoked_at ?? each.expires_at} /></td><td class="number">${each.rate === null ? "–" : `${each.rate}/s`}</td>
+      <td><${Ago} at=${each.revoked_at ?? each.expires_at} /></td>
       <td class="tight">${each.state === "active" ? html`<${Asking} label="Revoke" about=${each.name} title="Revoke the token of ${each.name}?" verb="Revoke it" isDangerous=${true} onYes=${() => revoke(each)}>
         <p>Whoever uses it is refused within a second, and browsers that signed in with it are signed out.</p><//>` : null}</td></tr>`)}</tbody></table></div>`;
 }

@@ -87,7 +87,7 @@ async def schedules_preview(
 ) -> PreviewReport:
     """Show when a schedule is going to fire, without firing it.
 
-    Shows local times with their offset from UTC. Ticks in a blackout and changes of the clock (summer time) are marked.
+    Shows local times with their offset from UTC. Changes of the clock (summer time) are marked.
     Without a name it shows what a schedule with these flags would do.
 
     Example:

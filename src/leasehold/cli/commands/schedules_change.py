@@ -88,7 +88,7 @@ async def schedules_update(
     kind: Annotated[str | None, Parameter(help="Which handler runs its jobs.")] = None,
     args: Annotated[str | None, Parameter(help="New args, a JSON object.")] = None,
     clear: Annotated[
-        tuple[str, ...], Parameter(help="Give this field its default again: --clear blackouts; may be repeated.")
+        tuple[str, ...], Parameter(help="Give this field its default again: --clear key; may be repeated.")
     ] = (),
     revision: Annotated[int | None, Parameter(help="Refuse to, if it has another revision by now.")] = None,
     reset: Annotated[
@@ -102,7 +102,7 @@ async def schedules_update(
 
     Example:
       leasehold schedules update nightly --cron "0 4 * * *" --overlap skip
-      leasehold schedules update nightly --clear blackouts
+      leasehold schedules update nightly --clear key
       leasehold schedules update nightly --reset
     """
     changes = read_flags(timing, policy) | dict.fromkeys(_clearable(clear))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import timedelta
@@ -18,7 +17,6 @@ from leasehold.errors import BadInput
 from leasehold.schedules.definition import Missed, Overlap
 
 ScheduleName = Annotated[str, Parameter(help="Name of a schedule, or its id.")]
-_BLACKOUT = re.compile(r"(?:(?P<days>[a-z,]+) +)?(?P<start>\d\d:\d\d)-(?P<end>\d\d:\d\d)")
 
 
 @dataclass(frozen=True)
@@ -28,15 +26,7 @@ class TimingFlags:
     every: Annotated[str | None, Parameter(help="Interval: 30s, 5m, 4h, 1d. Or --cron, or --at.")] = None
     cron: Annotated[str | None, Parameter(help="Five fields, six with seconds first, or @daily.")] = None
     at: Annotated[str | None, Parameter(help="Once, at this instant: 2030-01-31T09:30:00Z.")] = None
-    zone: Annotated[str | None, Parameter(help="Time zone of --cron and --blackout: Europe/Berlin; else UTC.")] = None
-    blackout: Annotated[
-        tuple[str, ...] | None,
-        Parameter(
-            help='No ticks then: "22:00-06:00", "sat,sun 00:00-12:00", 2030-12-24T00:00Z/2030-12-27T00:00Z; may be repeated.',
-            consume_multiple=False,
-            negative=(),
-        ),
-    ] = None
+    zone: Annotated[str | None, Parameter(help="Time zone of --cron: Europe/Berlin; else UTC.")] = None
     starts_at: Annotated[str | None, Parameter(help="No tick before this instant.")] = None
     ends_at: Annotated[str | None, Parameter(help="No tick at this instant or later.")] = None
 
@@ -82,18 +72,6 @@ def read_query(text: str) -> str:
         raise BadInput(f"cannot read the query from {text[1:]}: {error}") from error
 
 
-def parse_blackout(text: str) -> dict[str, Any]:
-    """`22:00-06:00`, `sat,sun 00:00-12:00`, or two instants with a `/` between them. Raises BadInput."""
-    start, slash, end = text.partition("/")
-    if slash:
-        return {"from": parse_instant(start).isoformat(), "to": parse_instant(end).isoformat()}
-    found = _BLACKOUT.fullmatch(text.strip().lower())
-    if found is None:
-        raise BadInput(f"{text!r} is no blackout; write for example 22:00-06:00 or sat,sun 00:00-12:00")
-    window: dict[str, Any] = {"from": found["start"], "to": found["end"]}
-    return window | ({"days": found["days"].split(",")} if found["days"] else {})
-
-
 _READERS: dict[str, Callable[[Any], object]] = {
     **dict.fromkeys(("every", "stagger", "grace", "timeout", "query_timeout"), _seconds),
     **dict.fromkeys(("at", "starts_at", "ends_at"), parse_instant),
@@ -105,6 +83,4 @@ _READERS: dict[str, Callable[[Any], object]] = {
 def read_flags(*groups: TimingFlags | PolicyFlags) -> dict[str, Any]:
     """What was given, by the field of a `ScheduleDefinition`. Raises BadInput."""
     given = {each.name: getattr(group, each.name) for group in groups for each in fields(group)}
-    blackouts = given.pop("blackout", None)
-    read = {name: _READERS.get(name, lambda value: value)(value) for name, value in given.items() if value is not None}
-    return read if blackouts is None else {**read, "blackouts": [parse_blackout(each) for each in blackouts]}
+    return {name: _READERS.get(name, lambda value: value)(value) for name, value in given.items() if value is not None}

@@ -14,7 +14,6 @@ from leasehold.cli.views import ago, ahead, fields_table, plain, table
 from leasehold.observability.wording import show_instant, show_span
 from leasehold.records.jobs import KeyedJob
 from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord, TickRecord
-from leasehold.schedules.wall_clock import parse_cron
 
 Standing = Literal["enabled", "disabled", "over", "broken", "unplanned"]
 
@@ -27,14 +26,6 @@ def describe_timing(schedule: Mapping[str, Any]) -> str:
         at: datetime | str = schedule["at"]
         return f"once, {show_instant(datetime.fromisoformat(at) if isinstance(at, str) else at)}"
     return f"{schedule['cron']} {schedule.get('zone') or 'UTC'}"
-
-
-def explain_cron(expression: str) -> str:
-    """`At 03:00 every day`."""
-    from cronsim.explain import Expression  # noqa: PLC0415
-
-    parts = parse_cron(expression).upper().split()
-    return str(Expression(parts if len(parts) == 6 else ["0", *parts]).explain())
 
 
 def standing_of(schedule: ScheduleRecord) -> Standing:
@@ -55,13 +46,6 @@ def origin_of(schedule: ScheduleRecord) -> str:
     if schedule.orphaned_at is not None:
         return "orphaned"
     return "code, changed" if schedule.overridden else "code"
-
-
-def describe_blackout(blackout: Mapping[str, Any]) -> str:
-    """`sat, sun 22:00-06:00`."""
-    days = ", ".join(blackout.get("days") or ())
-    joint = " to " if "T" in str(blackout["from"]) else "-"
-    return f"{days} {blackout['from']}{joint}{blackout['to']}".strip()
 
 
 def describe_jobs(schedule: ScheduleRecord) -> str:
@@ -157,7 +141,7 @@ def view_schedule(report: ScheduleReport, now: datetime) -> Sequence[RenderableT
         {
             "schedule": Text.assemble(plain(each.name), (f"  id {each.id}, revision {each.revision}", "dim")),
             "description": each.description,
-            "when": _timing(each),
+            "when": plain(describe_timing(msgspec.structs.asdict(each))),
             "next": _next(each, now).append(UNPLANNED if standing_of(each) == "unplanned" else "", "dim"),
             "last": _last(each, now),
             "error": None if each.last_error is None else plain(each.last_error, "red"),
@@ -168,7 +152,6 @@ def view_schedule(report: ScheduleReport, now: datetime) -> Sequence[RenderableT
             "stagger": describe_stagger(each),
             "missed ticks": describe_missed(each),
             "overlap": "skip the tick" if each.overlap == "skip" else "allowed",
-            "blackouts": "; ".join(describe_blackout(one) for one in each.blackouts) or None,
             "starts at": each.starts_at,
             "ends at": each.ends_at,
             "from": _origin(each),
@@ -250,11 +233,6 @@ def _last(schedule: ScheduleRecord, now: datetime) -> Text:
     return told.append(", failed", "bold red") if schedule.last_error else told
 
 
-def _timing(schedule: ScheduleRecord) -> Text:
-    told = plain(describe_timing(msgspec.structs.asdict(schedule)))
-    return told if schedule.cron is None else told.append(f"  {explain_cron(schedule.cron)}", "dim")
-
-
 def _origin(schedule: ScheduleRecord) -> Text:
     origin = origin_of(schedule)
     told = Text(origin, ORIGINS.get(origin, ""))
@@ -267,9 +245,9 @@ def _tick_table(ticks: Sequence[NextTick], now: datetime) -> RenderableType:
     clock = "%H:%M:%S" if any(tick.local.second for tick in ticks) else "%H:%M"
     rows = [
         [
-            Text(f"{tick.local:%a %Y-%m-%d {clock}}", "dim" if tick.skipped else ""),
+            Text(f"{tick.local:%a %Y-%m-%d {clock}}"),
             Text(f"{tick.local:%z}"[:3] + ":" + f"{tick.local:%z}"[3:5], "dim"),
-            Text(ahead(tick.at, now), "dim" if tick.skipped else ""),
+            Text(ahead(tick.at, now)),
             Text(", ").join(_tick_notes(tick)),
         ]
         for tick in ticks
@@ -278,8 +256,6 @@ def _tick_table(ticks: Sequence[NextTick], now: datetime) -> RenderableType:
 
 
 def _tick_notes(tick: NextTick) -> Iterator[Text]:
-    if tick.skipped is not None:
-        yield Text(f"skipped: {tick.skipped}", "red")
     if tick.clock_change:
         sign = "+" if tick.clock_change > 0 else "-"
         yield Text(f"clocks {sign}{show_span(abs(tick.clock_change))}", "yellow")

@@ -14,9 +14,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from leasehold.access.tokens import AuditEntry, NewToken, TokenRecord
-from leasehold.cli.commands.limits import parse_rate
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
+from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import parse_duration, plain, table
 from leasehold.errors import BadInput, NotFound
@@ -70,7 +69,7 @@ def view_revoked(report: RevokedTokens, _now: datetime) -> Sequence[RenderableTy
 
 def view_tokens(tokens: list[TokenRecord], _now: datetime) -> Sequence[RenderableType]:
     """One line each."""
-    heads = ["id", "name", "begins", "scopes", "state", "rate", "last used", "expires", "made by"]
+    heads = ["id", "name", "begins", "scopes", "state", "last used", "expires", "made by"]
     return [table(heads, [_row(each) for each in tokens], right=["id"], cut="made by")]
 
 
@@ -97,7 +96,6 @@ def _row(token: TokenRecord) -> list[RenderableType]:
         plain(token.prefix + "…"),
         ",".join(token.scopes),
         Text(token.state, STATE_STYLES.get(token.state, "")),
-        "-" if token.rate is None else f"{token.rate:.4g}/s",
         "never" if token.last_used_at is None else show_instant(token.last_used_at),
         "never" if token.expires_at is None else show_instant(token.expires_at),
         plain(token.created_by),
@@ -106,10 +104,8 @@ def _row(token: TokenRecord) -> list[RenderableType]:
 
 SCOPE = Parameter(help="What it may do, comma separated: enqueue, read, operate (with read), admin (all).", negative=())
 EXPIRES = Parameter(help="When it ends by itself: 90d, 12h. Never if not given.")
-RATE = Parameter(help="Requests it may send, per gateway process: 50/s, 600/m. No limit if not given.")
 EVERYTHING = Parameter(name="--all", help="Those that are revoked or expired, too.", negative=())
 OF_A_NAME = Parameter(name="--all", help="All active ones that are meant, not only one.", negative=())
-BURST = Parameter(help="How many at once; else those of a second.")
 
 
 @shown_as(view_made)
@@ -119,8 +115,6 @@ async def tokens_create(
     *,
     scope: Annotated[list[str], SCOPE],
     expires_in: Annotated[str | None, EXPIRES] = None,
-    rate: Annotated[str | None, RATE] = None,
-    burst: Annotated[int | None, BURST, AN_INTEGER] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
     """Make a bearer token for the gateway.
@@ -130,14 +124,11 @@ async def tokens_create(
 
     Example:
       leasehold tokens create shop --scope enqueue
-      leasehold tokens create grafana --scope read --expires-in 90d --rate 10/s
+      leasehold tokens create grafana --scope read --expires-in 90d
     """
     span = None if expires_in is None else parse_duration(expires_in)
-    per_second = None if rate is None else parse_rate(rate)
     async with context.client() as client:
-        made = await client.tokens.create(
-            name, _scopes(scope), expires_in=span, rate=per_second, burst=burst, created_by=current_user()
-        )
+        made = await client.tokens.create(name, _scopes(scope), expires_in=span, created_by=current_user())
         return _made(made, await client.tokens.list(name))
 
 
@@ -149,7 +140,7 @@ async def tokens_rotate(
     expires_in: Annotated[str | None, EXPIRES] = None,
     context: Annotated[CommandContext, INJECTED],
 ) -> MadeToken:
-    """Make a second token with the same name, scopes and rate as the newest one.
+    """Make a second token with the same name and scopes as the newest one.
 
     Both work until the old one is revoked: give the new one to its user, then revoke the old one by its id.
 
@@ -163,9 +154,7 @@ async def tokens_rotate(
         if not active:
             raise NotFound(f"no token of {name} is active{await _suggestion(client, name)}")
         old = active[0]
-        made = await client.tokens.create(
-            name, old.scopes, expires_in=span, rate=old.rate, burst=old.burst, created_by=current_user()
-        )
+        made = await client.tokens.create(name, old.scopes, expires_in=span, created_by=current_user())
         return _made(made, [*active, *await client.tokens.list(name)])
 
 

@@ -106,7 +106,7 @@ class SchedulePreviews(ScheduleReading):
     """The part of `client.schedules` that looks ahead. It makes no jobs and no schedules."""
 
     async def preview(self, name: str, *, count: int = 10, after: datetime | None = None) -> list[NextTick]:
-        """Return the next ticks of a schedule, enabled or not, with what its blackouts and changes of the clock do to them.
+        """Return the next ticks of a schedule, enabled or not, with what changes of the clock do to them.
 
         Args:
             name: of the schedule.

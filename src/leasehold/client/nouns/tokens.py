@@ -21,8 +21,6 @@ class Tokens(Part):
         scopes: Sequence[str],
         *,
         expires_in: timedelta | None = None,
-        rate: float | None = None,
-        burst: int | None = None,
         created_by: str | None = None,
     ) -> NewToken:
         """Create a token. Only this answer has its secret: the database gets a hash.
@@ -36,8 +34,6 @@ class Tokens(Part):
                 so that a new one can take over before the old one is revoked.
             scopes: of enqueue, read, operate (which includes read) and admin (which includes all).
             expires_in: how long it is valid; None: until it is revoked.
-            rate: requests in a second on average, in each gateway process; None: no limit.
-            burst: how many at once; None: those of one second, at least 1.
             created_by: for the audit log; None: the database user.
 
         Raises:
@@ -53,8 +49,6 @@ class Tokens(Part):
             prefix_of(secret),
             [*scopes],
             seconds,
-            None if rate is None else float(rate),
-            burst,
             created_by,
         )
         assert isinstance(made, int)

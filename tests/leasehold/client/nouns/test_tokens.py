@@ -12,7 +12,7 @@ from leasehold.errors import BadInput, NotFound, WrongState
 
 async def test_a_token_is_made_and_the_database_never_sees_it(database: Database) -> None:
     client = Client(database)
-    made = await client.tokens.create("shop", ["enqueue"], expires_in=timedelta(days=1), rate=5, created_by="ada")
+    made = await client.tokens.create("shop", ["enqueue"], expires_in=timedelta(days=1), created_by="ada")
     assert is_token(made.secret)
     assert made.secret not in repr(made)
     [row] = await database.fetch("select row_to_json(t)::text as all, hash from leasehold.api_tokens t")

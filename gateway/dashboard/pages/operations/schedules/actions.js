@@ -3,7 +3,7 @@ import { call } from "../../../base/api.js";
 import { html } from "../../../base/html.js";
 import { Asking } from "../../../parts/dialog.js";
 import { attempt, toast } from "../../../parts/toasts.js";
-import { pathOfSchedule } from "./calendar.js";
+import { pathOfSchedule } from "./ticks.js";
 
 /** @param {{schedule: any, onDone: () => void, isSmall?: boolean}} props */
 export function Switch({ schedule: { name, enabled }, onDone, isSmall = false }) {

@@ -51,7 +51,6 @@ export function ScheduleForm({ schedule, onClose, onDone }) {
           <label>Spread the jobs of a tick over (seconds) <input name="stagger" type="number" min="0" step="any" required defaultValue=${String(schedule?.stagger ?? 0)} /></label></div>
         <label>If a job of an earlier tick is still open, a tick <select name="overlap">${OVERLAPS.map(([value, name]) => html`<option value=${value} selected=${value === (schedule?.overlap ?? "allow")}>${name}</option>`)}</select></label>
         <label>Ticks that nobody fired in time <select name="missed">${MISSED.map(([value, name]) => html`<option value=${value} selected=${value === (schedule?.missed ?? "coalesce")}>${name}</option>`)}</select></label>
-        <label>Blackouts (JSON) <textarea name="blackouts" class="short" spellcheck=${false} defaultValue=${writeJson(schedule?.blackouts ?? [])}></textarea></label>
         <label>Description <input name="description" defaultValue=${schedule?.description ?? ""} /></label>
       </div></details><//>`;
 }
@@ -107,7 +106,7 @@ export function definitionOf(fields, schedule) {
   const when = fields.cron ? { cron: fields.cron } : fields.every ? { every: Number(fields.every) * Number(fields.unit) } : { at: new Date(fields.at).toISOString() };
   return {
     ...(schedule ? {} : { name }), kind, queue, zone, ...when, args: jsonOf(fields.args, "args"), priority: Number(priority), stagger: Number(stagger), overlap, missed,
-    blackouts: jsonOf(fields.blackouts, "blackouts"), ...(description || schedule ? { description: description || null } : {}),
+    ...(description || schedule ? { description: description || null } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-// One schedule: its next ticks, a calendar of them, what clock changes do, and what became of those before.
+// One schedule: its next ticks, what clock changes do, and what became of those before.
 import { ApiProblem, call, get } from "../../../base/api.js";
 import { html, useState } from "../../../base/html.js";
 import { useLoaded } from "../../../base/loading.js";
@@ -9,10 +9,9 @@ import { JsonCard } from "../../../parts/json_tree.js";
 import { Empty, Shown } from "../../../parts/states.js";
 import { attempt, toast } from "../../../parts/toasts.js";
 import { Delete, Switch, Trigger } from "./actions.js";
-import { Calendar, ClockChange, pathOfSchedule } from "./calendar.js";
 import { ScheduleForm } from "./form.js";
 import { Marks, Next } from "./schedules.js";
-import { NextTicks, Strip, toneOfOutcome } from "./ticks.js";
+import { ClockChange, NextTicks, pathOfSchedule, Strip, toneOfOutcome } from "./ticks.js";
 import { whenText } from "./words.js";
 
 const PAUSE_SECONDS = 2;
@@ -55,7 +54,6 @@ function Whole({ schedule, ticks, history, latest, reload }) {
     <div class="columns halves">
       <section class="card"><h2>About it</h2><${Facts} schedule=${schedule} latest=${latest} /></section>
       <section class="card"><h2>Next ticks</h2><${NextTicks} ticks=${ticks} zone=${schedule.zone} isEnabled=${schedule.enabled} /></section>
-      <${Calendar} schedule=${schedule} />
       <section class="card"><h2>When the clocks change</h2><${ClockChange} schedule=${schedule} /></section>
     </div>
     <section class="card"><h2>History</h2><${History} history=${history} name=${schedule.name} /></section>
@@ -75,7 +73,6 @@ function Facts({ schedule, latest }) {
     <dt>Last fired</dt><dd><${Ago} at=${schedule.last_run_at} />${schedule.last_job_count === null ? "" : `, ${count(schedule.last_job_count)} job(s)`}</dd>
     <dt>Missed ticks</dt><dd>${{ coalesce: "one fires for all of them", skip: "are left out", catch_up: `fire one by one, ${schedule.catch_up_limit} at most` }[/** @type {"skip"} */ (schedule.missed)]}</dd>
     <dt>Earlier job open</dt><dd>${schedule.overlap === "skip" ? "the tick is left out" : "it fires all the same"}</dd>
-    ${schedule.blackouts.length ? html`<dt>Blackouts</dt><dd>${schedule.blackouts.map((/** @type {any} */ each, /** @type {number} */ at) => html`<div key=${at}>${each.from} to ${each.to}${each.days?.length ? ` on ${each.days.join(", ")}` : ""}</div>`)}</dd>` : null}
     <dt>Made by</dt><dd><bdi>${schedule.declared_by ?? "hand"}</bdi>; changed <${Ago} at=${schedule.updated_at} /> by <bdi>${schedule.updated_by}</bdi></dd>
   </dl>`;
 }

@@ -27,7 +27,7 @@ def test_a_schedule_is_created_with_all_that_flags_say(cli: Cli) -> None:
     made = record(
         cli(
             "schedules", "create", "nightly", "clean_up", '{"days": 30}', "--cron", "0 3 * * *", "--zone", "Europe/Berlin",
-            "--starts-at", "2030-01-01T00:00:00Z", "--ends-at", "2031-01-01T00:00:00Z", "--blackout", "22:00-06:00",
+            "--starts-at", "2030-01-01T00:00:00Z", "--ends-at", "2031-01-01T00:00:00Z",
             "--query", "select 1 as shop", "--query-timeout", "2m", "--query-rows", "7", "--stagger", "30m", "--batches", "4",
             "--missed", "catch_up", "--grace", "5m", "--catch-up-limit", "9", "--overlap", "skip", "--queue", "slow",
             "--priority", "-5", "--key", "k", "--key-group", "g", "--max-attempts", "3", "--timeout", "90s",
@@ -37,7 +37,7 @@ def test_a_schedule_is_created_with_all_that_flags_say(cli: Cli) -> None:
     said = {
         "name": "nightly", "kind": "clean_up", "args": {"days": 30}, "cron": "0 3 * * *", "zone": "Europe/Berlin",
         "starts_at": "2030-01-01T00:00:00Z", "ends_at": "2031-01-01T00:00:00Z", "query": "select 1 as shop",
-        "blackouts": [{"from": "22:00", "to": "06:00"}], "query_timeout": 120, "query_rows": 7, "stagger": 1800, "batches": 4,
+        "query_timeout": 120, "query_rows": 7, "stagger": 1800, "batches": 4,
         "missed": "catch_up", "grace": 300, "catch_up_limit": 9, "overlap": "skip", "queue": "slow", "priority": -5, "key": "k",
         "key_group": "g", "max_attempts": 3, "timeout": 90, "metadata": {"a": 1}, "description": "text", "enabled": False,
     }  # fmt: skip
@@ -68,7 +68,6 @@ WRONG = [
     (("--every", "often"), "'often' is no duration"),
     (("--cron", "@daily", "--zone", "Berlin"), "there is no time zone 'Berlin'"),
     (("--at", "2030-01-31T09:30:00"), "does not say where"),
-    (("--every", "5m", "--blackout", "at night"), "'at night' is no blackout; write for example 22:00-06:00"),
     (("--every", "5m", "--query", "@no/such/file"), "cannot read the query from no/such/file"),
     (("--every", "5m", "--query", "drop table x"), "query"),
     (("--every", "5m", "--missed", "maybe"), "maybe"),
@@ -103,7 +102,7 @@ def test_a_query_may_stand_in_a_file(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
-    cli("schedules", "create", "s", "clean_up", "--every", "5m", "--blackout", "22:00-06:00", "--queue", "slow")
+    cli("schedules", "create", "s", "clean_up", "--every", "5m", "--key", "k", "--queue", "slow")
     changed = record(
         cli(
             "schedules",
@@ -132,7 +131,7 @@ def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
             "update",
             "s",
             "--clear",
-            "blackouts",
+            "key",
             "--clear",
             "queue",
             "--revision",
@@ -141,7 +140,7 @@ def test_a_change_leaves_the_rest_and_a_field_may_be_cleared(cli: Cli) -> None:
             "json",
         )
     )
-    assert (cleared["blackouts"], cleared["queue"]) == ([], "default")
+    assert (cleared["key"], cleared["queue"]) == (None, "default")
     late = cli("schedules", "update", "s", "--revision", "2", "--priority", "1")
     assert (late.code, "has revision 3 by now, not 2" in late.err) == (4, True)
     assert cli("schedules", "update", "s").code == 2

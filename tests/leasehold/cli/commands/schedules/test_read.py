@@ -84,7 +84,7 @@ def test_lists_have_filters_and_pages(cli: Cli) -> None:
 def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql, database_url: str) -> None:
     create(
         cli, "nightly", "--starts-at", "2190-03-01T00:00:00Z", "--zone", "Europe/Berlin", "--stagger", "30m", "--batches", "4",
-        "--blackout", "sat,sun 00:00-12:00", "--blackout", "2190-12-24T00:00Z/2190-12-27T00:00Z", "--overlap", "skip",
+        "--overlap", "skip",
         "--missed", "catch_up", "--query", "select 1 as  shop", "--priority", "5", "--key-group", "shops", "--timeout", "90s",
         "--metadata", '{"team": "data"}', "--description", "Cleans \x1b[31mup.",
     )  # fmt: skip
@@ -93,7 +93,7 @@ def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql
     assert shown == [
         "schedule  nightly  id 1, revision 1",
         "description  Cleans \\x1b[31mup.",
-        "when  0 3 * * * Europe/Berlin  At 03:00 every day",
+        "when  0 3 * * * Europe/Berlin",
         "next  unplanned, waits for a scheduler: leasehold run scheduler",
         "last  never",
         "jobs  clean_up in queue default, priority 5, key group shops, timeout 1m 30s, one for each row of the query",
@@ -102,7 +102,6 @@ def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql
         "stagger  over 30m in 4 batches",
         "missed ticks  caught up, at most 100; missed is later than 1m",
         "overlap  skip the tick",
-        "blackouts  sat, sun 00:00-12:00; 2190-12-24T00:00:00+00:00 to 2190-12-27T00:00:00+00:00",
         "starts at  <instant>",
         "from  hand",
         "updated  1d ago by postgres",
@@ -123,7 +122,6 @@ def test_one_is_shown_with_its_next_ticks_and_its_last_ones(cli: Cli, psql: Psql
         "<instant>  1d ago  timer  skipped  missed, 3 ticks",
     ]
     report = cast("dict[str, Any]", cli("schedules", "show", "1", "--output", "json").json())
-    assert report["schedule"]["blackouts"][0] == {"from": "00:00", "to": "12:00", "days": ["sat", "sun"]}
     assert (len(report["next_ticks"]), len(report["history"])) == (5, 4)
 
 
@@ -161,10 +159,8 @@ def test_the_history_is_listed_newest_first_and_page_by_page(cli: Cli, psql: Psq
     assert [each["error"] for each in cast("list[dict[str, Any]]", failed)] == ["the query failed: no\nsuch table"]
 
 
-def test_a_preview_marks_what_clocks_and_blackouts_do(cli: Cli) -> None:
-    create(
-        cli, "nightly", "--cron", "30 2 * * *", "--zone", "Europe/Berlin", "--blackout", "mon 00:00-12:00", "--disabled"
-    )
+def test_a_preview_marks_what_clocks_do(cli: Cli) -> None:
+    create(cli, "nightly", "--cron", "30 2 * * *", "--zone", "Europe/Berlin", "--disabled")
     shown = cli("schedules", "preview", "nightly", "--count", "4", *SUMMER_ENDS, "--output", "text")
     assert lines_of(shown) == [
         "nightly  30 2 * * * Europe/Berlin  disabled: none of these is going to fire",
@@ -173,7 +169,7 @@ def test_a_preview_marks_what_clocks_and_blackouts_do(cli: Cli) -> None:
         "Fri 2030-10-25 02:30  +02:00  in <span>",
         "Sat 2030-10-26 02:30  +02:00  in <span>",
         "Sun 2030-10-27 02:30  +02:00  in <span>  its time comes twice: the first",
-        "Mon 2030-10-28 02:30  +01:00  in <span>  skipped: blackout, clocks -1h",
+        "Mon 2030-10-28 02:30  +01:00  in <span>  clocks -1h",
     ]
 
 

@@ -24,12 +24,12 @@ def test_a_token_is_printed_once_on_its_own_line(cli: Cli) -> None:
 def test_as_json_it_can_be_taken_on(cli: Cli) -> None:
     made = cast(
         "dict[str, Any]",
-        cli("tokens", "create", "shop", "--scope", "enqueue,read", "--rate", "600/m", "--output", "json").json(),
+        cli("tokens", "create", "shop", "--scope", "enqueue,read", "--output", "json").json(),
     )
     assert is_token(made.pop("secret"))
     assert made == {"token_id": 1, "name": "shop", "also_active": []}
     [token] = cast("list[dict[str, Any]]", cli("tokens", "list", "--output", "json").json())
-    assert (token["scopes"], token["rate"], token["burst"], token["state"]) == (["enqueue", "read"], 10.0, 10, "active")
+    assert (token["scopes"], token["state"]) == (["enqueue", "read"], "active")
     assert set(token) >= {"prefix", "created_by", "expires_at", "last_used_at"}
     assert "hash" not in token
 
@@ -38,12 +38,12 @@ def test_the_list_for_people(cli: Cli) -> None:
     assert cli("tokens", "list", "--output", "json").json() == []
     cli("tokens", "create", "shop", "--scope", "enqueue", "--scope", "read", "--expires-in", "90d")
     [head, row] = cli("tokens", "list", "--output", "text", environ={"COLUMNS": "200"}).steady.splitlines()
-    assert head.split() == ["id", "name", "begins", "scopes", "state", "rate", "last", "used", "expires", "made", "by"]
-    assert re.fullmatch(r" *1\s+shop\s+lh_\w{6}…\s+enqueue,read\s+active\s+-\s+never\s+<instant>\s+\S+@\S+", row)
+    assert head.split() == ["id", "name", "begins", "scopes", "state", "last", "used", "expires", "made", "by"]
+    assert re.fullmatch(r" *1\s+shop\s+lh_\w{6}…\s+enqueue,read\s+active\s+never\s+<instant>\s+\S+@\S+", row)
 
 
 def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
-    first = secret_of(cli("tokens", "create", "shop", "--scope", "read", "--rate", "5/s", "--output", "json"))
+    first = secret_of(cli("tokens", "create", "shop", "--scope", "read", "--output", "json"))
     rotated = cli("tokens", "rotate", "shop", "--output", "text")
     second, *told = rotated.out.splitlines()
     assert first != second
@@ -53,10 +53,7 @@ def test_a_second_token_takes_over_and_the_first_is_revoked(cli: Cli) -> None:
     revoked = cli("tokens", "revoke", "1", "--output", "text")
     assert revoked.out == "shop: token 1 revoked; gateways refuse it within a second\n"
     listed = cast("list[dict[str, Any]]", cli("tokens", "list", "--all", "--output", "json").json())
-    assert [(each["token_id"], each["state"], each["rate"]) for each in listed] == [
-        (2, "active", 5.0),
-        (1, "revoked", 5.0),
-    ]
+    assert [(each["token_id"], each["state"]) for each in listed] == [(2, "active"), (1, "revoked")]
 
 
 def test_a_name_with_two_active_tokens_is_refused_with_both_of_them_unless_all_are_meant(cli: Cli) -> None:
@@ -98,12 +95,11 @@ def test_a_token_is_revoked_by_its_beginning(cli: Cli) -> None:
     assert cli("tokens", "revoke", "shop", "--output", "json").json() == {"name": "shop", "revoked": [2]}
 
 
-def test_what_is_no_scope_no_name_and_no_rate_is_refused_in_words(cli: Cli) -> None:
+def test_what_is_no_scope_and_no_name_is_refused_in_words(cli: Cli) -> None:
     for tokens, complaint in [
         (("shop", "--scope", "root"), "'root' is no scope; there are enqueue, read, operate, admin"),
         (("shop", "--scope", ""), "at least one scope"),
         (("a b", "--scope", "read"), "a name has 1 to 63 letters"),
-        (("shop", "--scope", "read", "--rate", "fast"), "is no rate"),
         (("shop", "--scope", "read", "--expires-in", "soon"), "is no duration"),
     ]:
         answer = cli("tokens", "create", *tokens)

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from leasehold import App, Blackout, Client, NewJob, Unique
+from leasehold import App, Client, NewJob, Unique
 from leasehold.errors import BadInput, InvalidArgs, UnknownKind, UnknownSchedule, WrongState
 from tests.leasehold.client.conftest import Under
 
@@ -29,7 +29,6 @@ def test_a_schedule_is_made_of_a_job_and_read(under: Under) -> None:
             cron="0 3 * * *",
             zone="Europe/Berlin",
             stagger=timedelta(minutes=5),
-            blackouts=[Blackout("22:00", "02:00", days=["fri"])],
             starts_at=datetime(2030, 1, 1, tzinfo=UTC),
             by="Ada",
         )
@@ -42,7 +41,6 @@ def test_a_schedule_is_made_of_a_job_and_read(under: Under) -> None:
             300,
             "Ada",
         )
-        assert made.blackouts == [{"from": "22:00", "to": "02:00", "days": ["fri"]}]
         assert (made.next_run_at, made.last_run_at, made.declared, list(made.overridden)) == (None, None, None, [])
         assert await client.schedules.get("nightly") == await client.schedules.get(str(made.id)) == made
         with pytest.raises(WrongState, match="there is a schedule 'nightly' already"):
