@@ -221,7 +221,6 @@ async def test_tables_of_others_are_neither_replaced_nor_removed(fresh_database:
     )
     with pytest.raises(WrongState, match=r"claim_task\(\), worker_tasks already, and not from us"):
         await fresh_database.execute(compat_script())
-    await fresh_database.execute("rollback")
     assert await one(fresh_database, "select to_regclass('task_schedules')") is None
     await fresh_database.execute(compat_script(remove=True))
     assert await fresh_database.fetch("select * from worker_tasks") == []
