@@ -78,7 +78,7 @@ async def check_all(
         await look("upkeep", lambda: work.check_upkeep(database), works),
         await look("epochs", lambda: health.check_epochs(database), works),
         await look("notify", lambda: connection.check_notify(database, settings)),
-        await look("clock", lambda: connection.check_clock(database)),
+        await look("clock", lambda: connection.check_clock(database, has_books=works)),
         await look("connections", lambda: connection.check_connections(database)),
         await look("durability", lambda: health.check_durability(database)),
         await look("autovacuum", lambda: health.check_autovacuum(database)),
