@@ -60,7 +60,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         acknowledge_command add_payload adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job
         declare_kinds
         complete_jobs continue_jobs fail_jobs find_epoch get_job_blockers get_job_timeline get_payload
-        fail_unreadable_jobs
+        fail_unreadable_jobs follow_clock
         heartbeat_worker held_jobs list_payloads list_row_holders list_unblocked_jobs look_for_work name_payload next_claim_in
         next_look_in reap_jobs register_worker release_jobs renew_leases report_losses report_progress reschedule_jobs
         start_jobs stop_worker take_reap_turn write_job_logs
@@ -70,7 +70,7 @@ FUNCTIONS: Mapping[RoleName, frozenset[str]] = {
         age_jobs close_minutes declare_schedule delete_payloads drop_full_buckets drop_old_partitions drop_old_rollups
         drop_old_rows drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs expire_old_payloads
         find_epoch fire_schedules guard_default_partitions list_due_schedules list_stuck_leases lock_schedule_query make_jobs_due
-        measure_depths measure_finished
+        follow_clock measure_depths measure_finished
         next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules promote_stranded_jobs
         read_schedule_rows reap_jobs stop_lost_sessions unblock_stranded_jobs
     """),
@@ -122,7 +122,7 @@ INTERNAL = names("""
     name_idle_workers name_job name_refusals name_unique_key open_lock promote_waiting_jobs queue_lock raise_marks
     read_simple_jobs read_system reclaim_unique_jobs refuse_blocker refuse_chain
     refuse_continuation refuse_epoch refuse_finished_job refuse_job refuse_locked_job refuse_unique reopen_jobs
-    reserve_suspects retry_delay return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets
+    replan_schedules reserve_suspects retry_delay return_jobs return_tokens run_schedule send_notice set_schedule settle_buckets
     share_batch share_limit spend_tokens start_epoch unblock_jobs wait_for_queue wake_limited_queues write_epoch
     write_minutes
     is_leased
