@@ -8,6 +8,7 @@
 -- Returns     next_claim_in, is_reap_turn: as those functions, null in another epoch · epoch, position: as find_epoch, null where they
 --             were not asked for, and on a standby · is_known: as heartbeat_worker, null without a heartbeat
 --             are_told: whether there are commands for the worker; its next heartbeat of its own brings them
+--             is_to_listen, idle_alike: as heartbeat_worker, null without a heartbeat
 --             has_expired: whether reap_jobs or follow_clock has something to do; null where it is not the caller's turn
 -- Errors      none
 -- Tables      as find_epoch, heartbeat_worker, next_claim_in, workers (row lock, unless somebody has it) and take_reap_turn, in this
@@ -15,7 +16,8 @@
 --             lane_marks, reap_turns, jobs (read: held ones until one has expired)
 create or replace function leasehold.look_for_work(
     queues text[], every interval, known bigint default null, seen bigint default null, incarnation uuid default null, vitals jsonb default null
-) returns table (next_claim_in double precision, is_reap_turn boolean, epoch bigint, "position" bigint, is_known boolean, are_told boolean, has_expired boolean)
+) returns table (next_claim_in double precision, is_reap_turn boolean, epoch bigint, "position" bigint, is_known boolean, are_told boolean, has_expired boolean,
+               is_to_listen boolean, idle_alike bigint)
 language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -28,7 +30,7 @@ begin
         end if;
     end if;
     if look_for_work.vitals is not null then
-        select h.is_known, h.commands is not null into is_known, are_told
+        select h.is_known, h.commands is not null, h.is_to_listen, h.idle_alike into is_known, are_told, is_to_listen, idle_alike
           from jsonb_to_record(look_for_work.vitals) v(active_jobs integer, state text, listening boolean, slots integer, memory double precision,
                cpu double precision, backoff text, backoff_for double precision, lost_wake_ups bigint, rss bigint, cpu_user double precision, cpu_system double precision),
                leasehold.heartbeat_worker(look_for_work.incarnation, v.active_jobs, v.state, v.listening, v.slots, v.memory, v.cpu, v.backoff,

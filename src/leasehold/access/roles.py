@@ -113,7 +113,7 @@ INTERNAL = names("""
     count_dead_entries count_jobs_ahead demote_keyed_jobs derive_key describe_error describe_links describe_row_holders
     describe_waiters desired_slots enqueue_once epoch_mark excuse_jobs explain_blocked_job explain_finished_job
     explain_held_job explain_key explain_limits explain_pending_job explain_waiting_job find_faults find_lanes
-    find_failures name_failure
+    find_failures find_place name_failure
     find_schedule find_servers find_some_lanes find_worker finish_jobs has_room hold_unique_jobs is_blocker is_bound
     is_epoch_over is_over is_schedule_busy is_stranger key_lock limit_lanes list_marked_jobs
     list_marked_lanes list_open_groups

@@ -39,7 +39,7 @@ UNCLAIMED = "select * from leasehold.list_unclaimed_kinds($1) where waits_for > 
 MOST_COUNTED = 1000
 WORKERS = """
 select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, w.backoff,
-       v.listening or v.heartbeat_seconds is null as hears
+       v.listening or v.heartbeat_seconds is null or (select f.deaf = 0 from leasehold.measure_fleet() f) as hears
   from leasehold.list_workers() w join leasehold.workers v using (incarnation)
 """
 IS_WAITED_FOR = "select exists (select from leasehold.jobs where state = 'pending') as is_waited_for"
