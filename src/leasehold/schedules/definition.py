@@ -18,6 +18,7 @@ Overlap = Literal["allow", "skip"]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 YEAR = 31_557_600
+QUERY_TIMEOUT, QUERY_ROWS = 30.0, 10_000  # as complete_schedule has them
 FIRST_YEAR, LAST_YEAR = 1900, 8999
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f]+$"
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
