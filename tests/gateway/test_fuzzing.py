@@ -33,7 +33,9 @@ CHECKS = ("--checks", "all", "--exclude-checks", "use_after_free")
 # A stream does not end, and a wait takes its time.
 LEFT_OUT = r"^/api/events|/wait$"
 # Each schema of jobs and queues that has limits of its own; the other routes repeat them.
-EACH_LIMIT = r"^/api/(jobs|jobs/(recover-stale|bulk/retry|\{id\})|queues/\{queue\}/(pause|ageing|limits|rollups|groups))$"
+EACH_LIMIT = (
+    r"^/api/(jobs|jobs/(recover-stale|bulk/retry|\{id\})|queues/\{queue\}/(pause|ageing|limits|rollups|groups))$"
+)
 # The same handlers and words as in the main document.
 SAME_AS_MAIN = r"/bulk/|\{id\}|/queues/|/keys/|/desired$"
 
