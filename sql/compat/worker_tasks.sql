@@ -50,6 +50,8 @@ begin
         raise exception using errcode = 'LH004', message = format('task %s is %s and cannot be made %s', old.id, old.status, coalesce(new.status, 'null'));
     elsif v_step = 'new' and (coalesce(new.status, 'pending') <> 'pending' or coalesce(new.retry_count, 0) <> 0) then
         raise exception using errcode = 'LH001', message = 'a new task is pending and has no retries behind it';
+    elsif tg_op = 'UPDATE' and (new.priority is null or new.max_retries is null or new.payload is null) then
+        raise exception using errcode = 'LH001', message = 'worker_tasks: priority, max_retries and payload are never null';
     elsif not v_changed <@ v_allowed then
         raise exception using errcode = 'LH001', message = format(
             'worker_tasks: %s cannot be written here: leasehold fills it, or it never changes',
@@ -72,13 +74,26 @@ begin
         return null;
     end if;
     select * into v_job from leasehold.get_job(old.id);
+    -- Where somebody was quicker, the row does not fit any more: it is passed over, as an UPDATE of a table does.
     if v_step = 'failed>pending' then
-        perform leasehold.retry_job(old.id);
+        begin
+            perform leasehold.retry_job(old.id);
+        exception when sqlstate 'LH004' then
+            return null;
+        end;
     elsif v_step in ('claimed>pending', 'running>pending') then
         perform from leasehold.fail_jobs(v_job.incarnation, array[old.id], array[v_job.attempt], array[jsonb_build_object(
-            'type', 'TakenBack', 'message', format('taken back from worker %s', v_job.worker_id))], retry_in => array[0.0::double precision]);
+            'type', 'TakenBack', 'message', format('taken back from worker %s', v_job.worker_id))], retry_in => array[0.0::double precision]) f
+          where f.outcome <> 'refused';
+        if not found then
+            return null;
+        end if;
     elsif v_step like '%>failed' and (v_job.incarnation is null or v_job.incarnation <> md5('task worker ' || v_job.worker_id)::uuid) then
-        perform leasehold.cancel_job(old.id, new.error_message);
+        begin
+            perform leasehold.cancel_job(old.id, new.error_message);
+        exception when sqlstate 'LH004' then
+            return null;
+        end;
     elsif v_step like '%>%' or 'last_heartbeat_at' = any (v_changed) then
         perform @schema@.settle_task(v_job, new.status, new.result, new.error_message);
     end if;

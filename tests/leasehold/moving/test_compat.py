@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import trio
 
 from leasehold.database import Database
 from leasehold.errors import BadInput, LeaseLost, WrongState
@@ -13,6 +14,7 @@ from leasehold.gateway.compat.heartbeat import TaskHeartbeat, heartbeat_of
 from leasehold.gateway.compat.tasks import DEFAULT_PRIORITIES, DEFAULT_RETRIES
 from leasehold.moving.compat import compat_script
 from tests.support.sql_jobs import enqueue, enqueue_many, job
+from tests.support.sql_waits import open_transaction, until_waiting
 from tests.support.sql_worker import SqlWorker
 
 ROLE = "product_resync"
@@ -97,6 +99,25 @@ async def test_pending_takes_a_task_back_from_its_worker(tasks: Database) -> Non
     assert await one(tasks, "select retry_count from worker_tasks") == 1
 
 
+async def test_who_comes_second_passes_over_what_the_first_has_changed(tasks: Database) -> None:
+    retry = "update worker_tasks set status = 'pending' where status = 'failed' returning id"
+    job_id = await enqueue(tasks)
+    await changed(tasks, job_id, "status = 'failed'")
+    second: list[Any] = []
+
+    async def come_second() -> None:
+        async with tasks.reserve("second") as connection:
+            second.extend(await connection.fetch(retry))
+
+    async with trio.open_nursery() as nursery, open_transaction(tasks, "first") as first:
+        assert [row["id"] for row in await first.fetch(retry)] == [job_id]
+        nursery.start_soon(come_second)
+        await until_waiting(tasks, "second")
+        await first.execute("commit")
+    assert second == []
+    assert await one(tasks, "select status from worker_tasks") == "pending"
+
+
 async def test_a_task_worker_claims_beats_and_settles(tasks: Database) -> None:
     first, second = await enqueue_many(
         tasks, [{"kind": ROLE, "queue": ROLE, "key": "1"}, {"kind": ROLE, "queue": ROLE}]
@@ -146,6 +167,7 @@ async def test_what_nobody_does_is_refused_and_names_the_column(tasks: Database)
             "dispensary_id, result cannot be written",
         ),
         ("update worker_tasks set status = 'completed'", WrongState, "cannot be made completed"),
+        ("update worker_tasks set priority = null, max_retries = 5", BadInput, "never null"),
         ("update worker_tasks set status = 'stale'", WrongState, "cannot be made stale"),
         ("update worker_tasks set status = null", WrongState, "cannot be made null"),
         ("insert into worker_tasks (role, status) values ('x', 'running')", BadInput, "a new task is pending"),
