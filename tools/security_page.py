@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from leasehold.access.grants import DEFAULT_PREFIX
-from leasehold.access.roles import FUNCTIONS, INCLUDES, PURPOSES, ROLE_NAMES
+from leasehold.access.roles import DEFAULT_PREFIX, read_roles
 from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.route_table import ROUTES
 
@@ -40,10 +39,9 @@ def roles() -> Iterable[str]:
     """One row for each role."""
     yield "| role | for | includes | functions of its own |"
     yield "|---|---|---|---|"
-    for role in ROLE_NAMES:
-        included = ", ".join(INCLUDES.get(role, ()))
-        own = " ".join(f"`{name}`" for name in sorted(FUNCTIONS.get(role, ())))
-        yield f"| `{DEFAULT_PREFIX}{role}` | {PURPOSES[role]} | {included} | {own} |"
+    for name, role in read_roles().items():
+        own = " ".join(f"`{each}`" for each in sorted(role.calls))
+        yield f"| `{DEFAULT_PREFIX}{name}` | {role.purpose} | {', '.join(role.includes)} | {own} |"
 
 
 if __name__ == "__main__":

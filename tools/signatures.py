@@ -12,7 +12,7 @@ from pathlib import Path
 
 import trio
 
-from leasehold.access.roles import INTERNAL
+from leasehold.access.roles import internal_functions
 from leasehold.database import open_database
 from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import expected_version, migrate
@@ -26,7 +26,7 @@ async def list_fresh(dsn: str) -> str:
     """The signatures in a database that was just migrated."""
     await migrate(dsn)
     async with open_database(dsn, pool_size=1) as database:
-        return await list_signatures(database, INTERNAL)
+        return await list_signatures(database, internal_functions())
 
 
 def main() -> None:

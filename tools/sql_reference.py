@@ -1,6 +1,6 @@
 """Writes docs/sql.md from the files in sql/functions, grouped by folder: what can be called from psql or another language.
 
-`src/leasehold/access/roles.py` says which functions are public: those that a role may call. A public function gets a section; one
+`sql/roles.sql` says which functions are public: those that a role may call. A public function gets a section; one
 that only other functions call gets a line. Who calls whom is searched in the bodies of the functions and views.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from leasehold.access.roles import EVERYBODY, INCLUDES, INTERNAL, ROLE_NAMES, functions_of
+from leasehold.access.roles import EVERYBODY, ROLE_NAMES, functions_of, internal_functions, read_roles
 
 ROOT = Path(__file__).parent.parent
 FUNCTIONS = ROOT / "sql" / "functions"
@@ -48,7 +48,7 @@ class Function(msgspec.Struct, frozen=True):
     @property
     def is_public(self) -> bool:
         """Whether a role may call it."""
-        return self.name not in INTERNAL
+        return self.name not in internal_functions()
 
     @property
     def roles(self) -> list[str]:
@@ -58,7 +58,7 @@ class Function(msgspec.Struct, frozen=True):
             for role in ROLE_NAMES
             if role not in {"owner", "query"}
             and self.name in functions_of(role)
-            and not any(self.name in functions_of(each) for each in INCLUDES.get(role, ()))
+            and not any(self.name in functions_of(each) for each in read_roles()[role].includes)
         ]
 
     @property

@@ -71,7 +71,6 @@ async def check_all(
         await look("pooler", lambda: connection.check_pooler(database, settings)),
         found,
         await look("drift", lambda: schema.check_drift(database), is_ours),
-        await look("grants", lambda: schema.check_grants(database), is_ours),
         await look("partitions", lambda: schema.check_partitions(database, settings.retention_days), bool(fits)),
         await look("jobs", lambda: work.check_jobs(database), works),
         await look("claims", lambda: work.check_claims(database), works),

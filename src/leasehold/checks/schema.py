@@ -10,7 +10,7 @@ from leasehold.checks.verdicts import Check, advise, ok, problem
 
 if TYPE_CHECKING:
     from leasehold.checks.verdicts import Examined
-    from leasehold.database.migrations import GrantsState, SchemaState
+    from leasehold.database.migrations import SchemaState
     from leasehold.database.migrations.state import Description, Drift
 
 WANTED_DAYS_AHEAD = 2
@@ -140,20 +140,3 @@ def judge_partitions(days: int, stray: int, days_late: int = 0) -> Check:
         detail += f"; {some} rows are in a default partition, for a day that had none"
         return advise("partitions", detail, "the janitor removes them when they are old; let a reaper always run")
     return ok("partitions", detail)
-
-
-async def check_grants(database: Examined) -> Check:
-    """The roles of `leasehold grants` are as this code makes them, where anybody made them."""
-    from leasehold.database.migrations.granting import grants_state  # noqa: PLC0415
-
-    return judge_grants(await grants_state(database))
-
-
-def judge_grants(state: GrantsState) -> Check:
-    """What differs is named."""
-    if state.prefix is None:
-        return ok("grants", "no roles in force; every login does what its own rights allow (leasehold grants)")
-    if state.differing:
-        more = f" and {len(state.differing) - MOST_NAMED} more" if len(state.differing) > MOST_NAMED else ""
-        return problem("grants", "; ".join(state.differing[:MOST_NAMED]) + more, "run `leasehold grants --apply`")
-    return ok("grants", f"the roles {state.prefix}… may call what they should and nothing else")

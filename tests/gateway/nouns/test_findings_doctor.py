@@ -13,7 +13,7 @@ from tests.conftest import Psql
 from tests.gateway.fakes.running import RunningGateway, running_service
 
 NAMES = [
-    "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "claims", "workers", "kinds", "upkeep", "epochs",
+    "database", "pooler", "schema", "drift", "partitions", "jobs", "claims", "workers", "kinds", "upkeep", "epochs",
     "notify",
     "clock", "connections", "durability", "autovacuum", "horizon", "bloat",
 ]  # fmt: skip

@@ -7,20 +7,13 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from leasehold.access.roles import (
-    EVERYBODY,
-    INTERNAL,
-    QUERY_FUNCTIONS,
-    SEEING_NO_CONTENTS,
-    WRITING_NOTHING,
-    RoleName,
-    functions_of,
-    public_functions,
-)
+from leasehold.access.roles import EVERYBODY, ROLE_NAMES, RoleName, functions_of, public_functions, read_roles
 from leasehold.sql import read_folder
 
 ROOT = Path(__file__).parents[3]
 MAINTAINERS = "upkeep"
+WRITING_NOTHING: tuple[RoleName, ...] = ("reader", "scaler")
+SEEING_NO_CONTENTS: tuple[RoleName, ...] = ("producer", "scaler")
 WRITING = re.compile(
     r"\b(insert into|update leasehold|delete from|truncate|merge into|lock table|nextval|setval|set_config|pg_notify|execute\b"
     r"|for (?:no key )?update|for (?:key )?share|pg_advisory\w*|create|alter|drop)\b"
@@ -40,19 +33,10 @@ CALLERS: list[tuple[Path, RoleName]] = [
 ]
 
 
-def test_every_function_stands_in_the_table_of_roles() -> None:
-    known = public_functions() | INTERNAL | EVERYBODY
-    missing, surplus = sorted(set(read_folder("functions")) - known), sorted(known - set(read_folder("functions")))
-    assert not missing, (
-        f"{', '.join(missing)}: add each to the rows of src/leasehold/access/roles.py of those who may call it, "
-        "or to INTERNAL if only other functions do"
-    )
-    assert not surplus, f"{', '.join(surplus)}: no such function; take it out of src/leasehold/access/roles.py"
-
-
-def test_a_function_is_internal_or_somebody_s_but_not_both() -> None:
-    assert not INTERNAL & (public_functions() | EVERYBODY)
-    assert public_functions() >= QUERY_FUNCTIONS
+def test_the_table_names_each_role_and_only_functions_that_are_there() -> None:
+    assert tuple(read_roles()) == ROLE_NAMES
+    surplus = sorted((public_functions() | EVERYBODY) - set(read_folder("functions")))
+    assert not surplus, f"{', '.join(surplus)}: no such function; take it out of sql/roles.sql"
 
 
 def test_what_runs_with_the_rights_of_its_owner_looks_names_up_in_a_fixed_place() -> None:
@@ -76,7 +60,7 @@ def test_what_our_own_programs_call_their_role_may_call() -> None:
     for file, role in CALLERS:
         called = {name for name in names_in(file, functions) if (file.stem, name) not in WORDS}
         lacking = sorted(called - functions_of(role))
-        assert not lacking, f"{file.name} calls {', '.join(lacking)}: add it to {role} in src/leasehold/access/roles.py"
+        assert not lacking, f"{file.name} calls {', '.join(lacking)}: add it to {role} in sql/roles.sql"
 
 
 def called_by(names: frozenset[str]) -> set[str]:

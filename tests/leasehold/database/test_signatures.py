@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leasehold.access.roles import INTERNAL
+from leasehold.access.roles import internal_functions
 from leasehold.database import Database
 from leasehold.database.migrations import expected_version
 from leasehold.database.migrations.state import list_signatures
@@ -34,7 +34,7 @@ def test_everything_that_the_last_release_calls_is_still_there() -> None:
 
 
 async def test_the_list_is_that_of_the_database_as_it_is_migrated(database: Database) -> None:
-    assert await list_signatures(database, INTERNAL) == read_text(CURRENT), "python tools/signatures.py"
+    assert await list_signatures(database, internal_functions()) == read_text(CURRENT), "python tools/signatures.py"
 
 
 def test_as_long_as_nothing_is_released_the_present_state_counts_as_the_last_release() -> None:

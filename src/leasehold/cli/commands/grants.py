@@ -11,12 +11,10 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from leasehold.access.grants import DEFAULT_PREFIX
-from leasehold.access.roles import INCLUDES, PURPOSES, ROLE_NAMES, functions_of
+from leasehold.access.roles import DEFAULT_PREFIX, functions_of, read_roles
 from leasehold.cli.runtime.context import CommandContext
-from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import INJECTED
-from leasehold.cli.runtime.outcome import Outcome, shown_as
+from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import plain, table
 from leasehold.errors import BadInput
 
@@ -31,25 +29,18 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GrantsReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The roles; whether they are in force in this database, and what is not as it should be."""
+    """The roles, and whether they are in force in this database."""
 
     in_force: bool
     roles: list[Role]
-    differing: list[str]
 
 
 def view_grants(report: GrantsReport, _now: datetime) -> Sequence[RenderableType]:
-    """One line for each role, then what is wrong."""
+    """One line for each role, then whether they are in force."""
     rows = [[plain(each.name), str(len(each.functions) or "all"), plain(each.purpose)] for each in report.roles]
     parts: list[RenderableType] = [table(["role", "calls", "which"], rows, right=["calls"], cut="which"), Text("")]
     if not report.in_force:
         return [*parts, Text("they are not in force here; `leasehold grants --apply` makes them")]
-    if report.differing:
-        return [
-            *parts,
-            *(plain(each, "bold red") for each in report.differing),
-            Text("`leasehold grants --apply` puts it right"),
-        ]
     return [*parts, Text("they are in force; a login needs only to be a member: create role shop login in role …")]
 
 
@@ -62,13 +53,12 @@ async def grants(
         str | None, Parameter(help=f"What their names begin with; {DEFAULT_PREFIX} if not given.")
     ] = None,
     context: Annotated[CommandContext, INJECTED],
-) -> GrantsReport | Outcome[GrantsReport] | None:
+) -> GrantsReport | None:
     """Show, print or apply the Postgres roles: who may call which function.
 
-    Without a flag it compares the database with the roles as they should be, and exits with 7 if they differ. With the
-    roles, a producer can only enqueue, and only the owner has rights on tables. Applying needs a superuser, or the owner of
-    the schema with the right to make roles. Applying again changes nothing, and `leasehold migrate` keeps the roles up to
-    date.
+    With the roles, a producer can only enqueue, and only the owner has rights on tables. Applying needs a superuser, or the
+    owner of the schema with the right to make roles. Applying again puts right what was changed by hand, and
+    `leasehold migrate` keeps the roles up to date.
 
     Example:
       leasehold grants
@@ -81,21 +71,20 @@ async def grants(
         context.terminal.stdout.write(context.services.emit_grants(prefix or DEFAULT_PREFIX))
         return None
     await context.check_schema()
-    state = await context.services.grants_state(context.dsn())
+    found = await context.services.find_prefix(context.dsn())
+    shown = prefix or found or DEFAULT_PREFIX
     if apply:
-        state = await context.services.apply_grants(context.dsn(), prefix or state.prefix or DEFAULT_PREFIX)
-    shown = state.prefix or prefix or DEFAULT_PREFIX
-    report = GrantsReport(in_force=state.prefix is not None, roles=_roles(shown), differing=list(state.differing))
-    return Outcome(report, ExitCode.FINDINGS) if report.differing else report
+        await context.services.apply_grants(context.dsn(), shown)
+    return GrantsReport(in_force=apply or found is not None, roles=_roles(shown))
 
 
 def _roles(prefix: str) -> list[Role]:
     return [
         Role(
             name=prefix + name,
-            purpose=PURPOSES[name],
-            includes=[prefix + each for each in INCLUDES.get(name, ())],
+            purpose=row.purpose,
+            includes=[prefix + each for each in row.includes],
             functions=[] if name == "owner" else sorted(functions_of(name)),
         )
-        for name in ROLE_NAMES
+        for name, row in read_roles().items()
     ]

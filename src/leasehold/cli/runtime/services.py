@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leasehold.client import Client
     from leasehold.database import Database
     from leasehold.database.embedded import EmbeddedPostgres
-    from leasehold.database.migrations import GrantsState, MigrationReport, SchemaState
+    from leasehold.database.migrations import MigrationReport, SchemaState
     from leasehold.demo.summary import DemoReport
     from leasehold.payloads.options import PayloadOptions
     from leasehold.settings import Settings
@@ -103,21 +103,21 @@ class Services:
 
     def emit_grants(self, prefix: str) -> str:
         """The Postgres roles and their rights as one script."""
-        from leasehold.access.grants import emit_grants
+        from leasehold.access.roles import emit_grants
 
         return emit_grants(prefix)
 
-    async def apply_grants(self, dsn: str, prefix: str) -> GrantsState:
+    async def apply_grants(self, dsn: str, prefix: str) -> None:
         """Make the Postgres roles and give them their rights."""
         from leasehold.database.migrations import apply_grants
 
-        return await apply_grants(dsn, prefix)
+        await apply_grants(dsn, prefix)
 
-    async def grants_state(self, dsn: str) -> GrantsState:
-        """Which Postgres roles are in force, and what is wrong with them."""
-        from leasehold.database.migrations import grants_state
+    async def find_prefix(self, dsn: str) -> str | None:
+        """What the names of the Postgres roles begin with that are in force."""
+        from leasehold.database.migrations import find_prefix
 
-        return await grants_state(dsn)
+        return await find_prefix(dsn)
 
     async def run_compat(self, dsn: str, schema: str, *, remove: bool) -> None:
         """Make or remove the views and functions of task workers."""

@@ -14,9 +14,8 @@ import msgspec
 
 from leasehold import database as databases
 from leasehold.database.migrations.catalogue import Catalogue, Migration, Repeatable
-from leasehold.database.migrations.granting import GrantsState
 from leasehold.database.migrations.granting import apply_grants as apply_grants_in
-from leasehold.database.migrations.granting import grants_state as grants_state_in
+from leasehold.database.migrations.granting import find_prefix as find_prefix_in
 from leasehold.database.migrations.indexes import find_gone
 from leasehold.database.migrations.run import MigrationReport, Run
 from leasehold.database.migrations.state import Applied, SchemaState, read_other_tables
@@ -34,7 +33,6 @@ T = TypeVar("T")
 __all__ = [
     "PATIENCE",
     "Catalogue",
-    "GrantsState",
     "Migration",
     "MigrationReport",
     "Repeatable",
@@ -43,7 +41,7 @@ __all__ = [
     "count_other_tables",
     "emit",
     "expected_version",
-    "grants_state",
+    "find_prefix",
     "migrate",
     "oldest_version",
     "read_schema_state",
@@ -138,23 +136,18 @@ async def count_other_tables(dsn: str) -> int:
     return await _in_transaction(dsn, "leasehold migrate", read_other_tables)
 
 
-async def apply_grants(dsn: str, prefix: str) -> GrantsState:
+async def apply_grants(dsn: str, prefix: str) -> None:
     """Make the Postgres roles whose names begin with `prefix`, and give them their rights; doing it again changes nothing.
 
-    Returns how it is now. Raises BadInput for a prefix that cannot begin a name, QueryRefused where this user may not make
-    roles or does not own the schema, DatabaseUnavailable.
+    Raises BadInput for a prefix that cannot begin a name, QueryRefused where this user may not make roles or does not own
+    the schema, DatabaseUnavailable.
     """
-
-    async def work(session: Transaction) -> GrantsState:
-        await apply_grants_in(session, prefix)
-        return await grants_state_in(session)
-
-    return await _in_transaction(dsn, "leasehold grants", work)
+    await _in_transaction(dsn, "leasehold grants", lambda session: apply_grants_in(session, prefix))
 
 
-async def grants_state(dsn: str) -> GrantsState:
-    """Which roles are in force, and what about them is not as it should be; changes nothing. Raises DatabaseUnavailable."""
-    return await _in_transaction(dsn, "leasehold grants", grants_state_in)
+async def find_prefix(dsn: str) -> str | None:
+    """What the names of the roles begin with that are in force, None where none are. Raises DatabaseUnavailable."""
+    return await _in_transaction(dsn, "leasehold grants", find_prefix_in)
 
 
 async def _in_transaction(dsn: str, name: str, work: Callable[[Transaction], Awaitable[T]]) -> T:

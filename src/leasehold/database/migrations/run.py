@@ -95,7 +95,7 @@ class Run:
         run.check()
         pending = run._pending()
         if run._is_all_new and await attempt(session, self._wanted.body()) is None:
-            await keep_rights(session, self._wanted, is_changed=True)
+            await keep_rights(session, is_changed=True)
             return run._report(pending, self._wanted.repeatables)
         for migration in pending:  # one by one, if only to name what Postgres refuses
             await run_named(session, migration.title, migration.script)
@@ -141,7 +141,7 @@ class Run:
     async def _replace(self, session: Transaction, pending: list[Migration]) -> tuple[list[Repeatable], list[Key]]:
         gone = find_surplus(self._wanted, self._applied)
         made = await Functions(session, self._wanted, self._applied).apply()
-        await keep_rights(session, self._wanted, is_changed=bool(pending or made or gone))
+        await keep_rights(session, is_changed=bool(pending or made or gone))
         return made, gone
 
     async def _close(self, session: Transaction) -> None:

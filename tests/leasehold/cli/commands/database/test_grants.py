@@ -5,30 +5,27 @@ from typing import Any, cast
 import pytest
 
 from leasehold.cli.runtime.services import Services
-from leasehold.database.migrations import GrantsState
 from tests.leasehold.cli.conftest import Cli
 
 
 class Applied(Services):
     """Pretends that the roles are in force, since those belong to the whole server."""
 
-    def __init__(self, *differing: str) -> None:
-        self.differing = differing
+    def __init__(self) -> None:
         self.applied: list[str] = []
 
-    async def grants_state(self, dsn: str) -> GrantsState:
-        return GrantsState(prefix="shop_", differing=self.differing)
+    async def find_prefix(self, dsn: str) -> str | None:
+        return "shop_"
 
-    async def apply_grants(self, dsn: str, prefix: str) -> GrantsState:
+    async def apply_grants(self, dsn: str, prefix: str) -> None:
         self.applied.append(prefix)
-        return GrantsState(prefix=prefix)
 
 
 def test_the_script_needs_no_database(run_cli: Cli) -> None:
     emitted = run_cli("grants", "--emit", "--prefix", "shop_")
     assert (emitted.code, emitted.err) == (0, "")
-    assert emitted.out.startswith("-- leasehold: its roles")
-    assert "grant execute on function leasehold.enqueue_job" in emitted.out
+    assert emitted.out.startswith("-- leasehold: its Postgres roles")
+    assert "c_prefix  constant text := 'shop_';" in emitted.out
     assert emitted.out.rstrip().endswith("commit;")
 
 
@@ -39,15 +36,6 @@ def test_without_roles_it_says_what_makes_them(cli: Cli) -> None:
     roles = cast("dict[str, Any]", cli("grants", "--output", "json").json())["roles"]
     producer = next(each for each in roles if each["name"] == "leasehold_producer")
     assert producer["functions"] == ["clock", "enqueue_job", "enqueue_jobs", "enqueue_with_times", "wake_idle_workers"]
-
-
-def test_what_differs_is_a_finding(cli: Cli) -> None:
-    shown = cli("grants", "--output", "text", services=Applied("shop_producer can call cancel_job"))
-    assert shown.code == 7
-    assert shown.out.splitlines()[-2:] == [
-        "shop_producer can call cancel_job",
-        "`leasehold grants --apply` puts it right",
-    ]
 
 
 def test_applying_keeps_the_prefix_that_is_there(cli: Cli) -> None:

@@ -30,7 +30,7 @@ def verdicts(done: object) -> dict[str, str]:
 
 
 CHECKS = [
-    "settings", "database", "pooler", "schema", "drift", "grants", "partitions", "jobs", "claims", "workers", "kinds",
+    "settings", "database", "pooler", "schema", "drift", "partitions", "jobs", "claims", "workers", "kinds",
     "upkeep", "epochs",
     "notify", "clock", "connections", "durability", "autovacuum", "horizon", "bloat",
 ]  # fmt: skip
