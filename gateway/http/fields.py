@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -31,7 +31,6 @@ Time = Annotated[datetime, Meta(tz=True)]
 Reason = Annotated[str, Meta(max_length=1000, description="For people.")]
 Metadata = Annotated[dict[str, Any], Meta(description="Any JSON object.")]
 DryRun = Annotated[bool, Meta(description="Only tell what would be done.")]
-State = Literal["pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled"]
 
 Item = TypeVar("Item")
 

@@ -19,7 +19,6 @@ from leasehold.gateway.http.fields import (
     Name,
     Page,
     Reason,
-    State,
     Time,
     WorkerName,
     cursor_at,
@@ -38,12 +37,17 @@ from leasehold.gateway.http.problems import (
 )
 from leasehold.gateway.nouns.jobs_enqueue import read_args, read_part
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.records.jobs import AttemptError, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
+from leasehold.records.jobs import (
+    AttemptError,
+    Explanation,
+    JobProgress,
+    JobRecord,
+    ListedState,
+    LogLine,
+    State,
+    TimelineEntry,
+)
 from leasehold.records.queues import QueueCounts
-
-ListedState = Literal[
-    "pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled", "stale"
-]  # fmt: skip
 
 NOT_GIVEN = msgspec.Raw(b"null")
 JSON_TEXT = {"contentMediaType": "application/json", "contentSchema": {"type": "object"}}

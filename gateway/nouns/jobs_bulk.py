@@ -12,10 +12,8 @@ from leasehold.gateway.access.identities import Scope
 from leasehold.gateway.http.fields import DryRun, Id, Key, Name, Reason, Time
 from leasehold.gateway.http.problems import refuse_field
 from leasehold.gateway.routing.routes import Call, NoParameters, Routes
-from leasehold.records.jobs import ChangedJob
+from leasehold.records.jobs import ChangedJob, FreeState, OpenState
 
-OpenState = Literal["pending", "scheduled", "waiting", "blocked", "claimed", "running"]
-FreeState = Literal["pending", "scheduled", "waiting", "blocked", "completed", "failed", "cancelled"]
 RetriedState = Literal["failed", "cancelled", "any"]
 Ids = Annotated[list[Id], Meta(min_length=1, max_length=10_000, description="Only these; each of them is answered.")]
 BulkLimit = Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the oldest first.")]

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from leasehold.gateway.access.identities import Scope
-from leasehold.gateway.http.fields import Delay, DryRun, Id, Integer, Key, Metadata, Name, Page, Seconds, State
+from leasehold.gateway.http.fields import Delay, DryRun, Id, Integer, Key, Metadata, Name, Page, Seconds
 from leasehold.gateway.http.problems import (
     ARGS_TOO_LARGE,
     ENQUEUE_ERRORS,
@@ -26,7 +26,7 @@ from leasehold.gateway.http.reading import RequestLimits, exceeds_depth, find_of
 from leasehold.gateway.routing.routes import Call, NoParameters, Reply, Routes, Success
 from leasehold.gateway.routing.services import GatewayServices, chain_within, preferred_wait
 from leasehold.jobs.new_job import Blocker, NewJob, Unique, ended
-from leasehold.records.jobs import EnqueuedJob, KeyedJob, Outcome
+from leasehold.records.jobs import EnqueuedJob, KeyedJob, Outcome, State
 
 NO_ARGS = msgspec.Raw(b"{}")
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from leasehold.jobs.kind import Kind, KindOptions
     from leasehold.jobs.middleware import Attempt, CallNext, EnqueueMiddleware, EnqueueNext, Middleware
     from leasehold.jobs.new_job import (
-        ANY_STATE,
-        QUEUED,
-        UNFINISHED,
         Blocker,
         Ended,
         JobOptions,
@@ -43,6 +40,9 @@ if TYPE_CHECKING:
         SyncJobTransaction,
     )
     from leasehold.records.jobs import (
+        ANY_STATE,
+        QUEUED,
+        UNFINISHED,
         AttemptError,
         BlockerRecord,
         ChainRecord,
@@ -161,9 +161,6 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.jobs.kind": ("Kind", "KindOptions"),
     "leasehold.jobs.middleware": ("Attempt", "CallNext", "EnqueueMiddleware", "EnqueueNext", "Middleware"),
     "leasehold.jobs.new_job": (
-        "ANY_STATE",
-        "QUEUED",
-        "UNFINISHED",
         "Blocker",
         "Ended",
         "JobOptions",
@@ -180,6 +177,9 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
         "SyncJobTransaction",
     ),
     "leasehold.records.jobs": (
+        "ANY_STATE",
+        "QUEUED",
+        "UNFINISHED",
         "AttemptError",
         "BlockerRecord",
         "ChainRecord",

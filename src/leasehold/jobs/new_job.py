@@ -10,6 +10,7 @@ import msgspec
 
 from leasehold import validation
 from leasehold.errors import BadInput
+from leasehold.records.jobs import ANY_STATE, QUEUED
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -22,11 +23,6 @@ else:
 
 
 OnConflict = Literal["existing", "reject", "replace", "extend", "overwrite"]
-
-QUEUED = ("pending", "scheduled", "waiting", "blocked")
-"""The states of a job that has not started; a job moves between them by itself."""
-UNFINISHED = (*QUEUED, "claimed", "running")
-ANY_STATE = (*UNFINISHED, "completed", "failed", "cancelled")
 
 PARTS = ("kind", "queue", "key", "key_group", "args")
 SCOPES = ("job", "chain")

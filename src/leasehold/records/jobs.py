@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 Outcome = Literal["created", "existing", "replaced", "extended", "overwritten"]
 """What an enqueue did: see `EnqueuedJob`."""
+
+
+QueuedState = Literal["pending", "scheduled", "waiting", "blocked"]
+HeldState = Literal["claimed", "running"]
+EndedState = Literal["completed", "failed", "cancelled"]
+OpenState = Literal[QueuedState, HeldState]
+FreeState = Literal[QueuedState, EndedState]
+State = Literal[OpenState, EndedState]
+ListedState = Literal[State, "stale"]
+"""The states that lists know: `stale` is a running job whose lease has run out."""
+
+QUEUED: tuple[QueuedState, ...] = get_args(QueuedState)
+"""The states of a job that has not started; a job moves between them by itself."""
+HELD: tuple[HeldState, ...] = get_args(HeldState)
+UNFINISHED: tuple[OpenState, ...] = get_args(OpenState)
+ANY_STATE: tuple[State, ...] = get_args(State)
 
 
 class EnqueuedJob(msgspec.Struct, frozen=True):

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from leasehold import App, NewJob, open_client
+from leasehold.database import Database
 from leasehold.errors import BadInput, Conflict, UniqueConflict
 from leasehold.jobs.encoding import check_job, encode_continuation, encode_jobs
 from leasehold.jobs.endings import ContinueWith
-from leasehold.jobs.new_job import ANY_STATE, QUEUED, UNFINISHED, Unique
+from leasehold.jobs.new_job import Unique
+from leasehold.records.jobs import ANY_STATE, HELD, QUEUED, UNFINISHED
 
 
 def shop() -> App:
@@ -73,8 +76,13 @@ def test_what_makes_no_sense_is_refused_where_it_is_written(wrong: dict[str, Any
         Unique(**wrong)
 
 
-def test_the_lists_of_states_contain_each_other() -> None:
-    assert set(QUEUED) < set(UNFINISHED) < set(ANY_STATE)
+async def test_the_states_are_those_that_the_tables_know(database: Database) -> None:
+    query = "select pg_get_constraintdef(oid) from pg_constraint where conname = $1 || '_state_is_known' and conislocal"
+    [jobs] = await database.fetch(query, "jobs")
+    [finished] = await database.fetch(query, "finished_jobs")
+    found = [re.findall(r"'(\w+)'", each[0]) for each in (jobs, finished)]
+    assert found == [list(UNFINISHED), [each for each in ANY_STATE if each not in UNFINISHED]]
+    assert (*QUEUED, *HELD) == UNFINISHED
 
 
 def test_a_kind_may_name_only_args_that_its_handler_takes() -> None:

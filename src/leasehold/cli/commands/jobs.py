@@ -19,7 +19,7 @@ from leasehold.cli.runtime.options import AN_ID, INJECTED
 from leasehold.cli.runtime.outcome import render_more, shown_as
 from leasehold.cli.views import ago, fields_table, json_text, plain, state_text, table
 from leasehold.observability.wording import show_instant, show_span
-from leasehold.records.jobs import Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
+from leasehold.records.jobs import QUEUED, Explanation, JobProgress, JobRecord, LogLine, TimelineEntry
 
 NOTE_LENGTH = 100
 BAR_LENGTH = 20
@@ -160,7 +160,6 @@ def _timeline(entries: list[TimelineEntry]) -> list[RenderableType]:
     return [Text(), table(["at", "", "event", "try", "worker", "message"], rows, right=("", "try"))]
 
 
-STATES_TO_WONDER_AT = ("pending", "waiting", "blocked", "scheduled")
 WONDER_AFTER = timedelta(minutes=1)
 
 
@@ -216,7 +215,7 @@ async def jobs_show(job_id: Annotated[int, AN_ID], /, *, context: Annotated[Comm
 
 def is_slow_to_start(job: JobRecord, now: datetime) -> bool:
     """Whether people may wonder why the job is not running."""
-    return job.state in STATES_TO_WONDER_AT and now - job.run_at > WONDER_AFTER
+    return job.state in QUEUED and now - job.run_at > WONDER_AFTER
 
 
 # Somebody has to do something; time will do it; nothing is wrong.

@@ -17,6 +17,7 @@ from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import STATE_STYLES, ago, parse_duration, plain, table
 from leasehold.observability.wording import show_span
+from leasehold.records.jobs import HELD
 from leasehold.records.queues import QueueRecord
 from leasehold.settings.sources import suggest
 
@@ -41,7 +42,7 @@ async def hint_at_unknown(context: CommandContext, client: Client, queue: str) -
 
 
 # As `leasehold top` has them.
-COLUMNS = {"ready": ("pending",), "later": ("scheduled", "waiting", "blocked"), "held": ("running", "claimed")}
+COLUMNS = {"ready": ("pending",), "later": ("scheduled", "waiting", "blocked"), "held": HELD}
 MOST_KINDS = 3
 
 

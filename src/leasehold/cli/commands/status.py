@@ -15,10 +15,9 @@ from leasehold.cli.runtime.options import INJECTED
 from leasehold.cli.runtime.outcome import shown_as
 from leasehold.cli.views import STATE_STYLES, ago, plain, state_text, table
 from leasehold.observability.wording import show_span
+from leasehold.records.jobs import ANY_STATE
 from leasehold.records.queues import QueueCounts
 from leasehold.records.workers import WorkerRecord
-
-STATES = ("pending", "scheduled", "waiting", "blocked", "claimed", "running", "completed", "failed", "cancelled")
 
 
 class PausedQueue(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +52,7 @@ def _queue_table(queues: list[QueueCounts]) -> RenderableType:
     rows = [[plain(name), *_cells(counts, name)] for name in names]
     if len(names) > 1:
         rows.append([Text("all", "bold"), *_cells(_totals(queues), "all")])
-    return table(["queue", *STATES], rows, right=STATES)
+    return table(["queue", *ANY_STATE], rows, right=ANY_STATE)
 
 
 def _paused_table(paused: list[PausedQueue], now: datetime) -> RenderableType:
@@ -62,7 +61,7 @@ def _paused_table(paused: list[PausedQueue], now: datetime) -> RenderableType:
 
 
 def _cells(counts: dict[tuple[str, str], int], queue: str) -> list[Text]:
-    jobs = [(state, counts.get((queue, state), 0)) for state in STATES]
+    jobs = [(state, counts.get((queue, state), 0)) for state in ANY_STATE]
     return [Text(f"{count:,}", STATE_STYLES[state]) if count else Text("·", "dim") for state, count in jobs]
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from leasehold.client import Client
+from leasehold.records.jobs import UNFINISHED
 from leasehold.records.measures import Failure, FleetMeasures, QueueThroughput, Throughput
 from leasehold.records.workers import WorkerRecord
 
@@ -16,7 +17,6 @@ HISTORY = 60
 FAILURES = 200
 FIRST_FAILURES = timedelta(minutes=1)
 NOTHING = QueueThroughput(queue="", arrived=0, completed=0, failed=0, cancelled=0)
-COUNTED = ("pending", "scheduled", "waiting", "blocked", "claimed", "running")
 
 
 class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class Watch:
         seconds = max((flow.at - before.at).total_seconds(), 0.001)
         jobs: dict[str, dict[str, int]] = {}
         for each in depths:
-            if each.state in COUNTED:
+            if each.state in UNFINISHED:
                 jobs.setdefault(each.queue, {})[each.state] = each.jobs
         ages = {each.queue: each.waits_for for each in oldest}
         unserved: dict[str, list[str]] = {}
