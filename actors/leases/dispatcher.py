@@ -97,7 +97,7 @@ class Dispatcher:
         self._rung = False
         self._claim_seconds = 0.0
         self._overheard = False
-        self._is_poll = False
+        self._is_poll = self._found_nothing = False
         self._sweep_at = 0.0
         self._unheard = False
         self._reconciler = Reconciler(worker, connection)
@@ -190,7 +190,8 @@ class Dispatcher:
     async def _poll_once(self, size: int) -> None:
         """Claim at the next turn if there may be a job, else wait. Each minute a poll claims all the same, to look closer."""
         next_claim = await self.look.ask()
-        if isinstance(next_claim, float) and next_claim <= 0:
+        self._found_nothing = not isinstance(next_claim, float) or next_claim > 0
+        if not self._found_nothing:
             self._is_poll = False
             return
         self._counts["looks"] += 1
@@ -267,6 +268,8 @@ class Dispatcher:
         seconds = wait_until_due(next_due, poll, progress=False)
         if await self._signal.wait(seconds):
             self._counts["wake_ups"] += self._rung
+            # A slot has become free. Where there was nothing more for the last one, a poll, which costs less, asks before a claim.
+            self._is_poll = self._found_nothing and not self._rung
         elif seconds < poll and isinstance(next_due, float) and next_due > 0:
             self._poll.reset()
         else:

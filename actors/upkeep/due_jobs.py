@@ -45,13 +45,20 @@ class DueJobs:
         self._signal.set()
 
     async def run(self) -> None:
-        """Make jobs due until drained. Raises DatabaseUnavailable."""
+        """Make jobs due until drained. After a notice, which seldom means one that is due, it asks first.
+
+        Raises DatabaseUnavailable.
+        """
+        is_due = True
         while not self._draining:
             self._counts["rounds"] += 1
-            made = await self._connection.call_value("make_jobs_due", BATCH)
+            made = await self._connection.call_value("make_jobs_due", BATCH) if is_due else 0
             self._counts["made_due"] += made if isinstance(made, int) else 0
             next_due = await self._connection.call_value("next_due_in")
-            await self._signal.wait(wait_until_due(next_due, self._poll_seconds, progress=bool(made)))
+            if not is_due and isinstance(next_due, float) and next_due <= 0:
+                is_due = True
+            else:
+                is_due = not await self._signal.wait(wait_until_due(next_due, self._poll_seconds, progress=bool(made)))
 
     def statistics(self) -> DueJobsStatistics:
         """Counts since the start."""

@@ -48,6 +48,7 @@ EXPECTED = {
     ),
     "herd": ("50 jobs a second, 1 workers: CPU of Postgres", "50 jobs a second, 4 workers: until claimed, p99"),
     "sleepers": ("40 idle, 32 listen, polls each 6.25 s: CPU of Postgres",),
+    "steady": ("15 jobs a second: CPU of the process", "transactions for each job"),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
     "horizon": ("share of the run without", "minute 1: p99 of claims"),
     "growth": (

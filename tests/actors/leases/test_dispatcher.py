@@ -147,6 +147,21 @@ async def test_polls_claim_nothing_while_nothing_is_pending(database: Database) 
         await until(lambda: len(bundle.started) == 1)
 
 
+async def test_where_nothing_was_pending_a_freed_slot_asks_by_a_poll_before_it_claims(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher_module, "SWEEP_SECONDS", 3600.0)
+    async with dispatching(database, poll_seconds=0.02) as bundle:
+        for _ in range(5):
+            looks = bundle.dispatcher.statistics().looks
+            await until(lambda looks=looks: bundle.dispatcher.statistics().looks > looks)
+            bundle.dispatcher.slot_freed()
+        assert bundle.reserved.calls.count("claim_jobs") == 1
+        await bundle.client.enqueue("echo")
+        bundle.dispatcher.slot_freed()
+        await until(lambda: len(bundle.started) == 1)
+
+
 async def test_a_poll_claims_now_and_then_although_it_sees_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

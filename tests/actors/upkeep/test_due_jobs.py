@@ -90,6 +90,16 @@ async def test_every_wake_up_may_mean_an_earlier_job(database: Database) -> None
             await bundle.due(job_id)
 
 
+async def test_a_wake_up_costs_one_look_where_nothing_is_due(database: Database) -> None:
+    await Client(database).enqueue("echo", delay=3600)
+    async with scheduling(database) as bundle:
+        await bundle.asleep()
+        bundle.switchboard.publish(Wake("any"))
+        await until(lambda: len(bundle.connection.calls) > 2)
+        await bundle.asleep()
+        assert bundle.connection.calls == ["make_jobs_due", "next_due_in", "next_due_in"]
+
+
 async def test_without_any_wake_up_the_poll_finds_it(database: Database) -> None:
     async with scheduling(database, poll_seconds=0.1) as bundle:
         await bundle.asleep()
