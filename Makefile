@@ -16,12 +16,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the dashboard's modules are checked and tested with; running leasehold needs none of it.
 BROWSER_TOOLS := tools/browser/node_modules/.installed
 
-# Run once more on the border to asyncio that Python 3.14 has; `make test-matrix` runs all of them there.
-
 EXAMPLES := order_payment fan_report approval
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples crawl screenshots test test-inside check docs format generate bench bench-peers faults interrupts acceptance test-matrix dist clean
+.PHONY: help setup demo examples crawl screenshots test test-inside check check-code check-texts docs format generate bench bench-peers faults interrupts acceptance test-matrix dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,12 +41,18 @@ screenshots: $(INSTALLED) ## look at each page of the dashboard while the shops 
 test: test-inside acceptance ## run all tests (LEASEHOLD_TEST_POSTGRES=embedded18|embedded16|system15|postgresql://…)
 
 test-inside: $(INSTALLED) $(BROWSER_TOOLS) # those in one process, on a real Postgres: what fails here is wrong
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not acceptance"
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not acceptance and not lint"
 
 acceptance: $(INSTALLED) $(BROWSER_TOOLS) ## only the tests that start and kill processes, servers and browsers; each may be tried three times
 	$(BIN)/python -m pytest -q -n $(PROCESS_JOBS) --dist worksteal --reruns 2 -rR -m acceptance
 
-check: $(INSTALLED) $(BROWSER_TOOLS) ## style, types and who may import whom
+check: $(INSTALLED) $(BROWSER_TOOLS) ## style, types, who may import whom, and texts that have to agree
+	@$(MAKE) --jobs=2 check-code check-texts
+
+check-texts: $(INSTALLED)
+	$(BIN)/python -m pytest -q -m lint tests/house tests/sql/test_conventions.py
+
+check-code: $(INSTALLED) $(BROWSER_TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python

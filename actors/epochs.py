@@ -33,6 +33,7 @@ class EpochWatch:
         noticed: set when there may be another epoch to turn to.
         is_over: whether this epoch may be over, and the process has not turned yet.
         asked_at: when the database last told its epoch, in the time of trio.
+        rides_by: until when a poll of an idle worker is to ask.
     """
 
     name = "epochs"
@@ -45,7 +46,7 @@ class EpochWatch:
         self._generation = 0
         self._next: int | None = None
         self._holds_jobs = False
-        self.asked_at = float("-inf")
+        self.asked_at = self.rides_by = float("-inf")
 
     @property
     def generation(self) -> int:
@@ -148,9 +149,9 @@ class EpochLooker:
 
     async def run(self) -> None:
         """Look until cancelled. Raises DatabaseUnavailable."""
-        self._watch.asked_at = float("-inf")
+        self._watch.asked_at = self._watch.rides_by = float("-inf")
         while True:
-            rest = self._watch.asked_at + LOOK_SECONDS - trio.current_time()
+            rest = max(self._watch.asked_at + LOOK_SECONDS, self._watch.rides_by) - trio.current_time()
             if rest > 0:
                 await trio.sleep(rest)
             else:

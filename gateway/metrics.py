@@ -15,7 +15,6 @@ from aiohttp import web
 from leasehold.checks.checkup import check_all
 from leasehold.checks.verdicts import Check
 from leasehold.database import AsyncioDatabase
-from leasehold.database.migrations import read_schema_state
 from leasehold.errors import LeaseholdError
 from leasehold.observability.metrics import Histogram, HistogramValue, Labels, Values, single
 from leasehold.records.measures import FleetMeasures, OldestReady, QueueTotals
@@ -57,9 +56,7 @@ def checkup_of(database: AsyncioDatabase, settings: Settings) -> Checkup:
     """Of the database of a gateway, with the rights of its role."""
 
     async def examine() -> Sequence[Check]:
-        async with database.transaction() as session:
-            state = await read_schema_state(session)
-        return await check_all(database, state, settings, PLACE, None)
+        return await check_all(database, settings, PLACE, None)
 
     return Checkup(examine)
 

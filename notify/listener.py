@@ -1,4 +1,4 @@
-"""The LISTEN connection of a process.
+"""The LISTEN connection of a process, while it is needed: in a large fleet some listen, and the others poll.
 
 It waits for nothing but the socket and its own check. After a loss it connects again, with back-off, and tells all
 subscribers that notices may have been missed.
@@ -38,11 +38,14 @@ class Listener:
         self._heard_myself = trio.Event()
 
     async def run(self) -> None:
-        """Listen until cancelled; behind a pooler that keeps notifications away, try again every five minutes.
+        """Listen until cancelled, while the switchboard is needed; behind a pooler that keeps notifications away, try again
+        every five minutes.
 
         Raises DatabaseUnavailable when the connection is lost or does not hear its own notifications.
         """
         while True:
+            while not self._switchboard.is_needed:
+                await self._switchboard.moved.wait()
             try:
                 await self._listen()
             except ListenerDeaf:
@@ -52,15 +55,20 @@ class Listener:
                         "a pooler before Postgres keeps notifications away, so we poll: name a direct connection in "
                         "LEASEHOLD_DIRECT_DATABASE_URL, or set LEASEHOLD_NOTIFY=off (said once)"
                     )
-            await trio.sleep(DEAF_SECONDS)
+                await trio.sleep(DEAF_SECONDS)
 
     async def _listen(self) -> None:
+        """Until others are to listen; they all look once more, since from here on notices are missed."""
         try:
             async with self._database.listen(CHANNEL) as listening, trio.open_nursery() as nursery:
                 nursery.start_soon(self._check, listening)
-                await self._read(listening)
+                nursery.start_soon(self._read, listening)
+                while self._switchboard.is_needed:
+                    await self._switchboard.moved.wait()
+                nursery.cancel_scope.cancel()
         finally:
             self._switchboard.listening = False
+        self._switchboard.publish_reconnect()
 
     async def _read(self, listening: Listening) -> None:
         async for payload in listening.payloads:

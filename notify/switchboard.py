@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from leasehold.concurrency.signal import Signal
-from leasehold.notify.channel import Notice
+from leasehold.notify.channel import Notice, Reap, TickNotice
 
 N = TypeVar("N", bound=Notice)
 
@@ -17,6 +17,7 @@ class Switchboard:
     Attributes:
         listening: whether a connection hears the channel at present.
         doubted: set when something was not heard that should have been; the listener then looks whether it still hears.
+        moved: set when `is_needed` may have changed.
     """
 
     def __init__(self) -> None:
@@ -24,6 +25,18 @@ class Switchboard:
         self._everybody: list[Callable[[], object]] = []
         self.listening = False
         self.doubted = Signal()
+        self.moved = Signal()
+        self._rests = False
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the process is to listen: not where it rests, unless a reaper or a scheduler is in it, of which there are few."""
+        return not self._rests or Reap in self._subscribers or TickNotice in self._subscribers
+
+    def rest(self, rests: bool) -> None:
+        """Whether the worker of this process leaves it to others of its fleet to listen."""
+        self._rests = rests
+        self.moved.set()
 
     def subscribe(self, notice: type[N], hear: Callable[[N], object]) -> None:
         """Call `hear` for each notice of this type."""

@@ -22,13 +22,13 @@ declare
          'watch_chains'),
         ('worker', 'claims, renews and settles jobs, and enqueues what follows: `leasehold run worker`', 'producer waiter',
          'acknowledge_command add_payload adopt_jobs assert_lease block_jobs cancel_job claim_jobs complete_job complete_jobs continue_jobs
-         count_identities declare_kinds fail_jobs fail_unreadable_jobs find_epoch get_job_blockers get_job_timeline get_payload
+         count_identities declare_kinds fail_jobs fail_unreadable_jobs find_epoch follow_clock get_job_blockers get_job_timeline get_payload
          heartbeat_worker held_jobs list_payloads list_row_holders list_unblocked_jobs look_for_work name_payload next_claim_in
          next_look_in reap_jobs register_worker release_jobs renew_leases report_losses report_progress reschedule_jobs return_identity
          start_jobs stop_worker take_identity take_reap_turn write_job_logs'),
         ('maintainer', '`leasehold run scheduler reaper`: due jobs, schedules, expired leases, partitions, rollups', '',
          'age_jobs close_minutes declare_schedule delete_payloads drop_full_buckets drop_old_partitions drop_old_rollups drop_old_rows
-         drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs expire_old_payloads find_epoch fire_schedules
+         drop_old_ticks drop_rows_of_old_jobs ensure_partitions expire_jobs expire_old_payloads find_epoch fire_schedules follow_clock
          guard_default_partitions list_due_schedules list_stuck_leases lock_schedule_query make_jobs_due measure_depths measure_finished
          next_due_in next_expiry_in next_tick_in orphan_schedules plan_schedules promote_stranded_jobs read_schedule_rows reap_jobs
          stop_lost_sessions unblock_stranded_jobs'),

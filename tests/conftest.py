@@ -74,6 +74,8 @@ PLACES = (
     "tests/leasehold/testing/test_plugin.py",
     "tests/typing/",
 )
+# What only reads sources and pages is part of `make check`.
+LINTS = ("tests/house/", "tests/sql/test_conventions.py")
 ACCEPTANCE_SECONDS = 300
 FIRST_TRY_CHARACTERS = 4000
 SLOW_FILES = 60
@@ -96,6 +98,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if OTHERS.intersection(getattr(item, "fixturenames", ())) or item.nodeid.startswith(PLACES):
             item.add_marker(pytest.mark.acceptance)
         is_acceptance = item.get_closest_marker("acceptance") is not None
+        if item.nodeid.startswith(LINTS) and not is_acceptance:
+            item.add_marker(pytest.mark.lint)
         seconds = ACCEPTANCE_SECONDS if is_acceptance else float(config.getini("timeout"))
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(seconds * STRETCH))

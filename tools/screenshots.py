@@ -1,4 +1,5 @@
-"""`make screenshots`: run a small shop crawl, open every page of the dashboard in light and dark, and write what is seen.
+"""`make screenshots`: run a small shop crawl, open every page of the dashboard in light and dark, wide and as a phone has it, and
+write what is seen.
 
 All pictures go to build/screenshots/, four of them to docs/images/, too.
 """
@@ -38,7 +39,7 @@ PLAIN = (
 WINDOWS = {"overview", "job", "workers", "queue"}
 """Pages of which only the window is shown, not all that one can scroll to."""
 SHOPS, PRODUCTS = 12, 120
-VIEWPORT = {"width": 1280, "height": 800}
+VIEWPORTS = {"": {"width": 1440, "height": 900}, "phone-": {"width": 390, "height": 844}}
 QUIET_MILLISECONDS = 60_000
 HOLDERS = "select worker_id from leasehold.jobs where state = 'running' order by started_at"
 PATIENCE_SECONDS = 150
@@ -119,20 +120,21 @@ def look_at_all(url: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
         for theme in ("light", "dark"):
-            _in_theme(browser, url, theme)
+            for prefix in VIEWPORTS:
+                _in_theme(browser, url, theme, prefix)
         browser.close()
     for picture, name in CHOSEN.items():
         shutil.copy(ALL / f"{picture}.png", ROOT / "docs" / "images" / f"dashboard-{name}.png")
 
 
-def _in_theme(browser: Browser, url: str, theme: str) -> None:
-    context = browser.new_context(viewport=VIEWPORT, color_scheme=theme, reduced_motion="reduce")  # pyright: ignore[reportArgumentType]
+def _in_theme(browser: Browser, url: str, theme: str, prefix: str) -> None:
+    context = browser.new_context(viewport=VIEWPORTS[prefix], color_scheme=theme, reduced_motion="reduce")  # pyright: ignore[reportArgumentType]
     page = context.new_page()
     page.set_default_timeout(QUIET_MILLISECONDS)
     for name, path in pages_of(url):
         page.goto(f"{url}{path}")
         _settle(page)
-        page.screenshot(path=ALL / f"{name}-{theme}.png", full_page=name not in WINDOWS)
+        page.screenshot(path=ALL / f"{name}-{prefix}{theme}.png", full_page=bool(prefix) or name not in WINDOWS)
     context.close()
 
 

@@ -95,8 +95,7 @@ def without_comments(text: str) -> str:
 
 def callers_of(name: str, bodies: Mapping[str, str]) -> list[str]:
     """The functions and views, by name, in whose bodies a function is called."""
-    call = re.compile(rf"\bleasehold\.{name}\(")
-    return sorted(caller for caller, body in bodies.items() if caller != name and call.search(body))
+    return sorted(caller for caller, body in bodies.items() if caller != name and f"leasehold.{name}(" in body)
 
 
 def describe(function: Function, callers: list[str]) -> str:

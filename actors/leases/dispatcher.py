@@ -15,7 +15,7 @@ from leasehold.actors.leases.backlog import Backlog, Rate, claim_size
 from leasehold.actors.leases.poll import SharedPoll, TakesTurns
 from leasehold.actors.leases.reconciler import RECONCILE_SECONDS, Reconciler
 from leasehold.actors.leases.watcher import Pulse
-from leasehold.actors.upkeep.waiting import PollDecay, wait_until_due
+from leasehold.actors.upkeep.waiting import PollDecay, poll_of_each, wait_until_due
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
 from leasehold.errors import DatabaseUnavailable, ValueRefused
@@ -89,9 +89,9 @@ class Dispatcher:
         self._pulse = pulse
         self._hold_for = hold_for
         self._paused: set[str] = set()
-        poll_seconds = worker.process.settings.poll_seconds
-        self.look = SharedPoll(connection, worker.identity, poll_seconds, sweeper)
-        self._poll = PollDecay(poll_seconds)
+        self._settings = worker.process.settings
+        self._poll = PollDecay(self._settings.poll_seconds)
+        self.look = SharedPoll(connection, worker.identity, self._poll, sweeper)
         self._rate = Rate(monotonic())
         self._signal = Signal()
         self._rung = False
@@ -114,6 +114,11 @@ class Dispatcher:
         """Look for jobs now."""
         self._rung = True
         self._signal.set()
+
+    def share_polls(self, workers: int) -> None:
+        """So many idle workers, this one among them, can take the same jobs: they poll in turns."""
+        if self._settings.notify:
+            self._poll.longest = poll_of_each(self._settings.poll_seconds, workers, self._settings.heartbeat_seconds)
 
     def overhear(self) -> None:
         """Other workers were notified. If this one finds their jobs, that is no lost wake-up."""

@@ -14,6 +14,7 @@ import trio
 
 from leasehold.actors.epochs import LOOK_SECONDS, EpochWatch
 from leasehold.actors.identity import WorkerIdentity
+from leasehold.actors.upkeep.waiting import PollDecay
 from leasehold.database import Caller, Row
 
 
@@ -45,16 +46,16 @@ class SharedPoll:
     Args:
         connection: where the claims are made.
         identity: of the worker.
-        poll_seconds: until the next poll of an idle worker, at the most.
+        poll: how long an idle worker waits until its next one.
         sweeper: asks for its turn at each poll; without one nobody rides.
     """
 
     def __init__(
-        self, connection: Caller, identity: WorkerIdentity, poll_seconds: float, sweeper: TakesTurns | None
+        self, connection: Caller, identity: WorkerIdentity, poll: PollDecay, sweeper: TakesTurns | None
     ) -> None:
         self._connection = connection
         self._identity = identity
-        self._poll_seconds = poll_seconds
+        self._poll = poll
         self._sweeper = sweeper
         self._riders: list[Rides] = []
 
@@ -67,7 +68,7 @@ class SharedPoll:
         queues = list(self._identity.queues)
         if self._sweeper is None:
             return await self._connection.call_value("next_claim_in", queues)
-        asked = [(rider, rider.ask(self._poll_seconds)) for rider in self._riders]
+        asked = [(rider, rider.ask(self._poll.longest)) for rider in self._riders]
         asked = [(rider, params) for rider, params in asked if params]
         riding: dict[str, Any] = {"incarnation": self._identity.incarnation}
         riding |= {name: value for _, params in asked for name, value in params.items()}
@@ -95,6 +96,7 @@ class EpochRider:
     def ask(self, next_in: float) -> Mapping[str, object]:
         """The epoch that the process is in and its last position, where it is time to ask."""
         watch = self._watch
+        watch.rides_by = trio.current_time() + 1.2 * next_in
         if watch.epoch is None or not is_due(trio.current_time() - watch.asked_at, LOOK_SECONDS, next_in):
             return {}
         return {"known": watch.epoch, "seen": watch.position}

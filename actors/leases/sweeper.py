@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from datetime import timedelta
 
-from leasehold.actors.upkeep.reaping import Attendance, tell_reaped
+from leasehold.actors.upkeep.reaping import Attendance, follow_clock, tell_reaped
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller
 from leasehold.observability.observers import Observers
@@ -54,6 +54,7 @@ class LeaseSweeper:
         self._draw = draw
         self._attendance = attendance or Attendance()
         self._asked, self._is_ours = Signal(), False
+        self._set_back: timedelta | None = None
         self.every = timedelta(seconds=LEAST_SHARE * poll_seconds)
 
     def turn(self, is_ours: bool) -> None:
@@ -97,4 +98,6 @@ class LeaseSweeper:
             tell_reaped(rows, self._observers)
             count = len(rows)
             taken += count
+        self._set_back = await follow_clock(self._caller, self._set_back)
+        self._attendance.seen()
         return taken

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from leasehold.actors.upkeep.reaping import Attendance, tell_reaped
+from leasehold.actors.upkeep.reaping import Attendance, follow_clock, tell_reaped
 from leasehold.concurrency.signal import Signal
 from leasehold.database import Caller, Row
 from leasehold.notify.channel import Reap
@@ -46,7 +46,7 @@ class Sweep:
 
     async def round(self, now: datetime) -> int:
         """How many were found. `now` is the database's time at the start. Raises DatabaseUnavailable."""
-        found = await self._look_from(self._since)
+        found = await self._look_from(self._since and min(self._since, now - OVERLAP))
         if self._since is not None and not self._is_over():
             number, self._place = await self._look(self._place, SLICE)
             found += number
@@ -110,6 +110,7 @@ class Reaper:
     ) -> None:
         self._grace = timedelta(seconds=session_grace) if session_grace else None
         self._told: set[tuple[int, int | None, str | None]] = set()
+        self._set_back: timedelta | None = None
         self._connection = connection
         self._observers = observers or Observers()
         self._poll_seconds = poll_seconds
@@ -161,6 +162,8 @@ class Reaper:
             tell_reaped(rows, self._observers)
             if len(rows) < BATCH:
                 break
+        self._set_back = await follow_clock(self._connection, self._set_back)
+        self._attendance.seen()
         await self._count("expired", "expire_jobs")
         await self._count("aged", "age_jobs")
         [[now]] = await self._ask("clock")

@@ -1,4 +1,5 @@
-"""What reaper and sweepers share: how long they have had the database without a break, and how they tell what they took back.
+"""What reaper and sweepers share: how long they have had the database without a break, how they tell what they took back,
+and what they do where its clock was set back.
 
 Who has only just got the database back cannot tell which workers have died meanwhile.
 """
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from leasehold.database import Row
+from leasehold.database import Caller, Row
 from leasehold.events import JobReaped
 from leasehold.observability.observers import Observers
 
@@ -57,6 +58,19 @@ class Attendance:
         """How long the database has answered without a break; zero after a break."""
         now = self._clock()
         return timedelta() if self._since is None or now > self._due else timedelta(seconds=now - self._since)
+
+
+async def follow_clock(caller: Caller, told: timedelta | None) -> timedelta | None:
+    """Set the books anew if the clock of the database was set back lately. Returns by how much, to be passed as `told` the
+    next time, so that it is logged once. Raises DatabaseUnavailable.
+    """
+    [[back]] = await caller.call("follow_clock")
+    if back is not None and back != told:
+        log.warning(
+            "the clock of the database was set back by about %s; leases, rates, schedules and counts go on from now",
+            timedelta(seconds=round(back.total_seconds())),
+        )
+    return back
 
 
 def tell_reaped(rows: Sequence[Row], observers: Observers) -> None:

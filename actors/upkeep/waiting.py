@@ -8,6 +8,7 @@ from collections.abc import Callable
 FIRST_POLL_SECONDS = 0.010
 SOONEST_SECONDS = 0.001
 STUCK_SECONDS = 0.050
+MOST_POLLERS = 32
 
 
 def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float:
@@ -23,14 +24,23 @@ def wait_until_due(next_due: object, longest: float, *, progress: bool) -> float
     return min(longest, max(next_due, min(overdue, STUCK_SECONDS), SOONEST_SECONDS))
 
 
+def poll_of_each(poll: float, workers: int, heartbeat: float) -> float:
+    """Seconds between the polls of each of so many idle workers. Together they poll no more often than 32, as long as
+    each does so just before its heartbeat is due, which then rides along."""
+    return max(poll, min(poll * workers / MOST_POLLERS, 0.9 * heartbeat))
+
+
 class PollDecay:
     """How long to wait before looking again: a few milliseconds after activity, doubling up to the poll interval.
 
     So a job whose wake-up was lost while we were busy waits about as long as the transaction that enqueued it took.
+
+    Attributes:
+        longest: the poll interval.
     """
 
     def __init__(self, longest: float, draw: Callable[[], float] = random.random) -> None:
-        self._longest = longest
+        self.longest = longest
         self._draw = draw
         self._next = FIRST_POLL_SECONDS
 
@@ -41,7 +51,7 @@ class PollDecay:
     def wait(self) -> float:
         """Seconds until the next look; each call without activity doubles it. Jittered by a tenth, at the end by a fiftieth:
         polls that come too soon are statements for nothing, and a fiftieth of each poll scatters a fleet as well."""
-        current = min(self._next, self._longest)
-        jitter = 0.1 if current < self._longest else 0.02
-        self._next = min(self._longest, self._next * 2)
+        current = min(self._next, self.longest)
+        jitter = 0.1 if current < self.longest else 0.02
+        self._next = min(self.longest, self._next * 2)
         return current * (1 - jitter + jitter * self._draw())

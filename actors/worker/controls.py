@@ -61,6 +61,11 @@ class Controls:
             usage=read_usage(),
         )
 
+    def take_place(self, is_to_listen: bool, idle_alike: int) -> None:
+        """Listen or leave it to others of the fleet, and poll in turns with so many idle workers like this one."""
+        self._process.switchboard.rest(not is_to_listen)
+        self._dispatcher.share_polls(idle_alike)
+
     async def carry_out(self, command: WorkerCommand) -> dict[str, Any]:
         """Carry out a command; returns the result.
 

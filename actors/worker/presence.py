@@ -67,6 +67,14 @@ CarryOut = Callable[[WorkerCommand], Awaitable[object]]
 """Carries a command out and returns the result, or raises the reason why not."""
 
 
+Place = Callable[[bool, int], object]
+"""Is told whether the worker is to listen, and how many idle workers like it poll. See `leasehold.find_place`."""
+
+
+def anywhere(_is_to_listen: bool, _idle_alike: int) -> None:
+    """For who listens and polls as it is, whatever the place."""
+
+
 async def refuse(command: WorkerCommand) -> object:
     """Refuse a command, for a worker that takes none. Raises LeaseholdError."""
     raise LeaseholdError(f"{command.command} cannot be carried out here")
@@ -92,6 +100,7 @@ class Presence:
         vitals: Callable[[], Vitals],
         carry_out: CarryOut = refuse,
         news: Signal | None = None,
+        place: Place = anywhere,
     ) -> None:
         self._caller = caller
         self._identity = identity
@@ -101,6 +110,7 @@ class Presence:
         self._carry_out = carry_out
         self._answers: dict[int, Answer] = {}
         self._news = news or Signal()
+        self._place = place
         self._beaten_at = float("-inf")
         self.worker_name = ""
 
@@ -143,9 +153,15 @@ class Presence:
         """The poll has sent the heartbeat. If the row is gone or there are commands, a heartbeat of our own goes after it."""
         if (is_known := row.get("is_known")) is None:
             return  # a database of the release before
-        self._beaten_at = trio.current_time()
+        self._beaten(row)
         if not is_known or row["are_told"]:
             self.beat_soon()
+
+    def _beaten(self, row: Row) -> None:
+        self._beaten_at = trio.current_time()
+        # On a database of the release before all listen; one that does not know the worker knows no place for it.
+        if (is_to_listen := row.get("is_to_listen", True)) is not None:
+            self._place(is_to_listen, row.get("idle_alike", 1))
 
     async def beat(self) -> list[WorkerCommand]:
         """Send a heartbeat; register again if the row is gone. Returns the commands that are not acknowledged.
@@ -158,7 +174,7 @@ class Presence:
             now.memory, now.cpu, now.backoff, now.backoff_for, now.lost_wake_ups,
             *(now.usage or (None, None, None)),
         )  # fmt: skip
-        self._beaten_at = trio.current_time()
+        self._beaten(row)
         if not row["is_known"]:
             await self.register()
             self.beat_soon()  # a new row says ready, whatever the worker is

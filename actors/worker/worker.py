@@ -67,6 +67,7 @@ class Worker:
             controls.vitals,
             controls.carry_out,
             parts.news,
+            controls.take_place,
         )
         parts.dispatcher.look.carry(EpochRider(process.epochs))
         parts.dispatcher.look.carry(self.presence)
@@ -75,6 +76,7 @@ class Worker:
         self._announced_end = False
         parts.mode.subscribe(self._announce_end)
         subscribe(parts)
+        process.switchboard.rest(True)  # until its first heartbeat has told its place
 
     @property
     def is_draining(self) -> bool:

@@ -39,6 +39,19 @@ class Scale(msgspec.Struct, frozen=True):
         return {each.sku: each for place in range(1, last + 1) if (each := _product(store, place, number))}
 
 
+PLATFORM_IDS = 7000
+
+
+def menu_of(store: int) -> str:
+    """The page of a store, as the list of stores has it."""
+    return f"/menus/shop-{store}"
+
+
+def platform_id_of(menu_url: str) -> int:
+    """The number by which the platform knows the store with this page."""
+    return PLATFORM_IDS + int(menu_url.rpartition("-")[2])
+
+
 def state_of(store: int) -> str:
     """The state that a store is in."""
     return STATES[store % len(STATES)]

@@ -18,7 +18,8 @@ select (select count(*)::int from crawl.stores) as stores,
        (select sum(sightings)::int from crawl.products) as sightings,
        (select count(*)::int from crawl.price_history) as prices,
        (select count(*)::int from crawl.products where is_missing) as missing,
-       (select count(*)::int from crawl.images) as pictures
+       (select count(*)::int from crawl.images) as pictures,
+       (select count(*)::int from crawl.stores where platform_id is null or last_fetch_at is null) as unfetched
 """
 SUMMARY = "select sum(stores)::int as stores, sum(products)::int as products, sum(cents)::int as cents from crawl.state_summary"
 ENDED = """
@@ -51,6 +52,7 @@ async def count_effects(stage: Backstage, shops: ShopApi, killed: int) -> None:
     over = [max(0, found[name] - getattr(truth, name)) for name in ("stores", "products", "sightings", "prices")]
     stage.check("killed workers", sum(each.is_killed for each in stage.troupe.workers), killed)
     stage.check("failed jobs", ended["failed"], 0)
+    stage.check("stores without an entry point or a fetch", found["unfetched"], 0)
     stage.check("lost", sum(short), 0)
     stage.check("doubled", sum(over), 0)
 

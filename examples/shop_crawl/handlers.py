@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from leasehold import App, ContinueWith, Job, NewJob, RetryPolicy
+from leasehold import App, Job, NewJob, RetryPolicy
 from leasehold.egress import Web
 
 from .catalogue import Product
@@ -23,8 +23,8 @@ ADDRESS = "SHOP_API"
 SOON = RetryPolicy(initial=0.2, cap=1.0)
 STORES = """
     select format('store-%s', id) as key, 'shop-api' as key_group, id as store,
-           jsonb_build_object('state_code', state_code) as metadata
-      from crawl.stores order by id"""
+           platform_id as platform, jsonb_build_object('state_code', state_code) as metadata
+      from crawl.stores where platform_id is not null order by id"""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -53,26 +53,37 @@ async def store_discovery(job: Job) -> Found:
         stores = [each async for each in _pages(web, "Stores")]
     async with job.complete() as tx:
         rows = await tx.fetch(
-            "insert into crawl.stores (id, state_code) select * from unnest($1::bigint[], $2::text[])"
-            " on conflict do nothing returning id",
+            "insert into crawl.stores (id, state_code, menu_url) select * from unnest($1::bigint[], $2::text[], $3::text[])"
+            " on conflict do nothing returning id, menu_url",
             [each["id"] for each in stores],
             [each["state"] for each in stores],
+            [each["menu"] for each in stores],
         )
-        new = sorted(row["id"] for row in rows)
-        job.start(*(of_store(product_discovery.new(each), each) for each in new))
-    return Found(len(stores), new)
+        new = sorted((row["id"], row["menu_url"]) for row in rows)
+        job.start(*(of_store(entry_point_discovery.new(store, menu), store) for store, menu in new))
+    return Found(len(stores), [store for store, _ in new])
 
 
 @app.kind(queue=QUEUE, egress=True, retry=SOON, priority=10)
-async def product_discovery(job: Job, store: int) -> ContinueWith[int]:
+async def entry_point_discovery(job: Job, store: int, menu: str) -> None:
+    """Ask by which number the platform knows a store, then crawl it for the first time."""
+    async with Web(job) as web:
+        [found] = [each async for each in _pages(web, "EntryPoint", menu=menu)]
+    async with job.complete() as tx:
+        await tx.execute("update crawl.stores set platform_id = $2 where id = $1", store, found["platform"])
+        tx.continue_with(of_store(product_discovery.new(store, found["platform"]), store))
+
+
+@app.kind(queue=QUEUE, egress=True, retry=SOON, priority=10)
+async def product_discovery(job: Job, store: int, platform: int) -> None:
     """The first crawl of a store. It comes before those of known stores."""
-    return await _fetch(job, store)
+    await _fetch(job, store, platform)
 
 
 @app.kind(queue=QUEUE, egress=True, retry=SOON)
-async def payload_fetch(job: Job, store: int) -> ContinueWith[int]:
+async def payload_fetch(job: Job, store: int, platform: int) -> None:
     """Fetch the products of a store from the API and save them as they came."""
-    return await _fetch(job, store)
+    await _fetch(job, store, platform)
 
 
 @app.kind(queue=QUEUE, retry=SOON, priority=20)
@@ -112,16 +123,18 @@ def of_store(job: NewJob[Any], store: int) -> NewJob[Any]:
     return job.but(key=f"store-{store}", key_group=GROUP)
 
 
-async def _fetch(job: Job, store: int) -> ContinueWith[int]:
+async def _fetch(job: Job, store: int, platform: int) -> None:
     """The payload is safe before the job completes. If we die in between, the next attempt saves another one, and only the
     one that is passed on is refreshed."""
     async with Web(job) as web:
-        found = [msgspec.convert(each, Product) async for each in _pages(web, "Products", store=store)]
+        found = [msgspec.convert(each, Product) async for each in _pages(web, "Products", platform=platform)]
     saved = await job.save(Payload(store, found), kind="products", key=f"store-{store}")
-    return job.continue_with(of_store(product_refresh.new(store, saved.id), store))
+    async with job.complete() as tx:
+        await tx.execute("update crawl.stores set last_fetch_at = now() where id = $1", store)
+        tx.continue_with(of_store(product_refresh.new(store, saved.id), store))
 
 
-async def _pages(web: Web, operation: str, **variables: int) -> AsyncGenerator[dict[str, Any]]:
+async def _pages(web: Web, operation: str, **variables: int | str) -> AsyncGenerator[dict[str, Any]]:
     """Everything that an operation of the API has, page by page."""
     page, pages = 0, 1
     while page < pages:

@@ -4,7 +4,10 @@ create schema crawl;
 create table crawl.stores (
     id                bigint primary key,
     state_code        text not null,
+    menu_url          text not null,
+    platform_id       bigint, -- unknown until its entry point is discovered
     found_at          timestamptz not null default now(),
+    last_fetch_at     timestamptz,
     refreshed_payload bigint not null default 0
 );
 

@@ -14,7 +14,18 @@ from typing import Any
 
 from aiohttp import web
 
-from .catalogue import Changes, Scale, Truth, find_changes, find_truth, picture, state_of
+from .catalogue import (
+    PLATFORM_IDS,
+    Changes,
+    Scale,
+    Truth,
+    find_changes,
+    find_truth,
+    menu_of,
+    picture,
+    platform_id_of,
+    state_of,
+)
 
 PAGE_SIZE = 100
 STORES_A_PAGE = 20
@@ -66,12 +77,15 @@ class ShopApi:
         page = int(asked["variables"]["page"])
         match asked["operationName"]:
             case "Stores":
-                stores = [{"id": each, "state": state_of(each)} for each in self.scale.stores(self.round)]
+                known = self.scale.stores(self.round)
+                stores = [{"id": each, "state": state_of(each), "menu": menu_of(each)} for each in known]
                 return _paged(stores, page, STORES_A_PAGE)
+            case "EntryPoint":
+                return _paged([{"platform": platform_id_of(asked["variables"]["menu"])}], page, 1)
             case "Products":
                 while self.is_slow:  # noqa: ASYNC110  another thread changes it
                     await asyncio.sleep(LOOK_SECONDS)
-                sold = self.scale.sells(int(asked["variables"]["store"]), self.round)
+                sold = self.scale.sells(int(asked["variables"]["platform"]) - PLATFORM_IDS, self.round)
                 fields = [{name: getattr(each, name) for name in each.__struct_fields__} for each in sold.values()]
                 return _paged(fields, page, PAGE_SIZE)
             case other:

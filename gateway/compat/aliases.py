@@ -109,6 +109,7 @@ CHANGES: dict[str, dict[str, object]] = {
         "is_body_optional": True,
         "example": {"batches_per_day": 6},
     },
+    f"POST {JOBS}/migration/create-resync-tasks": {"is_body_optional": True},
     f"GET {JOBS}/capacity": {"handler": capacity.list_roles, "response": Page[capacity_bodies.RoleRecord]},
     f"GET {JOBS}/capacity/{{queue}}": {"handler": capacity.show_role, "response": capacity_bodies.RolePlan},
     f"GET {JOBS}/queues/{{queue}}/recent": {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hashlib import md5
 from typing import Annotated, Any, Literal
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -78,8 +79,6 @@ class TaskHeartbeat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     kinds: Names = []
 
 
-WORKERS = UUID("6f1ac0de-7a5c-4d0e-9b7e-1ea5e401dca5")
-"""Task workers have no incarnation: it is made from their id, so that each heartbeat finds the row of the first."""
 MEGABYTE = 2**20
 STATES = {
     "paused": "paused",
@@ -113,7 +112,7 @@ def heartbeat_of(told: TaskHeartbeat) -> HeartbeatBody:
         "backoff": (uses.backoff_reason or "backing off") if uses.is_backing_off else None,
     }
     return HeartbeatBody(
-        incarnation=uuid5(WORKERS, told.worker_id),
+        incarnation=incarnation_of(told.worker_id),
         state=STATES.get(told.status, "ready"),  # pyright: ignore[reportArgumentType]
         active_jobs=_count(told),
         slots=told.max_concurrent_tasks,
@@ -122,6 +121,12 @@ def heartbeat_of(told: TaskHeartbeat) -> HeartbeatBody:
         version="task worker",
         **values,
     )
+
+
+def incarnation_of(worker_id: str) -> UUID:
+    """Task workers have none: it is made from their id, here as in `sql/compat/claim_task.sql`, so that each heartbeat and each
+    claim finds the row of the first."""
+    return UUID(md5(f"task worker {worker_id}".encode(), usedforsecurity=False).hexdigest())
 
 
 def _count(told: TaskHeartbeat) -> int:

@@ -22,6 +22,8 @@ from leasehold.records.jobs import JobRecord
 from leasehold.records.queues import QueueCounts
 
 DEFAULT_RETRIES = 3
+DEFAULT_PRIORITIES = {"entry_point_discovery": 10, "product_discovery": 10}
+"""Of a role; all others have that of their kind, else 0. `sql/compat/worker_tasks.sql` has the same."""
 OURS = ("kind", "queue", "key", "run_at", "delay", "max_attempts", "args")
 THEIRS = ("role", "dispensary_id", "platform", "scheduled_for", "max_retries", "payload")
 """A task with a role has their fields, one with a kind ours: two names of one thing never meet."""
@@ -160,6 +162,7 @@ def _translated(task: TaskBody, path: str) -> dict[str, Any]:
         "kind": task.role,
         "queue": task.role,
         "max_attempts": retries + 1,
+        "priority": DEFAULT_PRIORITIES.get(task.role or "") if task.priority is None else task.priority,
         "key": None if task.dispensary_id is None else str(task.dispensary_id),
         "run_at": task.scheduled_for,
         "args": NO_ARGS if task.payload is None else msgspec.Raw(msgspec.json.encode(task.payload)),

@@ -4,6 +4,7 @@ import { startLive } from "./base/live.js";
 import { followLinks, place } from "./base/router.js";
 import { loadSession, may, session, trouble } from "./base/session.js";
 import { Head } from "./parts/head.js";
+import { startLabels } from "./parts/labels.js";
 import { Palette, startKeys } from "./parts/palette.js";
 import { Toasts } from "./parts/toasts.js";
 import { viewAt } from "./views.js";
@@ -44,5 +45,6 @@ if (app) {
 }
 followLinks();
 startKeys();
+startLabels();
 await loadSession();
 startLive();

@@ -2,66 +2,50 @@
 import { html } from "./base/html.js";
 import { lazy } from "./base/lazy.js";
 import { hrefOf } from "./base/router.js";
-import { JobsPage } from "./pages/jobs/jobs.js";
-import { OPERATION_PLACES, operationAt } from "./pages/operations/places.js";
 import { Overview } from "./pages/overview.js";
-
-const JobPage = lazy(async () => (await import("./pages/job/job.js")).JobPage);
-const AuditLogPage = lazy(async () => (await import("./pages/admin/audit_log.js")).AuditLogPage);
-const EgressPage = lazy(async () => (await import("./pages/admin/egress.js")).EgressPage);
-const PayloadPage = lazy(async () => (await import("./pages/admin/payloads.js")).PayloadPage);
-const PayloadsPage = lazy(async () => (await import("./pages/admin/payloads.js")).PayloadsPage);
-const TokensPage = lazy(async () => (await import("./pages/admin/tokens.js")).TokensPage);
-const ChainPage = lazy(async () => (await import("./pages/chains/chain.js")).ChainPage);
-const ChainsPage = lazy(async () => (await import("./pages/chains/chains.js")).ChainsPage);
-const EnqueuePage = lazy(async () => (await import("./pages/enqueue/enqueue.js")).EnqueuePage);
-const FailuresPage = lazy(async () => (await import("./pages/failures/failures.js")).FailuresPage);
-const GroupPage = lazy(async () => (await import("./pages/failures/group.js")).GroupPage);
-const DoctorPage = lazy(async () => (await import("./pages/upkeep/doctor.js")).DoctorPage);
 
 /** @typedef {{title: string, key: string, view: () => any, scope?: string}} View the scope that it takes, besides read */
 
-/** What the head links to: the title, the path, the key after `g`, and the scope that it takes. */
+/** What one can go to. letter: after `g`; group: begins with it; isTab: it has a place of its own on a phone.
+ * @type {{title: string, path: string, letter: string, scope: string, page: any, group?: string, isTab?: boolean}[]} */
 export const PLACES = [
-  { title: "Overview", path: "/", letter: "o", scope: "read" },
-  { title: "Jobs", path: "/jobs", letter: "j", scope: "read" },
-  { title: "Failures", path: "/failures", letter: "f", scope: "read" },
-  ...OPERATION_PLACES,
-  { title: "Chains", path: "/chains", letter: "h", scope: "read" },
-  { title: "Doctor", path: "/doctor", letter: "d", scope: "read" },
-  { title: "Enqueue", path: "/enqueue", letter: "e", scope: "enqueue" },
-  { title: "Payloads", path: "/payloads", letter: "p", scope: "read" },
-  { title: "Egress", path: "/egress", letter: "i", scope: "read" },
-  { title: "Tokens", path: "/tokens", letter: "t", scope: "admin" },
-  { title: "Audit log", path: "/audit", letter: "a", scope: "admin" },
+  { title: "Overview", path: "/", letter: "o", scope: "read", page: Overview, group: "Now", isTab: true },
+  { title: "Failures", path: "/failures", letter: "f", scope: "read", page: lazy(() => import("./pages/failures/failures.js"), "FailuresPage"), isTab: true },
+  { title: "Jobs", path: "/jobs", letter: "j", scope: "read", page: lazy(() => import("./pages/jobs/jobs.js"), "JobsPage"), group: "Work", isTab: true },
+  { title: "Chains", path: "/chains", letter: "h", scope: "read", page: lazy(() => import("./pages/chains/chains.js"), "ChainsPage") },
+  { title: "Queues", path: "/queues", letter: "q", scope: "read", page: lazy(() => import("./pages/operations/queues/queues.js"), "QueuesPage") },
+  { title: "Schedules", path: "/schedules", letter: "s", scope: "read", page: lazy(() => import("./pages/operations/schedules/schedules.js"), "SchedulesPage") },
+  { title: "Enqueue", path: "/enqueue", letter: "e", scope: "enqueue", page: lazy(() => import("./pages/enqueue/enqueue.js"), "EnqueuePage") },
+  { title: "Workers", path: "/workers", letter: "w", scope: "read", page: lazy(() => import("./pages/operations/workers/workers.js"), "WorkersPage"), group: "Fleet", isTab: true },
+  { title: "Capacity", path: "/capacity", letter: "c", scope: "read", page: lazy(() => import("./pages/operations/capacity/capacity.js"), "CapacityPage") },
+  { title: "Payloads", path: "/payloads", letter: "p", scope: "read", page: lazy(() => import("./pages/admin/payloads.js"), "PayloadsPage"), group: "Data" },
+  { title: "Egress", path: "/egress", letter: "i", scope: "read", page: lazy(() => import("./pages/admin/egress.js"), "EgressPage") },
+  { title: "Doctor", path: "/doctor", letter: "d", scope: "read", page: lazy(() => import("./pages/upkeep/doctor.js"), "DoctorPage"), group: "System" },
+  { title: "Audit log", path: "/audit", letter: "a", scope: "admin", page: lazy(() => import("./pages/admin/audit_log.js"), "AuditLogPage") },
+  { title: "Tokens", path: "/tokens", letter: "t", scope: "admin", page: lazy(() => import("./pages/admin/tokens.js"), "TokensPage") },
 ];
 
-/** Pages without anything in their address but a query. @type {Record<string, {title: string, page: any, scope?: string}>} */
-const WHOLE = {
-  chains: { title: "Chains", page: ChainsPage },
-  doctor: { title: "Doctor", page: DoctorPage },
-  enqueue: { title: "Enqueue", page: EnqueuePage, scope: "enqueue" },
-  payloads: { title: "Payloads", page: PayloadsPage },
-  egress: { title: "Egress", page: EgressPage },
-  tokens: { title: "Tokens", page: TokensPage, scope: "admin" },
-  audit: { title: "Audit log", page: AuditLogPage, scope: "admin" },
+const ID = /^\d+$/;
+/** Pages of one thing, by the beginning of their path. @type {Record<string, {is: RegExp, title: string, page: any}>} */
+const ONES = {
+  jobs: { is: ID, title: "Job ", page: lazy(() => import("./pages/job/job.js"), "JobPage") },
+  failures: { is: /^[0-9a-f]{16}$/, title: "Failure ", page: lazy(() => import("./pages/failures/group.js"), "GroupPage") },
+  chains: { is: ID, title: "Chain ", page: lazy(() => import("./pages/chains/chain.js"), "ChainPage") },
+  payloads: { is: ID, title: "Payload ", page: lazy(() => import("./pages/admin/payload.js"), "PayloadPage") },
+  queues: { is: /./, title: "", page: lazy(() => import("./pages/operations/queues/queue.js"), "QueuePage") },
+  workers: { is: /./, title: "", page: lazy(() => import("./pages/operations/workers/worker.js"), "WorkerPage") },
+  schedules: { is: /./, title: "", page: lazy(() => import("./pages/operations/schedules/schedule.js"), "SchedulePage") },
+  capacity: { is: /./, title: "Capacity of ", page: lazy(() => import("./pages/operations/capacity/queue.js"), "CapacityOfQueue") },
 };
 
 /** @param {string} path @returns {View} */
 export function viewAt(path) {
+  const place = PLACES.find((each) => each.path === path);
+  if (place) return { title: place.title, key: path, view: () => html`<${place.page} />`, scope: place.scope };
   const [first = "", ...rest] = path.split("/").slice(1).map(decode);
   const name = rest.join("/");
-  if (path === "/") return { title: "Overview", key: path, view: () => html`<${Overview} />` };
-  if (first === "jobs" && /^\d+$/.test(name)) return { title: `Job ${name}`, key: path, view: () => html`<${JobPage} id=${name} />` };
-  if (first === "jobs" && name === "") return { title: "Jobs", key: "/jobs", view: () => html`<${JobsPage} />` };
-  if (first === "failures" && name === "") return { title: "Failures", key: "/failures", view: () => html`<${FailuresPage} />` };
-  if (first === "failures" && /^[0-9a-f]{16}$/.test(name)) return { title: "Failure", key: path, view: () => html`<${GroupPage} fingerprint=${name} />` };
-  const found = operationAt(first, name);
-  if (found) return found;
-  if (first === "chains" && /^\d+$/.test(name)) return { title: `Chain ${name}`, key: path, view: () => html`<${ChainPage} id=${name} />` };
-  if (first === "payloads" && /^\d+$/.test(name)) return { title: `Payload ${name}`, key: path, view: () => html`<${PayloadPage} id=${name} />` };
-  const other = name === "" && Object.hasOwn(WHOLE, first) ? WHOLE[first] : null;
-  if (other) return { title: other.title, key: path, view: () => html`<${other.page} />`, scope: other.scope };
+  const one = Object.hasOwn(ONES, first) && ONES[first].is.test(name) ? ONES[first] : null;
+  if (one) return { title: one.title + name, key: path, view: () => html`<${one.page} name=${name} />` };
   return { title: "Not found", key: path, view: () => html`<${Missing} path=${path} />` };
 }
 

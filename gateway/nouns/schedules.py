@@ -29,8 +29,8 @@ from leasehold.gateway.nouns.jobs_enqueue import IDEMPOTENCY_KEY, NO_KEY
 from leasehold.gateway.routing.routes import Call, Routes
 from leasehold.jobs.new_job import Unique
 from leasehold.records.jobs import KeyedJob
-from leasehold.schedules.definition import ScheduleChange, ScheduleDefinition
-from leasehold.schedules.records import FiredTick, NextTick, ScheduleRecord
+from leasehold.schedules.definition import QUERY_ROWS, QUERY_TIMEOUT, ScheduleChange, ScheduleDefinition
+from leasehold.schedules.records import FiredTick, NextTick, QueryTrial, ScheduleRecord
 
 ScheduleName = Annotated[str, Meta(min_length=1, max_length=200, description="Name of a schedule, or its id.")]
 Revision = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Refuse, if it has another one by now.")]
@@ -66,6 +66,9 @@ class TicksParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     count: Count = 10
     after: After | None = None
+    rows: (
+        Annotated[int, Meta(ge=1, le=100, description="Run the query, too, read only; show this many rows.")] | None
+    ) = None
 
 
 class PreviewParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,10 +118,11 @@ class DeletedScheduleBody(msgspec.Struct, frozen=True):
 
 
 class TicksBody(msgspec.Struct, frozen=True):
-    """Ticks that are to come. `enabled`: whether they are going to fire."""
+    """Ticks that are to come. `enabled`: whether they are going to fire. `query`: what its query gives now, where asked for."""
 
     enabled: bool
     ticks: Sequence[NextTick]
+    query: QueryTrial | None = None
 
 
 KNOWN = (UNKNOWN_SCHEDULE,)
@@ -316,11 +320,15 @@ async def preview_schedule(call: Call[PreviewParameters, None]) -> TicksBody:
 )
 async def preview_definition(call: Call[TicksParameters, ScheduleDefinition]) -> TicksBody:
     """The next ticks of a schedule that is not there yet, checked as if it were to be made; nothing is made. A `query`
-    needs a token with the scope admin."""
+    needs a token with the scope admin; with `rows` it is run, as a tick would run it, and said how many jobs that makes."""
     _check_query(call, call.body.query)
-    asked = call.parameters
-    ticks = await call.services.client.schedules.check(fields_of(call.body), count=asked.count, after=asked.after)
-    return TicksBody(call.body.enabled is not False, ticks)
+    asked, body, schedules = call.parameters, call.body, call.services.client.schedules
+    ticks = await schedules.check(fields_of(body), count=asked.count, after=asked.after)
+    trial = None
+    if asked.rows is not None and body.query is not None:
+        timeout, most = body.query_timeout or QUERY_TIMEOUT, body.query_rows or QUERY_ROWS
+        trial = await schedules.trial(body.query, limit=asked.rows, query_timeout=timeout, query_rows=most)
+    return TicksBody(body.enabled is not False, ticks, trial)
 
 
 def fields_of(body: msgspec.Struct) -> dict[str, Any]:

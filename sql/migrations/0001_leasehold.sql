@@ -388,12 +388,16 @@ comment on column leasehold.epochs.cause is 'Why it is another one: first, serve
 -- one heap-only update; a row with many kinds keeps them out of line, so that the row that each heartbeat writes stays short.
 
 create table leasehold.reap_turns (
-    is_one   boolean primary key default true,
-    taken_at timestamptz not null,
+    is_one      boolean primary key default true,
+    taken_at    timestamptz not null,
+    set_back_at timestamptz,
+    set_back_by interval,
     constraint reap_turns_is_one_row check (is_one)
 ) with (fillfactor = 50);
 
 comment on table leasehold.reap_turns is 'One row: when somebody last looked for leases that have run out.';
+comment on column leasehold.reap_turns.set_back_at is 'When it was last noticed that the clock of the database had been set back; null: never.';
+comment on column leasehold.reap_turns.set_back_by is 'By how much at the least.';
 
 create type leasehold.loss as (
     job_id     bigint,

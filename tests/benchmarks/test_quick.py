@@ -47,6 +47,7 @@ EXPECTED = {
         "last claim after a queue was paused",
     ),
     "herd": ("50 jobs a second, 1 workers: CPU of Postgres", "50 jobs a second, 4 workers: until claimed, p99"),
+    "sleepers": ("40 idle, 32 listen, polls each 6.25 s: CPU of Postgres",),
     "backlog": ("3,000 pending jobs, claims of 400, speed against 800",),
     "horizon": ("share of the run without", "minute 1: p99 of claims"),
     "growth": (

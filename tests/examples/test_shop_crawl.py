@@ -21,7 +21,7 @@ async def shop(database: Database) -> Database:
     """The tables of the crawl, with one store."""
     await database.execute("drop schema if exists crawl cascade")
     await database.execute(SCHEMA.read_text())
-    await database.execute("insert into crawl.stores values (1, 'AZ')")
+    await database.execute("insert into crawl.stores (id, state_code, menu_url) values (1, 'AZ', '/menus/shop-1')")
     return database
 
 
@@ -89,10 +89,13 @@ def test_the_three_schedules_fire_as_often_as_the_crawl_wants_them_to() -> None:
 
 
 async def test_the_stores_of_a_state_come_from_the_table_of_stores(shop: Database) -> None:
-    await shop.execute("insert into crawl.stores values (2, 'CA'), (3, 'AZ')")
+    await shop.execute(
+        "update crawl.stores set platform_id = 7001; insert into crawl.stores (id, state_code, menu_url, platform_id)"
+        " values (2, 'CA', '/menus/shop-2', 7002), (3, 'AZ', '/menus/shop-3', 7003), (4, 'AZ', '/menus/shop-4', null)"
+    )
     client = Client(shop)
     await client.schedules.create_from({"kind": "payload_fetch", "name": "all", "every": 3600, "query": STORES})
     made = await client.schedules.enqueue_rows("all", metadata={"state_code": "AZ"})
     assert [each.key for each in made] == ["store-1", "store-3"]
     job = await client.get(made[1].job_id or 0)
-    assert (job.kind, job.args, job.key) == ("payload_fetch", {"store": 3}, "store-3")
+    assert (job.kind, job.args, job.key) == ("payload_fetch", {"store": 3, "platform": 7003}, "store-3")

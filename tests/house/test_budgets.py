@@ -34,7 +34,7 @@ SMALL = {
     "src/leasehold/django/management": "Django looks for it here",
     "src/leasehold/django/management/commands": "Django looks for it here",
     "src/leasehold/access": "both who may ask the database and who may ask the gateway",
-    "src/leasehold/moving": "a way of two files out of other queues",
+    "src/leasehold/moving": "the way out of other queues",
 }
 """Folders with fewer lines than a room has, and why."""
 

@@ -33,7 +33,7 @@ def test_a_role_that_only_includes_another_one_is_not_named() -> None:
 
 
 def test_every_function_that_a_role_may_call_has_a_section_and_no_other_has_one() -> None:
-    sections = {line.removeprefix("### ") for line in render().splitlines() if line.startswith("### ")}
+    sections = {line.removeprefix("### ") for line in TARGET.read_text().splitlines() if line.startswith("### ")}
     assert sections == public_functions() | EVERYBODY
     assert sections < read_folder("functions").keys()
 

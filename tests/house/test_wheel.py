@@ -46,27 +46,24 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the source archive, and with the wheel that was made from that archive."""
-    checkout = tmp_path_factory.mktemp("checkout") / "leasehold"
+def contents(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return [name for name in archive.namelist() if ".dist-info/" not in name]
+
+
+def build(tmp_path: Path) -> tuple[Path, Path]:
+    """The source archive, and the wheel that was made from that archive."""
+    checkout = tmp_path / "checkout"
     shutil.copytree(ROOT, checkout, symlinks=True, ignore=LEFT_BEHIND)
-    out = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", out, checkout, cwd=out)
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", out / "direct", checkout, cwd=out)
-    return out
+    out = tmp_path / "dist"
+    run(sys.executable, "-m", "build", "--outdir", out, checkout, cwd=tmp_path)
+    (archive,) = out.glob("*.tar.gz")
+    (wheel,) = out.glob("*.whl")
+    return archive, wheel
 
 
-@pytest.fixture(scope="module")
-def wheel(built: Path) -> Path:
-    (found,) = built.glob("*.whl")
-    return found
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def install(wheel: Path, folder: Path) -> Path:
     """The `bin` folder of an environment that holds the wheel, the extras that its modules import, and nothing else."""
-    folder = tmp_path_factory.mktemp("installed")
     venv.create(folder)
     run(
         *(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install"),
@@ -78,13 +75,48 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def contents(wheel: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(wheel) as archive:
-        return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+def test_what_users_install_is_whole_and_works(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    archive, wheel = build(tmp_path)
+    with subtests.test("the source archive holds the SQL"):
+        sql = {f"src/leasehold/{path.relative_to(ROOT)}" for path in (ROOT / "sql").rglob("*.sql")}
+        assert sql <= names_in(archive)
+    names = {*contents(wheel)}
+    with subtests.test("the wheel holds one package and everything in it"):
+        assert_all_is_there(names)
+    with subtests.test("the wheel holds the dashboard"):
+        folder = ROOT / "gateway" / "dashboard"
+        files = {
+            f"leasehold/gateway/dashboard/{file.relative_to(folder)}" for file in folder.rglob("*") if file.is_file()
+        }
+        assert {name for name in files if not name.endswith(".d.ts")} <= names
+    programs = install(wheel, tmp_path / "installed")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with subtests.test("it says how to use it"):
+        assert "Usage: leasehold COMMAND" in run(programs / "leasehold", "--help", cwd=elsewhere)
+        assert "Usage: leasehold COMMAND" in run(programs / "python", "-m", "leasehold", "--help", cwd=elsewhere)
+    with subtests.test("every module can be imported"):
+        imported = {*run(programs / "python", "-c", IMPORT_ALL, cwd=elsewhere).split()}
+        assert {
+            "leasehold.client",
+            "leasehold.actors",
+            "leasehold.gateway",
+            "leasehold.notify",
+            "leasehold.sql",
+        } <= imported
+    with subtests.test("it brings its schema"):
+        emitted = run(programs / "leasehold", "migrate", "--emit", cwd=elsewhere)
+        assert "create or replace function leasehold.enqueue_job" in emitted
+    with subtests.test("without the embedded extra the error says how to get it"):
+        assert_embedded_is_asked_for(programs, elsewhere)
 
 
-def test_the_wheel_holds_one_package_and_everything_in_it(wheel: Path) -> None:
-    names = set(contents(wheel))
+def names_in(archive: Path) -> set[str]:
+    with tarfile.open(archive) as source:
+        return {member.name.split("/", 1)[1] for member in source.getmembers() if member.isfile()}
+
+
+def assert_all_is_there(names: set[str]) -> None:
     assert {name.split("/")[0] for name in names} == {"leasehold"}
     assert "leasehold/py.typed" in names
     rooms = ["actors", "gateway", "notify", "sql"]
@@ -95,44 +127,11 @@ def test_the_wheel_holds_one_package_and_everything_in_it(wheel: Path) -> None:
     assert sum(name.endswith(".sql") for name in names) == sum(path.suffix == ".sql" for path in files) > 0
 
 
-def test_the_wheel_holds_the_dashboard(wheel: Path) -> None:
-    folder = ROOT / "gateway" / "dashboard"
-    files = {f"leasehold/gateway/dashboard/{file.relative_to(folder)}" for file in folder.rglob("*") if file.is_file()}
-    assert {name for name in files if not name.endswith(".d.ts")} <= set(contents(wheel))
-
-
-def test_the_source_archive_holds_the_sql_and_makes_the_same_wheel(built: Path, wheel: Path) -> None:
-    (archive,) = built.glob("*.tar.gz")
-    with tarfile.open(archive) as source:
-        files = [member.name.split("/", 1)[1] for member in source.getmembers() if member.isfile()]
-    sql = {f"src/leasehold/{path.relative_to(ROOT)}" for path in (ROOT / "sql").rglob("*.sql")}
-    assert sql <= {*files}
-    (direct,) = (built / "direct").glob("*.whl")
-    assert contents(direct) == contents(wheel)
-
-
-def test_an_installed_leasehold_says_how_to_use_it(installed: Path, tmp_path: Path) -> None:
-    assert "Usage: leasehold COMMAND" in run(installed / "leasehold", "--help", cwd=tmp_path)
-    assert "Usage: leasehold COMMAND" in run(installed / "python", "-m", "leasehold", "--help", cwd=tmp_path)
-
-
-def test_every_module_of_an_installed_leasehold_can_be_imported(installed: Path, tmp_path: Path) -> None:
-    imported = run(installed / "python", "-c", IMPORT_ALL, cwd=tmp_path).split()
-    assert {"leasehold.client", "leasehold.actors", "leasehold.gateway", "leasehold.notify", "leasehold.sql"} <= {
-        *imported
-    }
-
-
-def test_an_installed_leasehold_brings_its_schema(installed: Path, tmp_path: Path) -> None:
-    emitted = run(installed / "leasehold", "migrate", "--emit", cwd=tmp_path)
-    assert "create or replace function leasehold.enqueue_job" in emitted
-
-
-def test_without_the_embedded_extra_the_error_says_how_to_get_it(installed: Path, tmp_path: Path) -> None:
-    command = [installed / "leasehold", "migrate", "--data-folder", tmp_path / "data"]
+def assert_embedded_is_asked_for(programs: Path, folder: Path) -> None:
+    command = [programs / "leasehold", "migrate", "--data-folder", folder / "data"]
     environment = {"PATH": os.environ["PATH"]}
     done = subprocess.run(
-        command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE
+        command, check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 2
     assert "pip install 'leasehold[embedded]'" in done.stderr

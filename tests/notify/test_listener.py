@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -15,17 +15,19 @@ from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
 from tests.support.waiting import PATIENCE, until
 
+LISTENERS = "select 1 from pg_stat_activity where application_name like '%listener' and datname = current_database()"
+
 
 class Hearing:
     """A listener, and what came through its switchboard."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, notices: Sequence[type[Notice]] = (Wake, Reap, TickNotice, Lost)) -> None:
         self.database = database
         self.switchboard = Switchboard()
         self.listener = Listener(database, self.switchboard)
         self.heard: list[Notice] = []
         self.reconnects = 0
-        for notice in (Wake, Reap, TickNotice, Lost):
+        for notice in notices:
             self.switchboard.subscribe(notice, self.heard.append)
         self.switchboard.subscribe_reconnect(self._count)
 
@@ -45,8 +47,8 @@ class Hearing:
 
 
 @asynccontextmanager
-async def hearing(database: Database) -> AsyncGenerator[Hearing]:
-    bundle = Hearing(database)
+async def hearing(database: Database, *notices: type[Notice]) -> AsyncGenerator[Hearing]:
+    bundle = Hearing(database, notices) if notices else Hearing(database)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervise, bundle.listener)
         await until(lambda: bundle.switchboard.listening)
@@ -79,6 +81,27 @@ async def test_after_a_lost_connection_it_listens_anew_and_has_everybody_look(da
         await until(lambda: bundle.reconnects == 4)
         await bundle.say("tick")
         await until(lambda: bundle.heard == [TickNotice()])
+
+
+async def test_who_rests_has_no_connection_and_everybody_looks_when_it_begins_and_ends(database: Database) -> None:
+    async with hearing(database, Lost) as bundle:
+        bundle.switchboard.rest(True)
+        await until(lambda: not bundle.switchboard.listening)
+        await until(lambda: bundle.reconnects == 2)
+        assert await database.fetch(LISTENERS) == []
+        await bundle.say("lost:1:1:cancelled")
+        bundle.switchboard.rest(False)
+        await until(lambda: bundle.reconnects == 3)
+        await bundle.say("lost:2:1:cancelled")
+        await until(lambda: bundle.heard == [Lost(2, 1, "cancelled")])
+
+
+async def test_in_the_process_of_a_reaper_it_never_rests(database: Database) -> None:
+    switchboard = Switchboard()
+    switchboard.rest(True)
+    assert not switchboard.is_needed
+    switchboard.subscribe(Reap, bool)
+    assert switchboard.is_needed
 
 
 async def test_a_connection_that_does_not_hear_itself_is_given_up_with_advice(

@@ -3,16 +3,17 @@ import { html, useEffect, useState } from "./html.js";
 
 /**
  * A component that is in a module which has not been loaded yet.
- * @param {() => Promise<any>} load answers with the component
+ * @param {() => Promise<any>} load imports the module
+ * @param {string} name of the component in it
  */
-export function lazy(load) {
+export function lazy(load, name) {
   /** @type {any} */
   let found = null;
   return function Lazy(/** @type {any} */ props) {
     const [state, setState] = useState(found ? "there" : "");
     useEffect(() => {
       if (found) return;
-      load().then((component) => { found = component; setState("there"); }, () => setState("gone"));
+      load().then((module) => { found = module[name]; setState("there"); }, () => setState("gone"));
     }, []);
     if (found) return html`<${found} ...${props} />`;
     // The gateway has been renewed since, and serves other files now.

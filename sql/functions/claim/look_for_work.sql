@@ -8,14 +8,16 @@
 -- Returns     next_claim_in, is_reap_turn: as those functions, null in another epoch · epoch, position: as find_epoch, null where they
 --             were not asked for, and on a standby · is_known: as heartbeat_worker, null without a heartbeat
 --             are_told: whether there are commands for the worker; its next heartbeat of its own brings them
---             has_expired: whether reap_jobs has something to do; null where it is not the caller's turn
+--             is_to_listen, idle_alike: as heartbeat_worker, null without a heartbeat
+--             has_expired: whether reap_jobs or follow_clock has something to do; null where it is not the caller's turn
 -- Errors      none
 -- Tables      as find_epoch, heartbeat_worker, next_claim_in, workers (row lock, unless somebody has it) and take_reap_turn, in this
 --             order: the last two wait for nobody;
---             lane_marks, jobs (read: held ones until one has expired)
+--             lane_marks, reap_turns, jobs (read: held ones until one has expired)
 create or replace function leasehold.look_for_work(
     queues text[], every interval, known bigint default null, seen bigint default null, incarnation uuid default null, vitals jsonb default null
-) returns table (next_claim_in double precision, is_reap_turn boolean, epoch bigint, "position" bigint, is_known boolean, are_told boolean, has_expired boolean)
+) returns table (next_claim_in double precision, is_reap_turn boolean, epoch bigint, "position" bigint, is_known boolean, are_told boolean, has_expired boolean,
+               is_to_listen boolean, idle_alike bigint)
 language plpgsql volatile
 set search_path = leasehold, pg_catalog, pg_temp set jit = off set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -28,7 +30,7 @@ begin
         end if;
     end if;
     if look_for_work.vitals is not null then
-        select h.is_known, h.commands is not null into is_known, are_told
+        select h.is_known, h.commands is not null, h.is_to_listen, h.idle_alike into is_known, are_told, is_to_listen, idle_alike
           from jsonb_to_record(look_for_work.vitals) v(active_jobs integer, state text, listening boolean, slots integer, memory double precision,
                cpu double precision, backoff text, backoff_for double precision, lost_wake_ups bigint, rss bigint, cpu_user double precision, cpu_system double precision),
                leasehold.heartbeat_worker(look_for_work.incarnation, v.active_jobs, v.state, v.listening, v.slots, v.memory, v.cpu, v.backoff,
@@ -44,6 +46,7 @@ begin
     is_reap_turn := leasehold.take_reap_turn(look_for_work.every);
     if is_reap_turn then
         has_expired := exists (select from leasehold.lane_marks)
+            or exists (select from leasehold.reap_turns t where t.set_back_at > leasehold.clock() - interval '1 minute')
             or exists (select from leasehold.jobs j where j.state in ('claimed', 'running') and j.lease_expires_at <= leasehold.clock());
     end if;
     return next;

@@ -3,7 +3,7 @@
 -- Parameters  every: false if somebody had a turn since
 -- Returns     whether it is the caller's turn
 -- Errors      none
--- Tables      reap_turns (one row; left as it is where somebody else has it)
+-- Tables      reap_turns (one row; left as it is where somebody else has it), where it also notes that the clock was set back
 create or replace function leasehold.take_reap_turn(every interval) returns boolean language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp set jit = off as $$
 #variable_conflict use_column
@@ -22,7 +22,11 @@ begin
         insert into leasehold.reap_turns (taken_at) values (v_now) on conflict do nothing;
         return found;
     end if;
-    update leasehold.reap_turns t set taken_at = v_now
+    -- Asked anew, since this process may have stood still since it asked first.
+    update leasehold.reap_turns t
+       set taken_at = v_now,
+           set_back_at = case when t.taken_at > leasehold.clock() + interval '1 second' then v_now else t.set_back_at end,
+           set_back_by = case when t.taken_at > leasehold.clock() + interval '1 second' then t.taken_at - v_now else t.set_back_by end
      where t.is_one = (select f.is_one from leasehold.reap_turns f
                         where f.taken_at <= v_now - take_reap_turn.every or f.taken_at > v_now for no key update skip locked);
     return found;

@@ -7,13 +7,14 @@
 --             cpu_user, cpu_system: seconds of CPU that its process has used
 -- Returns     is_known: whether the worker is; if not, it registers again · commands: JSON array of {id, command, args} that are
 --             not acknowledged yet, oldest first, again and again until they are; null: none
+--             is_to_listen, idle_alike: as find_place
 -- Errors      none
--- Tables      workers, worker_commands, as excuse_jobs
+-- Tables      workers, worker_commands, as excuse_jobs and find_place
 create or replace function leasehold.heartbeat_worker(
     incarnation uuid, active_jobs integer, state text, listening boolean, slots integer default null, memory double precision default null,
     cpu double precision default null, backoff text default null, backoff_for double precision default null,
     lost_wake_ups bigint default null, rss bigint default null, cpu_user double precision default null, cpu_system double precision default null
-) returns table (is_known boolean, commands jsonb) language plpgsql
+) returns table (is_known boolean, commands jsonb, is_to_listen boolean, idle_alike bigint) language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
@@ -40,6 +41,7 @@ begin
           from leasehold.worker_commands c
          where c.incarnation = heartbeat_worker.incarnation and c.done_at is null and c.received_at is not null;
     end if;
+    select p.is_to_listen, p.idle_alike into is_to_listen, idle_alike from leasehold.find_place(heartbeat_worker.incarnation, v_now) p;
     return next;
 end
 $$;

@@ -1,8 +1,8 @@
 -- Purpose     Show how the fleet fares, in one row: for metrics, and for views that refresh every second.
 -- Parameters  none
 -- Returns     ready, paused, draining, stale: workers by state (as list_workers); backing_off: those that claim nothing for now
---             deaf: alive without listening, so they poll; workers that did not say how often they beat have no listener, as those
---             over HTTP, and are none of them · slots: of ready workers · held_jobs: claimed and running
+--             deaf: alive and should listen (find_place) and do not, so they poll; workers that did not say how often they beat
+--             have no listener, as those over HTTP, and are none of them · slots: of ready workers · held_jobs: claimed and running
 --             overdue_jobs: whose lease has run out and nobody has taken them back · lost_jobs, lost_wake_ups: taken back from
 --             the workers that are still known, and what those found by themselves
 -- Errors      none
@@ -22,7 +22,7 @@ with moment as (
 )
 select count(*) filter (where f.is_alive and f.state = 'ready'), count(*) filter (where f.is_alive and f.state = 'paused'),
        count(*) filter (where f.is_alive and f.state = 'draining'), count(*) filter (where not f.is_alive),
-       count(*) filter (where f.is_alive and f.backoff is not null), count(*) filter (where f.is_alive and not f.hears),
+       count(*) filter (where f.is_alive and f.backoff is not null), greatest(0, least(count(*) filter (where f.is_alive), 32) - count(*) filter (where f.is_alive and f.hears)),
        coalesce(sum(f.slots) filter (where f.is_alive and f.state = 'ready'), 0),
        (select h.jobs from held h), (select h.overdue from held h),
        (select coalesce(sum(w.lost_jobs), 0)::bigint from leasehold.workers w), (select coalesce(sum(w.lost_wake_ups), 0)::bigint from leasehold.workers w)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from leasehold.checks import connection, health, schema, work
 from leasehold.checks.verdicts import Check, advise, problem, skipped
 from leasehold.database.connections import hurried
+from leasehold.database.migrations import read_schema_state
 from leasehold.errors import DatabaseUnavailable, LockTimeout, QueryRefused
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ select case when l.pid is null then 'prepared transaction ' || quote_literal(p.g
 
 async def check_all(
     database: Examined,
-    state: SchemaState,
     settings: Settings,
     place: str,
     data_folder: Path | None,
@@ -53,23 +53,25 @@ async def check_all(
 
     They have `within` seconds in all. One that waits for a lock or has no time left says so, and the others go on.
     """
-    fits = schema.schema_problem(state) is None
-    is_ours = fits and state.status == "same"
-    works = fits and not state.differing
     until = monotonic() + within
+    read: list[SchemaState] = []
 
     async def look(name: str, check: Callable[[], Awaitable[Check]], is_possible: bool = True) -> Check:
         if not is_possible:
-            return skipped(name, "schema version mismatch")
+            return skipped(name, "schema version mismatch" if read else "schema version unknown")
         with hurried(LOCK_SECONDS, max(LEAST_SECONDS, until - monotonic())):
             return await _look(database, name, check)
 
+    found = await look("schema", lambda: _read_schema(database, read))
+    fits = [state for state in read if schema.schema_problem(state) is None]
+    is_ours = any(state.status == "same" for state in fits)
+    works = any(not state.differing for state in fits)
     checks = [
         await look("database", lambda: connection.check_server(database, place)),
         await look("pooler", lambda: connection.check_pooler(database, settings)),
-        schema.check_schema(state),
+        found,
         await look("drift", lambda: schema.check_drift(database), is_ours),
-        await look("partitions", lambda: schema.check_partitions(database, settings.retention_days), fits),
+        await look("partitions", lambda: schema.check_partitions(database, settings.retention_days), bool(fits)),
         await look("jobs", lambda: work.check_jobs(database), works),
         await look("claims", lambda: work.check_claims(database), works),
         await look("workers", lambda: work.check_workers(database, settings), works),
@@ -77,7 +79,7 @@ async def check_all(
         await look("upkeep", lambda: work.check_upkeep(database), works),
         await look("epochs", lambda: health.check_epochs(database), works),
         await look("notify", lambda: connection.check_notify(database, settings)),
-        await look("clock", lambda: connection.check_clock(database)),
+        await look("clock", lambda: connection.check_clock(database, has_books=works)),
         await look("connections", lambda: connection.check_connections(database)),
         await look("durability", lambda: health.check_durability(database)),
         await look("autovacuum", lambda: health.check_autovacuum(database)),
@@ -85,6 +87,13 @@ async def check_all(
         await look("bloat", lambda: health.check_bloat(database)),
     ]
     return [*checks, health.check_disk(data_folder)] if data_folder else checks
+
+
+async def _read_schema(database: Examined, read: list[SchemaState]) -> Check:
+    """Check the schema, and add how it stands to `read`: what the other checks need to know first."""
+    async with database.transaction() as session:
+        read.append(await read_schema_state(session))
+    return schema.check_schema(read[0])
 
 
 async def _look(database: Examined, name: str, check: Callable[[], Awaitable[Check]]) -> Check:

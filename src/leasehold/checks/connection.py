@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,12 @@ select current_setting('server_version_num')::int / 10000 as major, current_sett
 IDENTITY = "select current_database() as name, pg_postmaster_start_time() as server_started_at"
 CLOCKS = """
 select clock_timestamp() as wall, nullif(current_setting('leasehold.frozen_clock', true), '') as frozen
+"""
+SET_BACK = """
+select false as is_noticed, t.taken_at - c.now as by, null::timestamptz as at
+  from leasehold.reap_turns t, (select leasehold.clock() as now) c where t.taken_at > c.now + interval '1 second'
+union all
+select true, t.set_back_by, t.set_back_at from leasehold.reap_turns t where t.set_back_at > leasehold.clock() - interval '1 day'
 """
 CONNECTIONS = """
 select count(*) filter (where backend_type = 'client backend') as used,
@@ -148,8 +154,9 @@ async def _ping(database: AsyncioDatabase) -> float | None:
         await close_connection(connection)
 
 
-async def check_clock(database: Examined) -> Check:
-    """The clock of the database is not frozen, and the one of this machine does not differ much."""
+async def check_clock(database: Examined, *, has_books: bool = True) -> Check:
+    """The clock of the database is not frozen, was not set back lately, and the one of this machine does not differ much.
+    `has_books`: ours are there to look at."""
     before = datetime.now(UTC)
     [row] = await database.fetch(CLOCKS)
     after = datetime.now(UTC)
@@ -157,7 +164,18 @@ async def check_clock(database: Examined) -> Check:
         detail = f"frozen at {row['frozen']}: nothing ever becomes due, no lease ever ends"
         advice = "leasehold.frozen_clock is for tests: alter database … reset leasehold.frozen_clock, or the same for the role"
         return problem("clock", detail, advice)
+    if has_books and (steps := await database.fetch(SET_BACK)):
+        return judge_step(steps[0])
     return judge_skew(certain_skew(before, row["wall"], after))
+
+
+def judge_step(step: Row) -> Check:
+    """A clock that was set back, and whether somebody has noticed."""
+    detail = f"the clock of the database was set back by about {timedelta(seconds=round(step['by'].total_seconds()))}"
+    if not step["is_noticed"]:
+        return problem("clock", f"{detail}, and nobody has set the books anew", "start a reaper: leasehold run reaper")
+    advice = "scheduled jobs and deadlines kept their times; run NTP with slewing on the database's machine"
+    return advise("clock", f"{detail}; noticed at {step['at']:%Y-%m-%d %H:%M:%S}Z, and the books were set anew", advice)
 
 
 def certain_skew(before: datetime, wall: datetime, after: datetime) -> float:

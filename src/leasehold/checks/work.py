@@ -39,7 +39,7 @@ UNCLAIMED = "select * from leasehold.list_unclaimed_kinds($1) where waits_for > 
 MOST_COUNTED = 1000
 WORKERS = """
 select w.worker_id, w.host, w.state, w.active_jobs, w.silent_for, w.outdated, w.backoff,
-       v.listening or v.heartbeat_seconds is null as hears
+       v.listening or v.heartbeat_seconds is null or (select f.deaf = 0 from leasehold.measure_fleet() f) as hears
   from leasehold.list_workers() w join leasehold.workers v using (incarnation)
 """
 IS_WAITED_FOR = "select exists (select from leasehold.jobs where state = 'pending') as is_waited_for"
@@ -48,12 +48,17 @@ SLOW_MILLISECONDS = 50.0
 PATIENCE_SECONDS = 5.0
 
 # The first job of each kind that has waited for long and of which nothing has finished lately, where a worker has a free slot.
+# A lane may be long: the head of each class of its jobs (see the index jobs_pending) is read, and no more.
 OVERLOOKED = """
 select r.queue, r.kind, j.id, e.explanation, extract(epoch from leasehold.clock() - r.oldest_run_at)::float8 as waits_for
   from (select * from leasehold.list_ready_kinds() where oldest_run_at < leasehold.clock() - make_interval(secs => $1)
          order by oldest_run_at limit 20) r
- cross join lateral (select p.id from leasehold.jobs p where p.state = 'pending' and p.queue = r.queue and p.kind = r.kind
-                      order by p.priority desc, p.run_at, p.id limit 1) j
+ cross join lateral (select h.id from generate_series(0, 3) as class
+                      cross join lateral (select p.id, p.priority, p.run_at from leasehold.jobs p
+                                           where p.state = 'pending' and p.queue = r.queue and p.kind = r.kind
+                                             and coalesce((p.crashes > 1)::integer + 2, (p.key_group is not null)::integer) = class
+                                           order by p.priority desc, coalesce(p.pending_at, p.run_at), p.id limit 1) h
+                      order by h.priority desc, h.run_at, h.id limit 1) j
  cross join lateral leasehold.explain_job(j.id) e
  where e.reason = 'idle_worker' and leasehold.measure_rate(r.queue, r.kind) is null
  order by r.oldest_run_at

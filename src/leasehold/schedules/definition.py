@@ -15,6 +15,7 @@ Missed = Literal["skip", "catch_up", "coalesce"]
 Overlap = Literal["allow", "skip"]
 
 YEAR = 31_557_600
+QUERY_TIMEOUT, QUERY_ROWS = 30.0, 10_000  # as complete_schedule has them
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f]+$"
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
 Key = Annotated[str, Meta(min_length=1, max_length=500)]

@@ -135,3 +135,15 @@ class NextTick(msgspec.Struct, frozen=True, kw_only=True):
     local: datetime
     note: TickNote | None = None
     clock_change: float = 0.0
+
+
+class QueryTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """What the query of a schedule gives now.
+
+    Attributes:
+        jobs: how many rows it has; each would be a job.
+        rows: the first of them.
+    """
+
+    jobs: int
+    rows: list[dict[str, Any]]

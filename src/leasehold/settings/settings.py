@@ -116,7 +116,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = 5.0
     poll_seconds: Annotated[
-        float, Meta(gt=0, le=3_600, description="Longest wait between two looks for work when no wake-up comes.")
+        float,
+        Meta(
+            gt=0,
+            le=3_600,
+            description="Longest wait between two looks for work when no wake-up comes; over 32 idle workers take turns.",
+        ),
     ] = 5.0
     heartbeat_seconds: Annotated[float, Meta(gt=0, le=3_600, description="How often a worker says that it lives.")] = (
         30.0

@@ -3,10 +3,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import trio
+from trio.testing import MockClock
 
-from leasehold.actors.epochs import LOOK_SECONDS, EpochWatch
+from leasehold.actors.epochs import LOOK_SECONDS, EpochLooker, EpochWatch
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.leases.poll import EpochRider, SharedPoll
+from leasehold.actors.upkeep.waiting import PollDecay
 from leasehold.database import Database
 from leasehold.errors import EpochOver
 from tests.support.epochs import fail_over
@@ -25,7 +28,7 @@ async def riding(database: Database) -> tuple[EpochWatch, SharedPoll]:
     watch = EpochWatch()
     await watch.greet(database)
     watch.wait_for_turn()
-    look = SharedPoll(database, WorkerIdentity("w1"), 5.0, Turns())
+    look = SharedPoll(database, WorkerIdentity("w1"), PollDecay(5.0), Turns())
     look.carry(EpochRider(watch))
     return watch, look
 
@@ -48,3 +51,29 @@ async def test_it_rides_again_only_when_it_is_time(database: Database) -> None:
     await look.ask()
     assert rider.ask(5.0) == {}
     assert rider.ask(LOOK_SECONDS) != {}
+
+
+class Asked:
+    """Answers find_epoch, and counts."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    async def call(self, function: str, *params: object) -> list[dict[str, object]]:
+        assert function == "find_epoch"
+        self.times += 1
+        return [{"epoch": 1, "position": None}]
+
+
+async def test_who_rides_on_rare_polls_asks_for_nothing_in_between(autojump_clock: MockClock) -> None:
+    watch, asked = EpochWatch(), Asked()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(EpochLooker(watch, asked).run)  # type: ignore[arg-type]
+        await trio.sleep(2.5 * LOOK_SECONDS)
+        assert asked.times == 3
+        EpochRider(watch).ask(10 * LOOK_SECONDS)
+        await trio.sleep(11 * LOOK_SECONDS)
+        assert asked.times == 3
+        await trio.sleep(2 * LOOK_SECONDS)
+        assert asked.times > 3
+        nursery.cancel_scope.cancel()

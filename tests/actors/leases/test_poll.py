@@ -7,6 +7,7 @@ import pytest
 
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.leases.poll import SharedPoll, is_due
+from leasehold.actors.upkeep.waiting import PollDecay
 from leasehold.database import Database, Row
 from tests.support.callers import FragileCaller
 from tests.support.sql_jobs import enqueue
@@ -43,7 +44,7 @@ class Passenger:
 
 async def test_who_rides_is_answered_and_who_does_not_is_not(database: Database) -> None:
     caller, turns, passenger = FragileCaller(database), Turns(), Passenger()
-    look = SharedPoll(caller, WorkerIdentity("w1"), 5.0, turns)
+    look = SharedPoll(caller, WorkerIdentity("w1"), PollDecay(5.0), turns)
     look.carry(passenger)
     for _ in range(4):
         assert await look.ask() is None
@@ -54,7 +55,7 @@ async def test_who_rides_is_answered_and_who_does_not_is_not(database: Database)
 
 async def test_it_is_its_turn_to_reap_where_a_lease_has_run_out(database: Database) -> None:
     turns = Turns()
-    look = SharedPoll(database, WorkerIdentity("w1"), 5.0, turns)
+    look = SharedPoll(database, WorkerIdentity("w1"), PollDecay(5.0), turns)
     await enqueue(database)
     await SqlWorker(database).claim(1)
     await look.ask()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import trio
@@ -13,6 +13,7 @@ from leasehold.events import JobReaped
 from leasehold.observability.observers import Observers
 from tests.support.callers import FragileCaller
 from tests.support.sql_jobs import enqueue_many, job
+from tests.support.sql_waits import freeze
 from tests.support.sql_worker import SqlWorker
 
 
@@ -52,6 +53,24 @@ async def test_it_takes_back_all_that_has_run_out_a_batch_at_a_time(
     assert await LeaseSweeper(caller, 0.001, lambda: True, Observers()).sweep() == BATCH + 1
     assert caller.calls.count("reap_jobs") == 2
     assert "took back job 1: the lease of attempt 1 on worker gone ran out; now pending" in caplog.text
+
+
+async def test_a_clock_that_was_set_back_is_followed_and_told_once(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with database.reserve("ahead") as connection:
+        await freeze(connection, (datetime.now(UTC) + timedelta(hours=1)).isoformat())
+        await connection.call("reap_jobs")
+        await enqueue_many(connection, [{"kind": "a"}])
+        await SqlWorker(connection, "gone").claim()
+    lonely = sweeper(database)
+    assert await lonely.sweep() == 0
+    await lonely.reap()
+    assert caplog.text.count("the clock of the database was set back by about") == 1
+    (row,) = await database.fetch(
+        "select lease_expires_at < now() + interval '2 minutes' as is_near from leasehold.jobs"
+    )
+    assert row["is_near"]
 
 
 async def test_it_blames_nobody_before_it_has_had_the_database_for_long_enough(database: Database) -> None:

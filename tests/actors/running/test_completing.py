@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from itertools import product
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from leasehold.jobs.middleware import Attempt, CallNext
 from tests.support.waiting import eventually, until
 from tests.support.working import Working, without_renewals, working
 
-FLAVOURS = ["trio", "asyncio"]
+FLAVOURS: list[Any] = ["trio", "asyncio"]
 TABLE = "create table public.paid (n int, attempt int)"
 TAKEN = (  # as by the reaper, but without telling the holder
     "update leasehold.jobs set state = 'pending', incarnation = null, lease_expires_at = null, worker_id = null,"
@@ -129,36 +130,32 @@ async def test_an_atomic_handler_is_one_transaction_from_its_first_line_to_its_o
         assert (job.output, await paid(running)) == (5, [(5, 2)])
 
 
-@pytest.mark.parametrize("runs", FLAVOURS)
-@pytest.mark.parametrize(
-    ("throw", "error"),
-    [
-        ("before", "ValueError"),
-        ("in preparation", "ValueError"),
-        ("in the block", "ValueError"),
-        ("after the block", "ValueError"),
-        ("poisoned", "QueryRefused"),
-        ("poisoned and swallowed", "QueryRefused"),
-        ("poisoned, then raised after the block", "ValueError"),
-        ("unencodable output", "InvalidOutput"),
-        ("contradiction", "BadInput"),
-        ("refused continuation", "InvalidContinuation"),
-    ],
-)
-async def test_whatever_raises_undoes_the_completion_and_the_failure_is_recorded(
-    database_url: str, runs: Any, throw: str, error: str
-) -> None:
-    def raise_at(place: str) -> None:
-        if throw == place:
-            raise ValueError(place)
+ERRORS = {
+    "before": "ValueError",
+    "in preparation": "ValueError",
+    "in the block": "ValueError",
+    "after the block": "ValueError",
+    "poisoned": "QueryRefused",
+    "poisoned and swallowed": "QueryRefused",
+    "poisoned, then raised after the block": "ValueError",
+    "unencodable output": "InvalidOutput",
+    "contradiction": "BadInput",
+    "refused continuation": "InvalidContinuation",
+}
 
-    async def pay(job: Job, n: int) -> Any:
+
+async def test_whatever_raises_undoes_the_completion_and_the_failure_is_recorded(database_url: str) -> None:
+    async def pay(job: Job, throw: str) -> Any:
+        def raise_at(place: str) -> None:
+            if throw == place:
+                raise ValueError(place)
+
         raise_at("before")
         async with job.prepare() as tx:
-            await tx.execute(PAY, n, 0)
+            await tx.execute(PAY, job.id, 0)
             raise_at("in preparation")
         async with job.complete() as tx:
-            await tx.execute(PAY, n, job.attempt)
+            await tx.execute(PAY, job.id, job.attempt)
             raise_at("in the block")
             if throw == "poisoned":
                 await tx.execute("insert into public.nowhere values (1)")
@@ -176,11 +173,17 @@ async def test_whatever_raises_undoes_the_completion_and_the_failure_is_recorded
             return object()
         return 2 if throw == "contradiction" else None
 
-    async with paying(database_url, an_app(pay, runs)) as running:
-        job = await running.run("pay", {"n": 5}, max_attempts=1)
-        assert (job.state, job.error["type"], job.output) == ("failed", error, None), job.error
-        assert await paid(running) == ([] if throw in ("before", "in preparation") else [(5, 0)])
-        assert await running.database.fetch("select 1 from leasehold.finished_jobs") == [(1,)]
+    app = App()
+    for runs in FLAVOURS:
+        app.kind(runs, runs=runs)(pay)
+    async with paying(database_url, app) as running:
+        for runs, (throw, error) in product(FLAVOURS, ERRORS.items()):
+            job = await running.run(runs, {"throw": throw}, max_attempts=1)
+            assert (job.state, job.error["type"], job.output) == ("failed", error, None), job.error
+            kept = await running.database.fetch("select attempt from public.paid where n = $1", job.id)
+            assert kept == ([] if throw in ("before", "in preparation") else [(0,)])
+            finished = await running.database.fetch("select 1 from leasehold.finished_jobs where id = $1", job.id)
+            assert finished == [(1,)]
 
 
 @pytest.mark.parametrize("runs", FLAVOURS)
@@ -246,32 +249,36 @@ async def nobody_is_in_a_transaction(running: Working) -> None:
     await eventually(probe)
 
 
-@pytest.mark.parametrize("runs", [*FLAVOURS, "thread"])
-@pytest.mark.parametrize("mode", [None, "atomic"])
-async def test_a_timeout_amid_the_completion_rolls_back_and_fails_the_attempt(
-    database_url: str, runs: Any, mode: Any
-) -> None:
-    async def pay(job: Job, n: int) -> None:
-        if mode == "atomic":
-            await job.transaction.execute(PAY, n, job.attempt)
-            await job.transaction.fetch("select pg_sleep(30)")
+async def test_a_timeout_amid_the_completion_rolls_back_and_fails_the_attempt(database_url: str) -> None:
+    async def atomic(job: Job) -> None:
+        await job.transaction.execute(PAY, 1, job.attempt)
+        await job.transaction.fetch("select pg_sleep(30)")
+
+    async def block(job: Job) -> None:
         async with job.complete() as tx:
-            await tx.execute(PAY, n, job.attempt)
+            await tx.execute(PAY, 1, job.attempt)
             await tx.fetch("select pg_sleep(30)")
 
-    def pay_in_thread(job: Job, n: int) -> None:
-        if mode == "atomic":
-            job.transaction_sync.execute(PAY, n, job.attempt)
-            job.transaction_sync.fetch("select pg_sleep(30)")
+    def atomic_in_thread(job: Job) -> None:
+        job.transaction_sync.execute(PAY, 1, job.attempt)
+        job.transaction_sync.fetch("select pg_sleep(30)")
+
+    def block_in_thread(job: Job) -> None:
         with job.complete() as tx:
-            tx.execute(PAY, n, job.attempt)
+            tx.execute(PAY, 1, job.attempt)
             tx.fetch("select pg_sleep(30)")
 
-    app = an_app(pay_in_thread if runs == "thread" else pay, runs, timeout=0.3, mode=mode)
+    app = App()
+    for runs in FLAVOURS:
+        app.kind(f"atomic in {runs}", runs=runs, timeout=0.3, mode="atomic")(atomic)
+        app.kind(f"a block in {runs}", runs=runs, timeout=0.3)(block)
+    app.kind("atomic in a thread", timeout=0.3, mode="atomic")(atomic_in_thread)
+    app.kind("a block in a thread", timeout=0.3)(block_in_thread)
     async with paying(database_url, app) as running:
-        job = await running.run("pay", {"n": 5}, max_attempts=1)
-        assert (job.state, job.error["type"], await paid(running)) == ("failed", "TimedOut", [])
-        await nobody_is_in_a_transaction(running)
+        for kind in app:
+            job = await running.run(kind.name, max_attempts=1)
+            assert (job.state, job.error["type"], await paid(running)) == ("failed", "TimedOut", [])
+            await nobody_is_in_a_transaction(running)
 
 
 @pytest.mark.parametrize("runs", FLAVOURS)

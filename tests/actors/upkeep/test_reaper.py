@@ -16,6 +16,9 @@ from leasehold.jobs.new_job import NewJob
 from leasehold.notify.channel import Reap
 from leasehold.notify.switchboard import Switchboard
 from tests.support.callers import FragileCaller
+from tests.support.sql_jobs import enqueue_many
+from tests.support.sql_waits import freeze
+from tests.support.sql_worker import SqlWorker
 from tests.support.waiting import eventually, until
 
 # Eleven jobs stay as they are; of the others the first 500 are blocked by one of those, and the rest by nothing.
@@ -70,6 +73,21 @@ async def reaping(database: Database, poll_seconds: float = 600.0) -> AsyncGener
         yield bundle
         bundle.reaper.drain()
         await until(lambda: not nursery.child_tasks)
+
+
+async def test_a_clock_that_was_set_back_is_followed_and_told(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with database.reserve("ahead") as connection:
+        await freeze(connection, (datetime.now(UTC) + timedelta(hours=1)).isoformat())
+        await connection.call("set_limit", "default", "", None, 1.0, 1, timeout=None)
+        await enqueue_many(connection, [{"kind": "a"}])
+        await SqlWorker(connection).claim()
+        await connection.call("reap_jobs")
+    await Reaper(database, Switchboard(), 600.0).reap()
+    assert "the clock of the database was set back by about" in caplog.text
+    (row,) = await database.fetch("select filled_at <= clock_timestamp() as is_past from leasehold.rate_buckets")
+    assert row["is_past"]
 
 
 async def test_a_lease_is_taken_back_when_it_runs_out_and_not_at_the_next_poll(

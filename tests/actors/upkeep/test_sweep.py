@@ -65,3 +65,15 @@ async def test_a_drain_ends_a_round(database: Database) -> None:
     await database.fetch(STRAND, ids, T0)
     answers = iter([False, True, True])
     assert await Sweep(database, "promote_stranded_jobs", lambda: next(answers)).round(T0) == 1000
+
+
+async def test_what_comes_after_the_clock_was_set_back_is_found_at_once(database: Database) -> None:
+    ids = await keyed(database, 300)
+    await database.fetch(STRAND, ids[:-1], T0 - timedelta(days=1))
+    await database.fetch("update leasehold.jobs set state = 'blocked' where id = any ($1)", ids[:-1])
+    sweep = Sweep(database, "promote_stranded_jobs", bool)
+    await sweep.round(T0)
+    await database.fetch("update leasehold.jobs set state = 'waiting' where id = any ($1)", ids[:-1])
+    await database.fetch(STRAND, ids[-1:], T0 - timedelta(hours=1))
+    await sweep.round(T0 - timedelta(hours=1))
+    assert (await states(database))[ids[-1]] == "pending"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from leasehold.actors.supervise import Backoff
-from leasehold.actors.upkeep.waiting import FIRST_POLL_SECONDS, PollDecay, wait_until_due
+from leasehold.actors.upkeep.waiting import FIRST_POLL_SECONDS, PollDecay, poll_of_each, wait_until_due
 
 
 def test_polls_double_from_ten_milliseconds_to_the_interval_and_start_over_after_activity() -> None:
@@ -16,6 +16,11 @@ def test_polls_double_from_ten_milliseconds_to_the_interval_and_start_over_after
 def test_polls_are_jittered_by_a_tenth_and_never_longer_than_the_interval() -> None:
     assert PollDecay(longest=5.0, draw=lambda: 0.0).wait() == pytest.approx(0.9 * FIRST_POLL_SECONDS)
     assert PollDecay(longest=0.004, draw=lambda: 1.0).wait() == pytest.approx(0.004)
+
+
+def test_up_to_32_idle_workers_poll_each_at_the_interval_and_more_in_turns_until_their_heartbeats() -> None:
+    assert [poll_of_each(5.0, workers, 30.0) for workers in (0, 1, 32, 64, 500)] == pytest.approx([5, 5, 5, 10, 27])
+    assert poll_of_each(60.0, 500, 30.0) == 60.0
 
 
 def test_the_back_off_doubles_to_five_seconds_and_is_forgotten_after_half_a_minute() -> None:

@@ -9,6 +9,7 @@ import trio
 from leasehold.actors.identity import WorkerIdentity
 from leasehold.actors.leases.poll import SharedPoll
 from leasehold.actors.supervise import supervise
+from leasehold.actors.upkeep.waiting import PollDecay
 from leasehold.actors.worker.presence import About, Presence, Vitals, WorkerCommand, package_version
 from leasehold.client import Client
 from leasehold.database import Database
@@ -139,7 +140,7 @@ async def test_a_heartbeat_that_a_poll_took_along_need_not_be_sent_again(databas
     identity = an_identity()
     presence = presence_of(database, identity)
     await presence.register()
-    look = SharedPoll(database, identity, 5.0, Turns())
+    look = SharedPoll(database, identity, PollDecay(5.0), Turns())
     look.carry(presence)
     await look.ask()
     [shown] = await Client(database).workers.list()
@@ -160,7 +161,7 @@ async def test_a_command_of_which_a_poll_learns_is_carried_out_by_a_heartbeat(da
         nursery.start_soon(supervise, presence)
         await eventually(lambda: _has_beaten(presence))
         number = await client.workers.command("w1", "pause")
-        look = SharedPoll(database, identity, 600.0, Turns())
+        look = SharedPoll(database, identity, PollDecay(600.0), Turns())
         look.carry(presence)
         await look.ask()
         assert (await client.commands.wait(number)).result == "pause"
@@ -175,7 +176,7 @@ async def test_a_worker_whose_row_is_gone_learns_of_it_by_a_poll_and_registers_a
         nursery.start_soon(supervise, presence)
         await eventually(lambda: _has_beaten(presence))
         await database.fetch("delete from leasehold.workers")
-        look = SharedPoll(database, identity, 600.0, Turns())
+        look = SharedPoll(database, identity, PollDecay(600.0), Turns())
         look.carry(presence)
         await look.ask()
 

@@ -26,6 +26,13 @@ def test_a_role_is_queue_and_kind_and_brings_the_retries_of_task_workers() -> No
     assert job_of(task(role="resync", max_retries=0)).max_attempts == 1
 
 
+def test_new_stores_go_first_unless_a_task_says_otherwise() -> None:
+    assert [job_of(task(role=role)).priority for role in ("product_discovery", "entry_point_discovery")] == [10, 10]
+    assert job_of(task(role="product_discovery", priority=0)).priority == 0
+    assert job_of(task(role="store_discovery")).priority is None  # that of its kind
+    assert job_of(task(kind="product_discovery")).priority is None
+
+
 def test_a_body_in_our_words_stays_as_it_is() -> None:
     job = job_of(task(kind="k", queue="q", key="x", args={"a": 1}))
     assert (job.kind, job.queue, job.key, job.max_attempts, bytes(job.args)) == ("k", "q", "x", None, b'{"a":1}')

@@ -19,11 +19,12 @@ def source() -> str:
 
 def faults_of(page: Page) -> list[str]:
     """Each rule of WCAG A and AA that the page breaks in one of its themes, with the elements that break it."""
+    return [*faults_in(page, "dark"), *faults_in(page, "light")]
+
+
+def faults_in(page: Page, scheme: Literal["dark", "light"]) -> list[str]:
+    """The same in one theme."""
     page.evaluate(source())
-    return _faults_in(page, "dark") + _faults_in(page, "light")
-
-
-def _faults_in(page: Page, scheme: Literal["dark", "light"]) -> list[str]:
     page.emulate_media(color_scheme=scheme)
     found = cast(
         "list[dict[str, Any]]",

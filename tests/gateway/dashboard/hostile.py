@@ -11,7 +11,10 @@ HOSTILE = [
     "../../api/session%2e%2e%2f?q=1&state=failed#x",
     "a'b\"c\\d:e f",
     "w" * 190,
+    "</textarea></title><style>*{display:none}</style><!--",
+    "e\u0301\u0336\u0489\u200d\u2640\ufe0f x",
 ]
+"""The last two: what would end the element that it stands in, and marks that pile up on a letter and signs that join."""
 
 
 def is_too_wide(page: Page) -> bool:

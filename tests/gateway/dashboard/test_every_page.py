@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import ViewportSize
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.axe import faults_of
+from tests.gateway.dashboard.axe import faults_in, faults_of
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.filled import fill, wait_for
 from tests.gateway.dashboard.hostile import is_too_wide
@@ -22,6 +22,9 @@ MOVING = """() => [...document.querySelectorAll("*")].filter((each) => {
     const { animationName, transitionProperty, transitionDuration } = getComputedStyle(each);
     return animationName !== "none" || (transitionProperty !== "none" && transitionDuration !== "0s");
 }).map((each) => each.outerHTML)"""
+
+SIDEWAYS = """() => [...document.querySelectorAll("main .scroll")].filter((each) => each.scrollWidth > each.clientWidth)
+    .map((each) => each.outerHTML.slice(0, 300))"""
 
 Filled = tuple[Callable[[str], str], Mapping[str, str]]
 
@@ -45,4 +48,6 @@ def test_every_page_can_be_used_by_everybody(filled: Filled, open_page: OpenPage
         page.set_viewport_size(PHONE)
         if is_too_wide(page):
             wrong[path].append("is wider than a phone")
+        # Colours are the same at any width.
+        wrong[path] += [f"scrolls sideways: {each}" for each in page.evaluate(SIDEWAYS)] + faults_in(page, "light")
     assert {path: found for path, found in wrong.items() if found} == {}

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import OpenPage
+from tests.gateway.dashboard.test_bounds import REMEMBER_STREAMS
 from tests.gateway.fakes.running import RunningGateway
 
 At = Callable[[str], str]
@@ -39,6 +40,25 @@ def test_times_are_told_by_the_clock_of_the_gateway_whatever_the_readers_machine
     row = page.locator("tr[data-job]")
     expect(row).to_contain_text("render")
     expect(row).not_to_contain_text("h ago")
+
+
+def test_a_paused_page_hears_nothing_and_shows_later_what_it_missed(
+    gateway: RunningGateway, open_page: OpenPage, at: At
+) -> None:
+    gateway.call("POST", "/api/jobs", {"kind": "render"})
+    page = open_page("about:blank")
+    page.add_init_script(REMEMBER_STREAMS)
+    page.goto(at("/jobs"))
+    rows = page.locator("tr[data-job]")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Live").click()
+    paused = page.get_by_role("button", name="Paused")
+    expect(paused).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("window.heard[0].readyState === EventSource.CLOSED")
+    gateway.call("POST", "/api/jobs", {"kind": "render"})
+    paused.click()
+    page.get_by_role("button", name="1 new – show").click()
+    expect(rows).to_have_count(2)
 
 
 def test_the_log_and_the_progress_of_a_running_job_come_by_themselves(

@@ -153,6 +153,26 @@ def test_a_range_of_jobs_is_cancelled_after_a_trial(gateway: RunningGateway, ope
     expect(row(page, ids[4])).to_contain_text("pending")
 
 
+def test_many_jobs_are_retried_and_run_now_after_a_trial(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    ids = [enqueue(gateway, "crawl") for _ in range(2)]
+    later = enqueue(gateway, "crawl", delay=3600)
+    for each in ids:
+        gateway.call("POST", f"/api/jobs/{each}/cancel")
+    page = open_page(at("/jobs?q=state:cancelled"))
+    page.get_by_role("button", name="Retry", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Retry 2").click()
+    expect(page.get_by_text("2 job(s) made to run again")).to_be_visible()
+    expect(page.get_by_text("No job matches.")).to_be_visible()
+    page.get_by_role("link", name="Show all jobs").click()
+    for each in ids:
+        expect(row(page, each)).to_contain_text("pending")
+    expect(row(page, later)).to_contain_text("scheduled")
+    page.get_by_label(f"Choose job {later}").click()
+    page.get_by_role("button", name="Run now", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Run now 1").click()
+    expect(row(page, later)).to_contain_text("pending")
+
+
 def test_all_that_match_are_taken_without_choosing(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
     for kind in ("crawl", "crawl", "mail"):
         enqueue(gateway, kind)
@@ -268,15 +288,6 @@ def test_the_keyboard_leads_everywhere(gateway: RunningGateway, open_page: OpenP
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-
-
-def test_the_theme_is_kept(open_page: OpenPage, at: At) -> None:
-    page = open_page(at("/"), color_scheme="light")
-    for shown in ("auto", "light"):
-        page.get_by_role("button", name=f"Theme: {shown}").click()
-    page.reload()
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 18, 22)"
 
 
 def test_what_is_not_there_is_said(open_page: OpenPage, at: At) -> None:

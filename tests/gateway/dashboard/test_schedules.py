@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.conftest import Psql
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.test_pages import HOSTILE
 from tests.gateway.dashboard.test_signing_in import BEARER, SECRET, address, make_token
@@ -126,7 +127,7 @@ def test_a_schedule_is_made_with_a_preview(gateway: RunningGateway, open_page: O
     page.get_by_label("Kind").fill("report")
     page.get_by_label("Time zone").fill("Asia/Tokyo")
     page.get_by_label("Cron expression").fill("0 9 * * mon")
-    preview = page.get_by_role("dialog").get_by_role("status")
+    preview = page.get_by_role("group", name="When").get_by_role("status")
     expect(preview).to_contain_text("at 09:00, Monday")
     expect(preview.get_by_role("row")).to_have_count(6)
     expect(preview.get_by_role("columnheader", name="For you (America/New_York)")).to_be_visible()
@@ -150,7 +151,7 @@ def test_a_schedule_is_changed_and_removed(gateway: RunningGateway, open_page: O
     page.get_by_label("at an interval").click()
     page.get_by_role("spinbutton", name="Every").fill("6")
     page.get_by_label("Unit").select_option(label="hours")
-    page.get_by_text("More").click()
+    page.get_by_role("dialog").get_by_text("More").click()
     page.get_by_label("If a job of an earlier tick is still open").select_option("skip")
     page.get_by_role("button", name="Change it").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -186,6 +187,70 @@ def test_the_ticks_around_summer_time_are_shown(gateway: RunningGateway, open_pa
         else "the clocks show this time twice"
     )
     expect(card.get_by_role("row").filter(has_text=f"Sun, {after:%-d %b %Y}")).to_contain_text(note)
+
+
+def test_a_schedule_gets_a_query_after_it_was_tried(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:
+    page = open_page(at("/schedules"), refusals=True)
+    page.get_by_role("button", name="New schedule").click()
+    page.get_by_label("Name").fill("crawl")
+    page.get_by_label("Kind").fill("crawl")
+    page.get_by_label("Cron expression").fill("0 4 * * *")
+    query = page.get_by_label("Query: a SELECT")
+    tried = page.get_by_role("group", name="A job for each row").get_by_role("status")
+    query.fill("select nothing")
+    page.get_by_role("button", name="Try the query").click()
+    expect(tried).to_contain_text("nothing")
+    query.fill("select g as shop, 'shop-' || g as key from generate_series(1, 7) g")
+    page.get_by_role("button", name="Try the query").click()
+    expect(tried).to_contain_text("7 job(s) if it fired now; the first 5:")
+    expect(tried.get_by_role("listitem").first).to_have_text('{"key":"shop-1","shop":1}')
+    page.get_by_label("Rows at most").fill("100")
+    page.get_by_role("button", name="Make it").click()
+    expect(page).to_have_url(at("/schedules/crawl"))
+    made = stored(gateway, "crawl")
+    assert (made["query_rows"], made["query_timeout"]) == (100, 30)
+    assert gateway.call("POST", "/api/schedules/crawl/trigger").body["job_count"] == 7
+    page.get_by_role("button", name="Edit").click()
+    expect(query).to_have_value(made["query"])
+    query.fill("select 1 as shop")
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_text("select 1 as shop")).to_be_visible()
+    page.get_by_role("button", name="Edit").click()
+    query.fill("")
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_text("a job of kind")).to_be_visible()
+    assert stored(gateway, "crawl")["query"] is None
+
+
+def test_only_who_may_read_everything_writes_queries(serve: Serve, open_page: OpenPage) -> None:
+    gateway = serve(gateway_token=SECRET)
+    gateway.call("POST", "/api/schedules", {**NIGHTLY, "query": "select 1 as shop"}, BEARER)
+    page = open_page(address(gateway, "/schedules/nightly"))
+    page.get_by_label("Token").fill(make_token(gateway, "read", "operate"))
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Edit").click()
+    expect(page.get_by_label("Query: a SELECT")).to_have_count(0)
+    page.get_by_label("Cron expression").fill("0 5 * * *")
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_text("at 05:00, every day")).to_be_visible()
+    changed = gateway.call("GET", "/api/schedules/nightly", headers=BEARER).body
+    assert (changed["cron"], changed["query"]) == ("0 5 * * *", "select 1 as shop")
+
+
+def test_what_was_changed_by_hand_is_given_back_to_the_code(
+    gateway: RunningGateway, open_page: OpenPage, at: At, database_url: str, psql: Psql
+) -> None:
+    psql(database_url, """select leasehold.declare_schedule('{"name": "s", "kind": "clean_up", "every": 60}')""")
+    page = open_page(at("/schedules/s"))
+    expect(page.get_by_role("button", name="Edit")).to_be_visible()
+    expect(page.get_by_role("button", name="As in code")).to_have_count(0)
+    gateway.call("PATCH", "/api/schedules/s", {"every": 120})
+    expect(page.get_by_text("every 2 minutes")).to_be_visible()
+    page.get_by_role("button", name="As in code").click()
+    expect(page.get_by_text("It is as the code declares it.")).to_be_visible()
+    expect(page.get_by_text("every minute")).to_be_visible()
+    expect(page.get_by_role("button", name="As in code")).to_have_count(0)
+    assert (stored(gateway, "s")["every"], stored(gateway, "s")["overridden"]) == (60, [])
 
 
 def test_the_history_says_what_became_of_ticks(gateway: RunningGateway, open_page: OpenPage, at: At) -> None:

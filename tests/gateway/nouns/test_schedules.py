@@ -210,6 +210,17 @@ def test_a_query_needs_more_than_the_scope_that_operates(database_url: str) -> N
         assert status("read", "POST", "/api/jobs/generate/all") == 403
 
 
+def test_a_query_is_run_before_it_is_kept_where_rows_are_asked_for(gateway: RunningGateway) -> None:
+    asked = {**NIGHTLY, "query": "select g as days from generate_series(1, 7) g", "query_rows": 7}
+    path = "/api/schedules/preview?count=1"
+    assert gateway.call("POST", path, asked).body["query"] is None
+    answer = gateway.call("POST", f"{path}&rows=2", asked)
+    assert (answer.status, answer.body["query"]) == (200, {"jobs": 7, "rows": [{"days": 1}, {"days": 2}]})
+    assert gateway.call("POST", f"{path}&rows=2", NIGHTLY).body["query"] is None
+    assert "more than 6 rows" in refused(gateway, "POST", f"{path}&rows=2", {**asked, "query_rows": 6})[2]
+    assert gateway.call("GET", "/api/schedules").body["items"] == []
+
+
 def test_the_last_few_ticks_of_each_schedule_are_told(gateway: RunningGateway) -> None:
     for name in ("one", "two"):
         make(gateway, name)

@@ -11,7 +11,7 @@ from leasehold.checks.schema import check_drift
 from leasehold.checks.verdicts import Check
 from leasehold.database import Database, open_database
 from leasehold.database.cluster import Cluster
-from leasehold.database.migrations import migrate, schema_state
+from leasehold.database.migrations import migrate
 from leasehold.settings import Settings
 from tests.support.folders import short_folder
 from tests.support.servers import programs_of, psql_on
@@ -29,9 +29,9 @@ ODD = {
 }
 
 
-async def examine(database: Database, dsn: str, **options: float) -> dict[str, Check]:
+async def examine(database: Database, **options: float) -> dict[str, Check]:
     """What all checks find."""
-    found = await check_all(database, await schema_state(dsn), Settings(), "here", None, **options)
+    found = await check_all(database, Settings(), "here", None, **options)
     return {check.name: check for check in found}
 
 
@@ -41,7 +41,7 @@ async def test_who_holds_a_table_locked_is_named_and_the_other_checks_go_on(
     async with open_database(database_url, application_name="the vacuum") as other, other.transaction() as holder:
         await holder.execute("lock table leasehold.jobs in access exclusive mode")
         [row] = await holder.fetch("select pg_backend_pid() as pid")
-        found = await examine(database, database_url)
+        found = await examine(database)
     for name in ("jobs", "claims"):
         detail = (
             f"no answer, for session {row['pid']} (the vacuum, role postgres, idle in transaction) "
@@ -52,22 +52,34 @@ async def test_who_holds_a_table_locked_is_named_and_the_other_checks_go_on(
     assert [found[name].verdict for name in ("database", "notify", "clock")] == ["ok"] * 3
 
 
-async def test_a_check_without_time_left_says_so(
-    database: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_so_is_who_holds_the_table_of_migrations(database: Database, database_url: str) -> None:
+    async with open_database(database_url, application_name="the deploy") as other, other.transaction() as holder:
+        await holder.execute("lock table leasehold.schema_migrations in access exclusive mode")
+        [row] = await holder.fetch("select pg_backend_pid() as pid")
+        found = await examine(database)
+    detail = (
+        f"no answer, for session {row['pid']} (the deploy, role postgres, idle in transaction) "
+        "holds leasehold.schema_migrations locked"
+    )
+    assert (found["schema"].verdict, found["schema"].detail) == ("problem", detail)
+    assert (found["jobs"].verdict, found["jobs"].detail) == ("skipped", "schema version unknown")
+    assert [found[name].verdict for name in ("database", "notify", "clock")] == ["ok"] * 3
+
+
+async def test_a_check_without_time_left_says_so(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leasehold.checks.connection.CLOCKS", "select pg_sleep(600)")
-    assert (await examine(database, database_url, within=0.0))["clock"].detail == "no answer in time"
+    assert (await examine(database, within=0.0))["clock"].detail == "no answer in time"
 
 
 async def test_odd_settings_mislead_no_check(fresh_database: Database, fresh_database_url: str) -> None:
-    plain = await examine(fresh_database, fresh_database_url)
+    plain = await examine(fresh_database)
     name = (await fresh_database.fetch("select current_database()"))[0][0]
     for setting, value in ODD.items():
         await fresh_database.execute(f'alter database "{name}" set {setting} = {value}')
     async with open_database(fresh_database_url) as odd:
         assert (await odd.fetch("show quote_all_identifiers"))[0][0] == "on"
         assert (await check_drift(odd)).detail == "every object is as this code makes it"
-        found = await examine(odd, fresh_database_url)
+        found = await examine(odd)
     assert {name: check.verdict for name, check in found.items()} == {
         name: check.verdict for name, check in plain.items()
     }
@@ -99,7 +111,7 @@ async def test_a_lost_synchronous_standby_is_named_and_holds_no_check_up(lonely_
             return rows[0][0] > 0
 
         await eventually(is_waiting)
-        found = await examine(database, lonely_url)
+        found = await examine(database)
         process.kill()
     lost = "every commit waits for a synchronous standby (gone), and none is connected; sessions that wait: "
     assert found["durability"].detail.startswith(lost)

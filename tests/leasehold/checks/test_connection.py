@@ -23,6 +23,7 @@ from leasehold.settings import Settings
 from tests.conftest import Psql
 from tests.support.pgbouncer import pgbouncer
 from tests.support.servers import OwnServer
+from tests.support.sql_waits import freeze
 from tests.support.waiting import PATIENCE
 
 SETTINGS = Settings()
@@ -145,6 +146,20 @@ async def test_a_frozen_clock_is_a_problem(database_url: str, psql: Psql) -> Non
     async with open_database(database_url, pool_size=1) as database:
         check = await check_clock(database)
     assert (check.verdict, check.detail.startswith("frozen at 2026-01-01")) == ("problem", True)
+
+
+async def test_a_clock_that_was_set_back_is_told_before_and_after_somebody_noticed(database: Database) -> None:
+    async with database.reserve("ahead") as connection:
+        await freeze(connection, (datetime.now(UTC) + timedelta(hours=1, seconds=30)).isoformat())
+        await connection.call("reap_jobs")
+    unnoticed = await check_clock(database)
+    await database.call("reap_jobs")
+    noticed = await check_clock(database)
+    assert (unnoticed.verdict, noticed.verdict) == ("problem", "advice")
+    assert "was set back by about 1:00:" in unnoticed.detail
+    assert "was set back by about 1:00:" in noticed.detail
+    await database.execute("update leasehold.reap_turns set set_back_at = set_back_at - interval '1 day'")
+    assert (await check_clock(database)).verdict == "ok"
 
 
 async def test_clocks_that_agree_are_well(database: Database) -> None:

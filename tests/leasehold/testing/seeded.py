@@ -42,15 +42,6 @@ def bad_marks_after(job: Job) -> None:
 
 
 @app.kind
-def bad_marks_before(job: Job) -> None:
-    with own() as connection:
-        first = "insert into paid values (%s) on conflict do nothing returning 1"
-        if connection.execute(first, (job.id,)).fetchone() is None:
-            return
-        pay(connection, job)
-
-
-@app.kind
 async def bad_prepares_and_completes(job: Job) -> None:
     async with job.prepare() as tx:
         await tx.execute(PAYMENT, job.id)
@@ -76,30 +67,12 @@ def charge(job: Job) -> None:
 
 
 @app.kind
-def bad_loop(job: Job) -> None:
-    with own() as connection:
-        for _ in range(2):
-            connection.execute("update balances set amount = amount - 5 where account = 'ada'")
-            connection.execute("update balances set amount = amount + 5 where account = 'bob'")
-
-
-@app.kind
 async def bad_beside_the_completion(job: Job) -> None:
     async with job.complete() as tx:
         await tx.execute(MOVE)
         await tx.execute(RECEIVE)
         with own() as connection:
             pay(connection, job)
-
-
-@app.kind
-def bad_finally(job: Job) -> None:
-    connection = own()
-    try:
-        connection.execute(MOVE)
-    finally:
-        connection.execute(RECEIVE)
-        connection.close()
 
 
 @app.kind
@@ -137,24 +110,3 @@ def good_one_commit(job: Job) -> None:
         if connection.execute(first, (job.id,)).fetchone() is not None:
             connection.execute(MOVE)
             connection.execute(RECEIVE)
-
-
-@app.kind
-def good_reads_only(job: Job) -> int:
-    with own() as connection:
-        return len(connection.execute("select * from balances").fetchall())
-
-
-@app.kind
-def good_sets(job: Job) -> None:
-    with own() as connection:
-        connection.execute("update balances set amount = 90 where account = 'ada'")
-        connection.execute("update balances set amount = 10 where account = 'bob'")
-
-
-@app.kind
-async def good_prepares_idempotently(job: Job) -> None:
-    async with job.prepare() as tx:
-        await tx.execute("insert into paid values ($1) on conflict do nothing", job.id)
-    async with job.complete() as tx:
-        await tx.execute(PAYMENT, job.id)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from functools import partial
 
+from leasehold.checks.work import OVERLOOKED
 from leasehold.database import Database, ReservedConnection
 from tests.sql.plans.test_plans import work_of
 from tests.support.sql_jobs import pile_up
@@ -95,6 +96,18 @@ async def test_a_group_of_failures_looks_once_at_each_job_and_once_at_the_worker
         assert work.jobs_fetched <= 1000
         # 2000 events, 400 jobs through the index, and the workers once; not the workers for each of 200 failures.
         assert work.pages < 2 * 2000 + 8 * 400 + 400
+
+
+async def test_who_looks_for_overlooked_jobs_reads_the_heads_of_lines_and_not_the_lines(
+    fresh_database: Database,
+) -> None:
+    database = fresh_database
+    await database.execute(UNDISTURBED)
+    for kind in ("a", "b"):
+        await pile_up(database, MANY, kind)
+    async for reserved in believing(database):
+        work = await work_of(reserved, partial(reserved.fetch, OVERLOOKED, 0.0))
+        assert (work.seq_scans, work.jobs_fetched < 100) == (0, True)
 
 
 async def believing(database: Database) -> AsyncGenerator[ReservedConnection]:

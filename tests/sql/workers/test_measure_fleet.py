@@ -45,3 +45,11 @@ async def test_workers_are_counted_by_state_and_jobs_by_lease(database: Database
 async def test_a_worker_that_has_no_listener_is_not_deaf(database: Database) -> None:
     await SqlWorker(database, "over http").register(slots=1, listening=False)
     assert await fleet(database) == {"ready": 1, "slots": 1}
+
+
+async def test_where_32_hear_the_others_are_not_deaf_and_where_less_do_so_many_are_missed(database: Database) -> None:
+    for number in range(34):
+        await SqlWorker(database, f"w{number}").register(slots=1, listening=number > 1, heartbeat_seconds=30.0)
+    assert "deaf" not in await fleet(database)
+    await database.execute("update leasehold.workers set listening = false where worker_id in ('w7', 'w8')")
+    assert (await fleet(database))["deaf"] == 2

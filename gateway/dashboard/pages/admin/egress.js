@@ -1,11 +1,12 @@
 // The egress identities: which are in use, which cool down, which are retired and why.
 import { call, get } from "../../base/api.js";
-import { html } from "../../base/html.js";
+import { html, useState } from "../../base/html.js";
 import { useLoaded } from "../../base/loading.js";
 import { hrefOf, place } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { Ago, count, duration } from "../../base/time.js";
-import { Asking } from "../../parts/dialog.js";
+import { Asking, FormDialog, textsOf } from "../../parts/dialog.js";
+import { Everything } from "../../parts/listing.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { toast } from "../../parts/toasts.js";
 
@@ -14,13 +15,28 @@ const TONES = { ready: "good", leased: "busy", cooling: "warn", retired: "" };
 export function EgressPage() {
   const everything = place.value.query.get("everything") ?? "";
   const loaded = useLoaded((signal) => get("/api/egress", { everything }, signal), [everything], { every: 5 });
-  return html`<div class="title"><h1>Egress identities</h1></div>
-    <nav class="chips" aria-label="Which">
-      <a href=${hrefOf("/egress")} aria-current=${everything ? null : "true"}>in use</a>
-      <a href=${hrefOf("/egress", { everything: "true" })} aria-current=${everything ? "true" : null}>all</a></nav>
+  const [isAdding, setAdding] = useState(false);
+  return html`<div class="title"><h1>Egress identities</h1>${may("admin") ? html`<div class="actions"><button class="first" onClick=${() => setAdding(true)}>New identity</button></div>` : null}</div>
+    <${Everything} path="/egress" usual="in use" />
     <section class="card"><${Shown} of=${loaded}>${(/** @type {any} */ page) => page.items.length
       ? html`<${Table} identities=${page.items} reload=${loaded.reload} />`
-      : html`<${Empty}>There are no identities. Add one: <code>leasehold egress add berlin-1 --proxy http://proxy.example:3128</code><//>`}<//></section>`;
+      : html`<${Empty}>There are no identities. Add one: <code>leasehold egress add berlin-1 --proxy http://proxy.example:3128</code><//>`}<//></section>
+    ${isAdding ? html`<${Add} onClose=${() => setAdding(false)} onDone=${loaded.reload} />` : null}`;
+}
+
+/** @param {{onClose: () => void, onDone: () => void}} props */
+function Add({ onClose, onDone }) {
+  const add = async (/** @type {FormData} */ form) => {
+    const given = Object.fromEntries(Object.entries(textsOf(form)).filter(([, value]) => value !== ""));
+    await call("POST", "/api/egress", { body: given });
+    toast(`${given.name} is there.`);
+    onDone();
+  };
+  return html`<${FormDialog} title="New identity" verb="Add it" form=${{ class: "form" }} onClose=${onClose} onSend=${add}>
+    <p class="whole">An identity of this name is changed; one that is retired comes back.</p>
+    <label>Name <input name="name" required maxlength="63" autocomplete="off" /></label><label>Language and country <input name="locale" required defaultValue="en-US" /></label>
+    <label>Time zone (the country's first if empty) <input name="time_zone" /></label><label>Proxy (none if empty) <input name="proxy" placeholder="http://proxy.example:3128" /></label>
+    <label>Its user <input name="proxy_user" autocomplete="off" /></label><label>Its password <input name="proxy_password" type="password" autocomplete="new-password" /></label><//>`;
 }
 
 /** @param {{identities: any[], reload: () => void}} props */

@@ -3,10 +3,11 @@ import { call, get } from "../../base/api.js";
 import { html, useState } from "../../base/html.js";
 import { whileDeaf } from "../../base/live.js";
 import { useLoaded } from "../../base/loading.js";
-import { hrefOf, place } from "../../base/router.js";
+import { place } from "../../base/router.js";
 import { loadSession, session } from "../../base/session.js";
 import { Ago } from "../../base/time.js";
 import { Asking, FormDialog } from "../../parts/dialog.js";
+import { Everything } from "../../parts/listing.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { toast } from "../../parts/toasts.js";
 import { secret } from "./secret.js";
@@ -19,9 +20,7 @@ export function TokensPage() {
   const [isMaking, setMaking] = useState(false);
   const loaded = useLoaded((signal) => get("/api/tokens", { everything }, signal), [everything]);
   return html`<div class="title"><h1>Tokens</h1><div class="actions"><button class="first" onClick=${() => setMaking(true)}>New token</button></div></div>
-    <nav class="chips" aria-label="Which">
-      <a href=${hrefOf("/tokens")} aria-current=${everything ? null : "true"}>active</a>
-      <a href=${hrefOf("/tokens", { everything: "true" })} aria-current=${everything ? "true" : null}>all</a></nav>
+    <${Everything} path="/tokens" usual="active" />
     <section class="card"><${Shown} of=${loaded}>${(/** @type {any} */ page) => page.items.length
       ? html`<${Table} tokens=${page.items} reload=${loaded.reload} />`
       : html`<${Empty}>There are no tokens. On loopback the gateway asks nobody for one until there are.<//>`}<//></section>

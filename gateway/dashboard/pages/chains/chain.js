@@ -16,8 +16,8 @@ import { Graph } from "./graph.js";
 
 const STATES = ["completed", "open", "failed", "cancelled"];
 
-/** @param {{id: string}} props */
-export function ChainPage({ id }) {
+/** @param {{name: string}} props */
+export function ChainPage({ name: id }) {
   const cursor = place.value.query.get("cursor");
   const load = async (/** @type {AbortSignal} */ signal) => {
     const part = (/** @type {string} */ name, query = {}) => get(`/api/chains/${id}${name}`, query, signal);

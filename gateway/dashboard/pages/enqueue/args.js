@@ -1,9 +1,14 @@
 // The args of a new job: a form where the schema of its kind is known, and JSON else, or on demand.
 import { html, useState } from "../../base/html.js";
 import { writeJson } from "../../base/json.js";
-import { Problem, toldOf } from "./problem.js";
 
 /** @typedef {import("./schema.js").Field} Field */
+
+/** @param {Record<string, string>} problems @param {string} name */
+export const toldOf = (problems, name) => (problems[name] ? { "aria-invalid": "true", "aria-describedby": `problem-${name}` } : {});
+
+/** @param {{problems: Record<string, string>, name: string}} props */
+export const Problem = ({ problems, name }) => (problems[name] ? html`<span id="problem-${name}" class="badge" data-tone="bad" role="alert">${problems[name]}</span>` : null);
 
 /** How fields of the form are named, so that none is taken for one of the job. @param {string} name */
 export const nameOf = (name) => `arg:${name}`;

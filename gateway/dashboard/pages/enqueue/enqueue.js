@@ -7,10 +7,9 @@ import { hrefOf, place } from "../../base/router.js";
 import { textsOf } from "../../parts/dialog.js";
 import { Shown } from "../../parts/states.js";
 import { attempt } from "../../parts/toasts.js";
-import { Args, nameOf } from "./args.js";
+import { Args, nameOf, Problem, toldOf } from "./args.js";
 import { bodyOf } from "./body.js";
 import { knownNames, schemaOf } from "./kinds.js";
-import { Problem, toldOf } from "./problem.js";
 import { argsOf, fieldsOf } from "./schema.js";
 
 /** What happens to the second one of two equal jobs, in the words of the page; as `Unique` takes it. */

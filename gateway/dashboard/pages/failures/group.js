@@ -12,8 +12,8 @@ import { Empty, Shown } from "../../parts/states.js";
 import { Trial } from "../../parts/trial.js";
 import { chosenTime, hasFailures, sinceOf, Times } from "./times.js";
 
-/** @param {{fingerprint: string}} props */
-export function GroupPage({ fingerprint }) {
+/** @param {{name: string}} props */
+export function GroupPage({ name: fingerprint }) {
   const time = chosenTime();
   const load = (/** @type {AbortSignal} */ signal) => get(`/api/failures/${fingerprint}`, { since: sinceOf(time, clock()) }, signal);
   const loaded = useLoaded(load, [fingerprint, time], { live: true, every: 60, when: hasFailures });

@@ -12,8 +12,8 @@ import { Actions } from "./actions.js";
 import { Errors, Logs, Progress } from "./attempts.js";
 import { Waterfall } from "./waterfall.js";
 
-/** @param {{id: string}} props */
-export function JobPage({ id }) {
+/** @param {{name: string}} props */
+export function JobPage({ name: id }) {
   const only = `?job_id=${id}`;
   const load = async (/** @type {AbortSignal} */ signal) => {
     const part = (/** @type {string} */ name) => get(`/api/jobs/${id}/${name}`, {}, signal);

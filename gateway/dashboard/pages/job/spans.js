@@ -5,17 +5,11 @@
  * @typedef {{label: string, from: number, to: number, tone: string, what: string, isOpen: boolean}} Span
  */
 
-/** What a span that such a moment ends is, in the words of the page. @type {Record<string, {what: string, tone: string}>} */
+/** What a span that such a moment ends is, in the words of the page, and its tone. @type {Record<string, string[]>} */
 const ENDS = {
-  completed: { what: "ran, completed", tone: "good" },
-  completed_from_outside: { what: "completed from outside", tone: "good" },
-  failed: { what: "ran, failed", tone: "bad" },
-  attempt_failed: { what: "ran, failed", tone: "bad" },
-  reaped: { what: "ran, its lease ran out", tone: "bad" },
-  rescheduled: { what: "ran, put off by its handler", tone: "warn" },
-  released: { what: "handed back", tone: "warn" },
-  blocked: { what: "ran, waits for chains now", tone: "warn" },
-  cancelled: { what: "cancelled", tone: "warn" },
+  completed: ["ran, completed", "good"], completed_from_outside: ["completed from outside", "good"], failed: ["ran, failed", "bad"],
+  attempt_failed: ["ran, failed", "bad"], reaped: ["ran, its lease ran out", "bad"], rescheduled: ["ran, put off by its handler", "warn"],
+  released: ["handed back", "warn"], blocked: ["ran, waits for chains now", "held"], cancelled: ["cancelled", "stop"],
 };
 
 const BACK_OFF = "Back-off";
@@ -48,7 +42,7 @@ export function spansOf(timeline, now) {
       spans.push(span(BACK_OFF, waitsSince, time, "backoff", "waited to be tried again"));
       [waits, waitsSince] = ["Waited", time];
     } else if (event in ENDS) {
-      const { what, tone } = ENDS[event];
+      const [what, tone] = ENDS[event];
       if (held) spans.push(span(`Attempt ${held.attempt}`, held.started ?? held.from, time, tone, what));
       else if (event !== "blocked") spans.push(span("Waited", waitsSince, time, "", `waited, then ${what}`));
       held = null;

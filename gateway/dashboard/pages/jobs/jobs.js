@@ -7,6 +7,7 @@ import { ask, hrefOf, place } from "../../base/router.js";
 import { may } from "../../base/session.js";
 import { clock } from "../../base/time.js";
 import { parseFilter, queryOf, STATES, withTerm } from "../../base/filter.js";
+import { Glyph } from "../../parts/badge.js";
 import { Pager } from "../../parts/pager.js";
 import { Empty, Shown } from "../../parts/states.js";
 import { Bulk } from "./bulk.js";
@@ -73,7 +74,7 @@ function Chips({ text, columns }) {
   const state = parseFilter(text).terms.find((each) => each.name === "state")?.value ?? "";
   return html`<nav class="chips" aria-label="States">
     ${["", ...STATES].map((each) => html`<a href=${hrefOf("/jobs", { q: withTerm(text, "state", each), columns })}
-      aria-current=${each === state ? "true" : null}>${each || "all"}</a>`)}
+      aria-current=${each === state ? "true" : null}><${Glyph} of=${each} />${each || "all"}</a>`)}
   </nav>`;
 }
 

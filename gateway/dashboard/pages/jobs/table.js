@@ -16,7 +16,7 @@ const COLUMNS = {
   run_at: { title: "Not before", cell: (row) => html`<${Ago} at=${row.run_at} />` },
   took: { title: "Took", cell: (row) => (row.started_at && row.finished_at ? duration(Math.max(0, (Date.parse(row.finished_at) - Date.parse(row.started_at)) / 1000)) : "–") },
   worker: { title: "Worker", cell: (row) => html`<bdi>${row.worker_id ?? "–"}</bdi>` },
-  error: { title: "Error", cell: (row) => html`<bdi class="quiet">${shorten(row.error?.message ?? row.error?.type ?? "")}</bdi>` },
+  error: { title: "Error", cell: (row) => (row.error ? html`<bdi class="quiet">${shorten(row.error.message ?? row.error.type ?? "")}</bdi>` : null) },
 };
 /** In an address an empty list would not be there. */
 const NONE = "none";

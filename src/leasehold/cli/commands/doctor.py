@@ -55,9 +55,8 @@ async def doctor(*, context: Annotated[CommandContext, INJECTED]) -> Outcome[lis
     given = [each for each in context.explained_settings() if each.origin != "default"]
     settings = check_settings(context.settings, len(given))
     try:
-        state = await context.services.schema_state(context.direct_dsn())
         async with context.database(must_fit=False) as database:
-            checks = await check_all(database, state, context.settings, context.place, context.data_folder)
+            checks = await check_all(database, context.settings, context.place, context.data_folder)
     except LeaseholdError as error:
         found = Check(name="database", verdict="problem", detail=str(error), advice="look at `leasehold config show`")
         return Outcome([settings, found], exit_code_of(error))

@@ -119,6 +119,12 @@ class Services:
 
         return await find_prefix(dsn)
 
+    async def run_compat(self, dsn: str, schema: str, *, remove: bool) -> None:
+        """Make or remove the views and functions of task workers."""
+        from leasehold.moving.compat import run_compat
+
+        await run_compat(dsn, schema, remove=remove)
+
     def run_foreign(self, command: Sequence[str], environ: Mapping[str, str]) -> int:
         """Run somebody else's program on our terminal. Returns its exit code."""
         from leasehold.cli.runtime.loading import run_foreign

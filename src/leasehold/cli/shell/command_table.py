@@ -93,6 +93,8 @@ COMMANDS: dict[str, dict[str, str]] = {
         "import seal": "commands.sources",
         "import open": "commands.sources",
         "import schedules": "commands.sources",
+        "compat install": "commands.compat",
+        "compat uninstall": "commands.compat",
     },
     "Access": {
         "egress add": "commands.egress",
@@ -117,6 +119,7 @@ PARENTS = {
     "payloads": "List payloads, look at one, get its content, compare two.",
     "egress": "Identities under which jobs call servers of others: list, add, retire, test them.",
     "import": "Move the jobs and schedules of another queue in: define it, look, run it.",
+    "compat": "The tables and functions of task workers, so that their SQL goes on working: make them, remove them.",
     "tokens": "Make, rotate, list and revoke the gateway's bearer tokens; read what was done with them.",
     "config": "Show the effective settings.",
 }

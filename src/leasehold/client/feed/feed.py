@@ -69,7 +69,7 @@ class Feed:
         is_due = self._settled is None or monotonic() >= self._audited + self._audit_pause
         (horizon,) = await self._caller.call("get_horizon", is_due)
         now: datetime = horizon["at"]
-        if self._from is None or self._settled is None:
+        if self._from is None or self._settled is None or now < self._from[0]:  # at first, or the clock was set back
             self._from, self._settled = await self._begin(now)
         await self._read_changes(now, self._from)
         await self._read_arrivals(now)

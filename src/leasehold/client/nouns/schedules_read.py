@@ -13,9 +13,9 @@ from leasehold.asks import checked_before
 from leasehold.client.core import Part
 from leasehold.database.calls import decode_json, decoded, from_row
 from leasehold.errors import BadInput
-from leasehold.schedules.definition import ScheduleOptions
+from leasehold.schedules.definition import QUERY_ROWS, QUERY_TIMEOUT, ScheduleOptions
 from leasehold.schedules.encoding import Definition, checked_definition, checked_moment, fitted
-from leasehold.schedules.records import NextTick, ScheduleRecord, TickOutcome, TickRecord
+from leasehold.schedules.records import NextTick, QueryTrial, ScheduleRecord, TickOutcome, TickRecord
 from leasehold.schedules.timetable import beginning, next_ticks
 
 
@@ -100,6 +100,11 @@ def as_json(value: Mapping[str, Any]) -> str:
 
 
 MOST_ROWS = 1000
+TRIAL = """
+with q as materialized (select * from ({query}
+) q limit {most}), head as (select to_jsonb(q) as doc from q limit {limit})
+select (select count(*) from q) as jobs, (select coalesce(jsonb_agg(f.doc), '[]') from head f) as rows
+"""
 
 
 class SchedulePreviews(ScheduleReading):
@@ -177,6 +182,28 @@ class SchedulePreviews(ScheduleReading):
         text = f"select * from ({one.query}\n) q limit {limit:d}"
         rows = await self._database.call("read_schedule_rows", text, limit, timeout=one.query_timeout)
         return [decode_json(row[0]) for row in rows]
+
+    async def trial(
+        self, query: str, *, limit: int = 10, query_timeout: float = QUERY_TIMEOUT, query_rows: int = QUERY_ROWS
+    ) -> QueryTrial:
+        """Run a query as the tick of a schedule would, read only; return how many jobs that makes, and its first rows.
+
+        Args:
+            query: as in a schedule.
+            limit: at most this many rows, 1 to 1000.
+            query_timeout, query_rows: as in a schedule.
+
+        Raises:
+            BadInput: the query fails, as it would when the schedule fires, or limit is out of range.
+        """
+        if not 1 <= limit <= MOST_ROWS:
+            raise BadInput(f"limit must be from 1 to {MOST_ROWS}, not {limit}")
+        text = TRIAL.format(query=query, most=query_rows + 1, limit=limit)
+        [row] = await self._database.call("read_schedule_rows", text, 1, timeout=query_timeout)
+        found = msgspec.convert(decode_json(row[0]), QueryTrial)
+        if found.jobs > query_rows:
+            raise BadInput(f"the query has more than {query_rows} rows: raise query_rows, or have it select less")
+        return found
 
     async def _now(self) -> datetime:
         return cast("datetime", await self._database.call_value("clock"))

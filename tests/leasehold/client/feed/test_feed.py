@@ -234,3 +234,16 @@ async def test_a_replay_tells_everything_between_two_moments_once(
     pages = [page async for page in replay(database, before["at"], after["at"])]
     assert [job_id for page in pages for job_id in ends(page)] == list(range(1, 12))
     assert len(pages) > 2
+
+
+async def test_a_feed_goes_on_where_the_clock_was_set_back(database: Database) -> None:
+    async with database.reserve("feed") as connection:
+        feed = Feed(connection)
+        await freeze(connection, "2026-03-01 13:00Z")
+        await feed.read()
+        await freeze(connection, "2026-03-01 12:00Z")
+        await feed.read()
+        job_id = await enqueue(connection)
+        worker = SqlWorker(connection)
+        await worker.complete(await worker.claim())
+        assert ends(await feed.read()) == [job_id]

@@ -30,10 +30,8 @@ export function CapacityPage() {
 function Table({ queues, plans }) {
   if (queues.length === 0) return html`<${Empty}>No queue has had a job yet, so there is nothing to forecast. Enqueue one: <code>leasehold enqueue echo</code><//>`;
   return html`<div class="scroll"><table>
-    <thead><tr><th rowspan="2">Queue</th><th rowspan="2" class="number">In</th><th rowspan="2" class="number">A job runs</th><th rowspan="2" class="number">Ready</th>
-      <th rowspan="2" class="number">Drained in</th><th rowspan="2" class="number">Workers</th><th rowspan="2" class="number">For 30 s wait</th>
-      <th colspan="3" class="centre">Workers to be through in</th></tr>
-      <tr><th class="number">1 h</th><th class="number">4 h</th><th class="number">8 h</th></tr></thead>
+    <thead><tr><th>Queue</th><th class="number">In</th><th class="number">A job runs</th><th class="number">Ready</th><th class="number">Drained in</th><th class="number">Workers</th>
+      <th class="number">For 30 s wait</th>${[1, 4, 8].map((hours) => html`<th class="number" key=${hours}>Through in ${hours} h</th>`)}</tr></thead>
     <tbody>${queues.map((each) => {
       const plan = plans.get(each.queue);
       return html`<tr key=${each.queue}><td class="name"><a href=${hrefOfCapacity(each.queue)}><bdi>${each.queue}</bdi></a></td>

@@ -15,8 +15,8 @@ const STEP_MILLISECONDS = 300_000;
 /** @type {Record<string, number>} */
 const SPANS = { "1h": 1, "3h": 3, "12h": 12, "24h": 24 };
 
-/** @param {{queue: string}} props */
-export function CapacityOfQueue({ queue }) {
+/** @param {{name: string}} props */
+export function CapacityOfQueue({ name: queue }) {
   const loaded = useLoaded(async (signal) => {
     const known = (await get("/api/jobs/capacity", {}, signal)).items;
     if (!known.some((/** @type {any} */ each) => each.queue === queue)) return { plan: null };
@@ -66,7 +66,7 @@ function Charts({ past, ahead, marks }) {
   const padded = (/** @type {any[]} */ before, /** @type {any[]} */ after) => [...before, ...after];
   const nothing = (/** @type {any[]} */ of) => of.map(() => null);
   const jobs = (/** @type {number | null} */ value) => (value === null ? "–" : count(Math.round(value)));
-  return html`<div class="columns wide-columns">
+  return html`<div class="columns">
     <${LineChart} title="Ready jobs, and the hour to come" times=${times} marks=${marks} format=${jobs} series=${[
       { name: "happened", tone: "busy", values: padded(past.map((each) => each.backlog), nothing(coming)) },
       { name: "forecast", tone: "warn", isDashed: true, values: padded(past.map((each) => each.expected_backlog), coming.map((each) => each.backlog)) },

@@ -45,7 +45,7 @@ export function WhatIf({ queue, has, workers }) {
   });
   return html`<section class="card what-if"><div class="copyable"><h2>What if</h2>
       ${isChanged ? html`<button onClick=${() => keep({ ...AS_IT_IS, wait })}>As it is</button>` : null}</div>
-    <div class="columns wide-columns">
+    <div class="columns">
       <div class="sliders">
         <label>Load <b>${load} %</b><input type="range" min="0" max="500" step="10" value=${load} ...${slides((value) => ({ load: value }))} aria-valuetext="${load} percent of today's" /></label>
         <label>Workers <b>${has.active_workers + change}</b><input type="range" min="0" max=${most} step="1" value=${has.active_workers + change}

@@ -38,7 +38,7 @@ function Charts({ steps, marks }) {
   const perSecond = (/** @type {number | null} */ value) => rate(value);
   const seconds = (/** @type {number | null} */ value) => duration(value);
   const empty = steps.length ? "Nothing happened in this time." : "No minute has been closed yet: a reaper (leasehold run reaper) keeps these books.";
-  return html`<div class="columns wide-columns">
+  return html`<div class="columns">
     <${LineChart} title="Rates" times=${times} marks=${marks} format=${perSecond} empty=${empty} series=${[
       { name: "in", tone: "", values: values((each) => each.arrivals / each.seconds) },
       { name: "completed", tone: "busy", values: values((each) => each.completed / each.seconds) },

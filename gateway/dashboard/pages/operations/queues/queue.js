@@ -17,8 +17,8 @@ import { Marks, rowsOf } from "./queues.js";
 const REFRESH_SECONDS = 5;
 const STATES = ["pending", "scheduled", "waiting", "blocked", "claimed", "running"];
 
-/** @param {{queue: string}} props */
-export function QueuePage({ queue }) {
+/** @param {{name: string}} props */
+export function QueuePage({ name: queue }) {
   const loaded = useLoaded(async (signal) => {
     const part = (/** @type {string} */ name) => get(`${pathOfQueue(queue)}/${name}`, {}, signal);
     const [queues, overview, why, limits, groups] = await Promise.all([

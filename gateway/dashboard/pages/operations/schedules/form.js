@@ -1,8 +1,10 @@
 // Making and changing a schedule: what a form says, checked by the gateway while it is written, with its next ticks.
-import { ApiProblem, call } from "../../../base/api.js";
+import { call } from "../../../base/api.js";
 import { html, useEffect, useRef, useState } from "../../../base/html.js";
 import { parseJson, writeJson } from "../../../base/json.js";
+import { may } from "../../../base/session.js";
 import { FormDialog, textsOf } from "../../../parts/dialog.js";
+import { QueryFields } from "./query.js";
 import { NextTicks } from "./ticks.js";
 import { whenText } from "./words.js";
 import { ownZone, zoneNames } from "./zones.js";
@@ -45,6 +47,7 @@ export function ScheduleForm({ schedule, onClose, onDone }) {
         <datalist id="zones">${zoneNames().map((each) => html`<option value=${each} key=${each} />`)}</datalist>
         <${Preview} preview=${preview} />
       </fieldset>
+      ${may("admin") ? html`<${QueryFields} schedule=${schedule} form=${form} written=${written} />` : null}
       <label>Args <textarea name="args" class="short" spellcheck=${false} defaultValue=${writeJson(schedule?.args ?? {})}></textarea></label>
       <details><summary>More</summary><div class="schedule-form">
         <div class="two"><label>Priority <input name="priority" type="number" required defaultValue=${String(schedule?.priority ?? 0)} /></label>
@@ -78,12 +81,11 @@ function usePreview(form, schedule, written) {
       try {
         const fields = textsOf(new FormData(form.current ?? undefined));
         if (!fields.kind || !(fields.cron || fields.every || fields.at)) return setPreview({});
-        /** @type {Record<string, any>} */
-        const body = { ...definitionOf({ ...fields, name: fields.name || "preview" }, schedule), name: "preview" };
+        const body = trialOf(fields, schedule);
         const { ticks } = await call("POST", "/api/schedules/preview", { query: { count: PREVIEW_TICKS }, body, signal: control.signal });
         setPreview({ ticks, zone: fields.zone, text: whenText({ every: body.every ?? null, cron: body.cron ?? null, at: body.at ?? null }) });
       } catch (error) {
-        if (!control.signal.aborted) setPreview({ problem: error instanceof ApiProblem || error instanceof Error ? error.message : String(error) });
+        if (!control.signal.aborted) setPreview({ problem: error instanceof Error ? error.message : String(error) });
       }
     }, PAUSE_MILLISECONDS);
     return () => {
@@ -93,6 +95,9 @@ function usePreview(form, schedule, written) {
   }, [written]);
   return preview;
 }
+
+/** What the gateway is asked to check: a definition, whether or not it has a name by now. @param {Record<string, string>} fields @param {any} schedule @returns {Record<string, any>} */
+export const trialOf = (fields, schedule) => ({ ...definitionOf({ ...fields, name: "preview" }, schedule), name: "preview" });
 
 /**
  * The definition that a form stands for.
@@ -107,6 +112,7 @@ export function definitionOf(fields, schedule) {
   return {
     ...(schedule ? {} : { name }), kind, queue, zone, ...when, args: jsonOf(fields.args, "args"), priority: Number(priority), stagger: Number(stagger), overlap, missed,
     ...(description || schedule ? { description: description || null } : {}),
+    ...(fields.query ? { query: fields.query, query_timeout: Number(fields.query_timeout), query_rows: Number(fields.query_rows) } : fields.query === "" && schedule ? { query: null } : {}),
   };
 }
 

@@ -6,6 +6,7 @@ import { go, hrefOf, place } from "../../../base/router.js";
 import { may } from "../../../base/session.js";
 import { Ago, count, duration } from "../../../base/time.js";
 import { JsonCard } from "../../../parts/json_tree.js";
+import { Pager } from "../../../parts/pager.js";
 import { Empty, Shown } from "../../../parts/states.js";
 import { attempt, toast } from "../../../parts/toasts.js";
 import { Delete, Switch, Trigger } from "./actions.js";
@@ -93,6 +94,5 @@ function History({ history, name }) {
       <td class="tight"><span class="badge" data-tone=${toneOfOutcome(each.outcome)}>${each.outcome}</span></td>
       <td class="number">${each.job_ids?.length === 1 ? html`<a href=${hrefOf(`/jobs/${each.job_ids[0]}`)}>job ${String(each.job_ids[0])}</a>` : count(each.job_count)}</td>
       <td><bdi>${whyText(each)}</bdi></td></tr>`)}</tbody></table></div>
-    <nav class="pager" aria-label="Pages of the history">${place.value.query.get("cursor") ? html`<a class="button" href=${hrefOf(`/schedules/${encodeURIComponent(name)}`)}>Newest</a>` : null}
-      ${history.next ? html`<a class="button" href=${hrefOf(`/schedules/${encodeURIComponent(name)}`, { cursor: history.next })}>Older</a>` : null}</nav>`;
+    <${Pager} path="/schedules/${encodeURIComponent(name)}" next=${history.next} />`;
 }

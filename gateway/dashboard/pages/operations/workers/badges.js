@@ -1,8 +1,8 @@
 // What stands about a worker as badges: resources, back-off with the measured value, versions and kinds that differ.
 import { html } from "../../../base/html.js";
 import { relative, now } from "../../../base/time.js";
-import { State } from "../../../parts/badge.js";
-import { bytes, levelOf } from "./fleet.js";
+import { Glyph, levelOf, State } from "../../../parts/badge.js";
+import { bytes } from "./fleet.js";
 
 /** @param {{what: string, share: number | null, of: string}} props */
 export function Resource({ what, share, of }) {
@@ -21,7 +21,7 @@ export const Resources = ({ worker }) => html`<span class="badges">
 export function Standing({ worker }) {
   const until = worker.backoff_until ? `; it looks again ${relative(worker.backoff_until, now.value)}` : "";
   return html`<span class="badges"><${State} state=${worker.state} />
-    ${worker.backoff ? html`<span class="badge backing-off" data-tone="bad" title="It claims nothing for now${until}">back-off: <bdi>${worker.backoff}</bdi></span>` : null}
+    ${worker.backoff ? html`<span class="badge backing-off" data-tone="warn" title="It claims nothing for now${until}"><${Glyph} of="back-off" /> back-off: <bdi>${worker.backoff}</bdi></span>` : null}
     ${worker.outdated ? html`<span class="badge" data-tone="warn" title="The last worker that started among those that share its work has another version">outdated</span>` : null}
     ${worker.missing_kinds.length ? html`<span class="badge" data-tone="warn" title="They are pending in its queues">no handler for <bdi>${listed(worker.missing_kinds)}</bdi></span>` : null}</span>`;
 }

@@ -2,21 +2,15 @@
 
 /** @typedef {Record<string, any>} Worker */
 
-/** How full something is: green below 50, yellow to 74, amber to 89, red from 90. @param {number} share */
-export function levelOf(share) {
-  const percent = Math.round(share * 100);
-  return percent >= 90 ? "red" : percent >= 75 ? "amber" : percent >= 50 ? "yellow" : "green";
-}
-
 /** The tone of a worker, the worst first. @param {Worker} worker */
 export function toneOfWorker({ state, backoff, silent_for }) {
   if (state === "stale") return "bad";
-  if (backoff && state === "ready") return "amber";
-  if (state === "paused" || state === "draining") return "warn";
+  if (backoff && state === "ready") return "warn";
+  if (state === "paused" || state === "draining") return "held";
   return state === "stopped" || silent_for === null ? "" : "good";
 }
 
-const WEIGHTS = ["", "good", "warn", "amber", "bad"];
+const WEIGHTS = ["", "good", "held", "warn", "bad"];
 
 /** The worst tone of several workers. @param {Worker[]} workers */
 export const worstTone = (workers) => WEIGHTS[Math.max(0, ...workers.map((each) => WEIGHTS.indexOf(toneOfWorker(each))))];

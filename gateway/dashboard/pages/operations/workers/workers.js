@@ -64,7 +64,7 @@ function Fleet({ workers, leases, filter, reload }) {
 const Nothing = ({ text }) => html`<${Empty}>No worker matches ${text ? html`“<bdi>${text}</bdi>”` : "this"}. <a href=${hrefOf("/workers")}>Show all workers</a>.<//>`;
 
 /** What the colours mean. */
-const Key = () => html`<ul class="legend" aria-label="Colours">${[["good", "ready"], ["warn", "paused or draining"], ["amber", "back-off"], ["bad", "stale"]].map(
+const Key = () => html`<ul class="legend" aria-label="Colours">${[["good", "ready"], ["held", "paused or draining"], ["warn", "back-off"], ["bad", "stale"]].map(
   ([tone, what]) => html`<li key=${tone}><i class="dot" data-tone=${tone}></i>${what}</li>`)}</ul>`;
 
 /** @param {{workers: any[]}} props */

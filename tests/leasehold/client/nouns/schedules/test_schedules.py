@@ -227,3 +227,19 @@ def test_jobs_are_enqueued_for_some_rows_of_a_query(under: Under) -> None:
             await client.schedules.enqueue_rows("all", unique="key")  # pyright: ignore[reportArgumentType]
 
     under(work)
+
+
+def test_a_query_is_tried_before_a_schedule_has_it(under: Under) -> None:
+    async def work(client: Client) -> None:
+        found = await client.schedules.trial("select g as shop from generate_series(1, 30) g order by g desc", limit=2)
+        assert (found.jobs, found.rows) == (30, [{"shop": 30}, {"shop": 29}])
+        assert (await client.schedules.trial("select 1 as shop where false")).rows == []
+        with pytest.raises(BadInput, match="the query has more than 29 rows"):
+            await client.schedules.trial("select * from generate_series(1, 30)", query_rows=29)
+        for query in ("select 1 / 0 as shop", "select 1) q; drop table x; select (1", "create table x ()"):
+            with pytest.raises(BadInput, match="query"):
+                await client.schedules.trial(query)
+        with pytest.raises(BadInput, match="limit must be from 1 to 1000, not 0"):
+            await client.schedules.trial("select 1", limit=0)
+
+    under(work, app=app)

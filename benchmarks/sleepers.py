@@ -1,0 +1,128 @@
+"""What hundreds of idle workers cost Postgres, without the CPU of hundreds of Pythons: sessions that ask what idle workers ask.
+
+Once as they are told to, and once as if all listened and each polled alone. `herd` has whole workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Awaitable
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import msgspec
+
+from benchmarks.figures import Figure, Result, Say, Size
+from benchmarks.fleet import roomy_server
+from benchmarks.server import Connection, Server, connected
+from leasehold.actors.upkeep.waiting import poll_of_each
+
+SIZES = {"full": (500, 60.0, 60.0), "quick": (500, 30.0, 20.0), "tiny": (40, 0.1, 0.1)}
+NOTICES_PER_SECOND = 50
+POLL, HEARTBEAT = 5.0, 30.0
+CHANNEL = "leasehold"
+REGISTER = "select leasehold.register_worker($1, $2, 'host', 1, '0', '{}', '{nap}', 4, false, heartbeat_seconds => 30)"
+LOOK = "select * from leasehold.look_for_work('{}', $1, incarnation => $2, vitals => $3)"
+
+
+class Sleepers(msgspec.Struct, frozen=True, kw_only=True):
+    """`idle` and `noticed` are Postgres' shares of one core: with nothing to do, and with notices."""
+
+    listeners: int
+    poll: float
+    idle: float
+    noticed: float
+    notices_per_second: float
+
+
+class SleepersResult(Result, frozen=True, kw_only=True):
+    """The same sessions in both ways."""
+
+    sessions: int
+    told: Sleepers
+    alone: Sleepers
+
+
+async def measure(server: Server, size: Size, say: Say) -> SleepersResult:
+    """One way after the other, on one server."""
+    sessions, settle, seconds = SIZES[size]
+    async with AsyncExitStack() as stack:
+        if server.pid is not None and sessions > 40:
+            say("starting a Postgres with more connections")
+            server = await stack.enter_async_context(roomy_server(2 * sessions + 50))
+        told, alone = [
+            await _measure(server, sessions, settle, seconds, say, is_told=is_told) for is_told in (True, False)
+        ]
+    return SleepersResult(
+        figures=[*_figures(sessions, told), *_figures(sessions, alone)], sessions=sessions, told=told, alone=alone
+    )
+
+
+async def _measure(
+    server: Server, sessions: int, settle: float, seconds: float, say: Say, *, is_told: bool
+) -> Sleepers:
+    async with AsyncExitStack() as stack:
+        dsn = await stack.enter_async_context(server.database())
+        boss = await stack.enter_async_context(connected(dsn))
+        fleet = [(uuid4(), await stack.enter_async_context(connected(dsn))) for _ in range(sessions)]
+        for number, (incarnation, _) in enumerate(fleet):
+            await boss.fetchval(REGISTER, incarnation, f"w{number}")
+        ears = [each for each in fleet if not is_told or await _is_to_listen(boss, each[0])]
+        for incarnation, _ in ears:
+            await (await stack.enter_async_context(connected(dsn))).add_listener(CHANNEL, lambda *_: None)
+            await boss.execute(f"update leasehold.workers set listening = true where incarnation = '{incarnation}'")
+        poll = poll_of_each(POLL, sessions, HEARTBEAT) if is_told else POLL
+        say(f"{len(ears)} of {sessions} sessions listen, each polls every {poll:g} s")
+        lives = [asyncio.create_task(_live(*each, each in ears, poll)) for each in fleet]
+        await asyncio.sleep(settle)
+        idle = await _cpu_percent(server, asyncio.sleep(seconds))
+        began, sent = time.monotonic(), int(seconds * NOTICES_PER_SECOND)
+        noticed = await _cpu_percent(server, _notify(boss, sent))
+        rate = sent / (time.monotonic() - began)
+        for life in lives:
+            life.cancel()
+        await asyncio.gather(*lives, return_exceptions=True)
+    return Sleepers(listeners=len(ears), poll=poll, idle=idle, noticed=noticed, notices_per_second=rate)
+
+
+async def _is_to_listen(boss: Connection, incarnation: UUID) -> bool:
+    beat = "select is_to_listen from leasehold.heartbeat_worker($1, 0, 'ready', false)"
+    return bool(await boss.fetchval(beat, incarnation))
+
+
+async def _live(incarnation: UUID, connection: Connection, listens: bool, poll: float) -> None:
+    """Poll, with a heartbeat where the next poll would be too late for it."""
+    vitals = json.dumps({"active_jobs": 0, "state": "ready", "listening": listens, "slots": 4})
+    beaten_at = time.monotonic() - random.uniform(0, HEARTBEAT)
+    await asyncio.sleep(random.uniform(0, poll))
+    while True:
+        now = time.monotonic()
+        is_due = now - beaten_at + 1.2 * poll >= HEARTBEAT
+        beaten_at = now if is_due else beaten_at
+        await connection.fetch(LOOK, timedelta(seconds=POLL), incarnation, vitals if is_due else None)
+        await asyncio.sleep(now + poll - time.monotonic())
+
+
+async def _notify(boss: Connection, notices: int) -> None:
+    began = time.monotonic()
+    for number in range(notices):
+        await asyncio.sleep(max(0.0, began + number / NOTICES_PER_SECOND - time.monotonic()))
+        await boss.fetchval("select leasehold.send_notice('wake:nobody')")
+
+
+async def _cpu_percent(server: Server, work: Awaitable[None]) -> float:
+    began, before = time.monotonic(), server.cpu_seconds()
+    await work
+    return (server.cpu_seconds() - before) / (time.monotonic() - began) * 100
+
+
+def _figures(sessions: int, way: Sleepers) -> list[Figure]:
+    name = f"{sessions} idle, {way.listeners} listen, polls each {way.poll:g} s"
+    return [
+        Figure(name=f"{name}: CPU of Postgres", value=way.idle, unit="% of a core"),
+        Figure(name=f"{name}: with {way.notices_per_second:.0f} notices/s", value=way.noticed, unit="% of a core"),
+    ]
