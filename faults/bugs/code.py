@@ -115,7 +115,7 @@ CODE_BUGS: tuple[CodeBug, ...] = (
         "woken and never polling",
         "a worker that finds nothing waits for a notification alone",
         "actors/upkeep/waiting.py",
-        "current = min(self._next, self._longest)",
+        "current = min(self._next, self.longest)",
         "current = 3600.0",
         one_plain_job,
         ("I16",),

@@ -84,11 +84,20 @@ def test_transactions_of_both_clients_can_be_prepared_where_a_worker_is_idle_if_
             connection.execute("prepare transaction 'ours'")
             connection.commit()
 
+    async def quiet(dsn: str) -> None:
+        async with open_client(dsn) as client, connected(dsn) as connection:
+            await connection.execute("begin")
+            await connection.execute("set local leasehold.notify = off")
+            await client.enqueue(jobs[0], connection=connection)
+            await client.enqueue_many(jobs, connection=connection)
+            await connection.execute("select leasehold.wake()")
+            await connection.execute("prepare transaction 'ours'")
+
     async def main(dsn: str) -> None:
         async with open_asyncio_database(dsn) as database:
             worker = SqlWorker(database)
             await worker.register(queues=["nobody"])
-            for enqueue in (awaited, blocking):
+            for enqueue in (awaited, blocking, quiet):
                 assert await worker.claim() == []
                 await enqueue(dsn)
                 assert await worker.claim() == []
