@@ -114,7 +114,7 @@ class ClientNotOpen(BadInput, AttributeError):
 
 
 class ClientClosed(BadInput):
-    """The client is closed: its `async with` block has ended. Use it inside that block, in tasks that were started there."""
+    """The client is closed: its `async with` block has ended, or `close` was called. Use it before, or open one with `connect`."""
 
 
 class SettingsError(BadInput):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from leasehold.app import App
     from leasehold.asks import Statement, enqueue_statement
     from leasehold.capacity.records import CapacityPlan, CapacityRecord, QueueRates, Rollup
-    from leasehold.client import Client, open_client
+    from leasehold.client import Client, connect, open_client
     from leasehold.client.nouns.jobs_bulk import BulkFilter
     from leasehold.database import OpenTransaction
     from leasehold.database.calls import Hooks
@@ -130,6 +130,7 @@ __all__ = [
     "WaitFor",
     "WorkerRecord",
     "checkpoint",
+    "connect",
     "ended",
     "enqueue_statement",
     "open_client",
@@ -142,7 +143,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "leasehold.app": ("App",),
     "leasehold.asks": ("Statement", "enqueue_statement"),
     "leasehold.capacity.records": ("CapacityPlan", "CapacityRecord", "QueueRates", "Rollup"),
-    "leasehold.client": ("Client", "open_client"),
+    "leasehold.client": ("Client", "connect", "open_client"),
     "leasehold.client.nouns.jobs_bulk": ("BulkFilter",),
     "leasehold.database": ("OpenTransaction",),
     "leasehold.database.calls": ("Hooks",),

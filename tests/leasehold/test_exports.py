@@ -13,7 +13,7 @@ from tests.support.waiting import PATIENCE
 
 PUBLIC = {
     "ANY_STATE", "App", "Attempt", "AttemptError", "AuditEntry", "Blocker", "BlockerRecord", "BulkFilter", "CallNext",
-    "CancelReason", "CapacityPlan", "CapacityRecord", "ChainRecord", "ChangedJob", "checkpoint", "Client", "Completion",
+    "CancelReason", "CapacityPlan", "CapacityRecord", "ChainRecord", "ChangedJob", "checkpoint", "Client", "Completion", "connect",
     "CompletionValues", "Context", "ContinueWith", "Discard", "Ended", "ended", "EnqueuedJob", "EnqueueMiddleware",
     "enqueue_statement", "EnqueueNext", "Explanation", "Fault", "FiredTick", "Hooks", "Job", "JobOptions", "JobProgress",
     "JobRecord", "JobTransaction", "Kind", "KindOptions", "LeaseholdError", "LimitRecord", "LogLine", "Middleware", "NewJob",

@@ -6,6 +6,6 @@ by `Client` and `open_client`; actors do not come in. Start with `client.py`.
 """
 
 from leasehold.client.client import Client, sources_of
-from leasehold.client.opening import open_client
+from leasehold.client.opening import connect, open_client
 
-__all__ = ["Client", "open_client", "sources_of"]
+__all__ = ["Client", "connect", "open_client", "sources_of"]

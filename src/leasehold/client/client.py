@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TypeVar
 
@@ -28,6 +28,7 @@ from leasehold.client.nouns.workers import Workers
 from leasehold.client.transactions import Transactions
 from leasehold.client.waits import Waits
 from leasehold.database import Caller
+from leasehold.errors import BadInput
 from leasehold.events import Event, JobCancelled, JobRequeued
 from leasehold.jobs.middleware import EnqueueMiddleware
 from leasehold.notify.doorbell import Doorbell
@@ -48,6 +49,7 @@ class Client(Enqueues, Waits, Transactions):
         listens: whether `wait` may open a connection that listens; without, it polls.
         convoy: when given, single jobs that are enqueued at the same time share a statement.
         payloads: where payloads lie; `open_client` takes a folder or an address.
+        closes: what `close` does; without, whoever has opened the database closes it.
 
     Every call raises `DatabaseUnavailable` when the database does not answer, and `SchemaMismatch` when
     `leasehold migrate` has not been run.
@@ -62,7 +64,9 @@ class Client(Enqueues, Waits, Transactions):
         listens: bool = True,
         convoy: Convoy | None = None,
         payloads: PayloadOptions | None = None,
+        closes: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        self._closes = closes
         super().__init__(Core(database, app=app, doorbell=doorbell, listens=listens, convoy=convoy, payloads=payloads))
 
     async def get(self, job_id: int) -> JobRecord:
@@ -107,6 +111,18 @@ class Client(Enqueues, Waits, Transactions):
         if JobRequeued in self._core.observers.heard:
             self._core.observers.emit(JobRequeued(job_id=job_id, state=state))
         return state
+
+    async def close(self) -> None:
+        """Close a client that `connect` has opened, after what it still has to tell workers. A second time does nothing.
+
+        Raises:
+            BadInput: another way than `connect` has opened it; the end of its block closes it.
+        """
+        if self._closes is None:
+            raise BadInput(
+                "the end of its `async with` block closes this client; one of connect() is closed by close()"
+            )
+        await self._closes()
 
     async def ping(self) -> None:
         """Ask the database for the time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -121,6 +121,49 @@ def open_client(
     )
 
 
+async def connect(
+    dsn: str | None = None,
+    *,
+    app: App | None = None,
+    pool_size: int = 5,
+    listens: bool = True,
+    direct_dsn: str | None = None,
+    payloads: str | None = None,
+    timeout: float = 30.0,
+) -> Client:
+    """A client as of `open_client`, for programs in which no block lasts as long as the client: `await client.close()` ends it,
+    in whichever task.
+
+    Args:
+        dsn, app, pool_size, listens, direct_dsn, payloads, timeout: as for `open_client`.
+
+    Raises:
+        SettingsError: as for `open_client`.
+
+    Example:
+        client = await connect("postgresql://…", app=app)
+        job_id = await client.enqueue(greet.new(name="Ada"), priority=5)
+        await client.close()
+    """
+    held = AsyncExitStack()
+    opens = partial(
+        _open,
+        dsn,
+        app=app,
+        pool_size=pool_size,
+        listens=listens,
+        direct_dsn=direct_dsn,
+        payloads=payloads,
+        timeout=validation.seconds("timeout", timeout),
+        closes=held.aclose,
+    )
+    if running_flavour() == "trio":
+        from leasehold.concurrency.trio_apart import open_beside  # noqa: PLC0415  a program under asyncio needs none
+
+        return await held.enter_async_context(open_beside(opens))
+    return await held.enter_async_context(opens())
+
+
 class _Opening(AbstractAsyncContextManager[Client]):
     """What `open_client` returns: a client only inside `async with`, and advice for who asks it something before."""
 
@@ -146,7 +189,10 @@ class _Opening(AbstractAsyncContextManager[Client]):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __await__(self) -> Generator[Any, None, NoReturn]:
-        raise ClientNotOpen("open_client() is not awaited: write `async with open_client(…) as client:`")
+        raise ClientNotOpen(
+            "open_client() is not awaited: write `async with open_client(…) as client:`, or `client = await connect(…)` and "
+            "`await client.close()`"
+        )
 
 
 @asynccontextmanager
@@ -159,6 +205,7 @@ async def _open(
     direct_dsn: str | None,
     payloads: str | None,
     timeout: float,
+    closes: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncGenerator[Client]:
     options = PayloadOptions() if payloads is None else PayloadOptions(open_store(payloads))
     async with AsyncExitStack() as stack:
@@ -174,4 +221,6 @@ async def _open(
         convoy = Convoy(database.inner)
         database.inner.closers.append(convoy.close)
         doorbell = await stack.enter_async_context(open_doorbell(database))
-        yield Client(database, app=app, doorbell=doorbell, listens=listens, convoy=convoy, payloads=options)
+        yield Client(
+            database, app=app, doorbell=doorbell, listens=listens, convoy=convoy, payloads=options, closes=closes
+        )

@@ -13,12 +13,12 @@ import logging
 import math
 import selectors
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import Context, ContextVar
 from threading import get_ident
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any, TypeVar, cast
 
 import outcome
@@ -184,7 +184,7 @@ class Driven:
         self._is_leaving = True
         try:
             self._step_until_idle(LAST_STEPS)  # what was to be done soon is done, and not cancelled
-            await self.cross(_end_tasks)
+            await self._cross(_end_tasks)
             self._step_until_idle(LAST_STEPS)
         finally:
             self._is_over = True
@@ -192,9 +192,25 @@ class Driven:
             await self.ended.wait()
             self.loop.close()
 
+    async def cross(self, function: Callable[..., Awaitable[T]], /, *args: Any, **named: Any) -> T:
+        """Run an asyncio function in a task of this loop, in a copy of the caller's context. A checkpoint.
+
+        Cancelling cancels the asyncio task and waits for its end. Nothing is begun where the caller is cancelled already.
+
+        Raises:
+            ClientClosed: the loop is over, or runs in another thread.
+        """
+        if not self.is_usable:
+            raise ClientClosed
+        return await self._cross(function, args, named)
+
     @trio.lowlevel.enable_ki_protection
-    async def cross(self, function: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
-        """See `cross`."""
+    async def _cross(
+        self,
+        function: Callable[..., Awaitable[T]],
+        args: tuple[Any, ...] = (),
+        named: Mapping[str, Any] = MappingProxyType({}),
+    ) -> T:
         await trio.lowlevel.checkpoint_if_cancelled()
         task: asyncio.Task[T] = self.loop.begin(_await(function, args, named))
         if self.loop.has_more:
@@ -285,18 +301,17 @@ async def open_loop() -> AsyncGenerator[None]:
             await driven.leave()
 
 
-async def cross(function: Callable[..., Awaitable[T]], /, *args: Any, **named: Any) -> T:
-    """Run an asyncio function in a task of the current loop, in a copy of the caller's context. A checkpoint.
-
-    Cancelling cancels the asyncio task and waits for its end. Nothing is begun where the caller is cancelled already.
-
-    Raises:
-        ClientClosed: there is no loop, or no longer one.
-    """
+def crossing() -> Driven:
+    """What the calling trio task crosses over by: the innermost open loop around it. Raises ClientClosed where there is none."""
     driven = _current.get()
-    if driven is None or not driven.is_usable:
+    if driven is None:
         raise ClientClosed
-    return await driven.cross(function, *args, **named)
+    return driven
+
+
+async def cross(function: Callable[..., Awaitable[T]], /, *args: Any, **named: Any) -> T:
+    """Run an asyncio function on the current loop: see `Driven.cross`. Raises ClientClosed where there is none any more."""
+    return await crossing().cross(function, *args, **named)
 
 
 async def loop_ended() -> None:
@@ -306,7 +321,7 @@ async def loop_ended() -> None:
         await driven.ended.wait()
 
 
-async def _await(function: Callable[..., Awaitable[T]], args: tuple[Any, ...], named: dict[str, Any]) -> T:
+async def _await(function: Callable[..., Awaitable[T]], args: tuple[Any, ...], named: Mapping[str, Any]) -> T:
     """Some functions want a running loop already when they are called."""
     return await function(*args, **named)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import trio
 
-from leasehold.concurrency.asyncio_border import cross, open_loop
+from leasehold.concurrency.asyncio_border import Driven, cross, crossing, open_loop
 from leasehold.concurrency.asyncio_border import current_loop as current_asyncio_loop
 from leasehold.concurrency.shared_loop import EndRefused
 from leasehold.database.calls import Caller, OpenTransaction
@@ -32,9 +32,10 @@ T = TypeVar("T")
 class Transaction(OpenTransaction):
     """A transaction, for trio."""
 
-    def __init__(self, inner: PooledTransaction) -> None:
+    def __init__(self, inner: PooledTransaction, over: Driven) -> None:
         super().__init__()
         self._inner = inner
+        self._over = over
         self.fit = inner.fit
 
     @property
@@ -44,16 +45,16 @@ class Transaction(OpenTransaction):
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement inside the transaction."""
-        return await cross(self._inner.fetch, sql, *args, timeout=timeout)
+        return await self._over.cross(self._inner.fetch, sql, *args, timeout=timeout)
 
     async def execute(self, sql: str, *args: object, timeout: float | None = None) -> None:
         """Run one statement with values, or a script without, inside the transaction."""
-        await cross(self._inner.execute, sql, *args, timeout=timeout)
+        await self._over.cross(self._inner.execute, sql, *args, timeout=timeout)
 
     async def commit(self) -> None:
         """Commit. Raises as `PooledTransaction.commit`."""
         try:
-            await cross(self._inner.commit)
+            await self._over.cross(self._inner.commit)
         except trio.Cancelled:
             await self.roll_back()  # where it was cancelled on the way there
             raise
@@ -61,14 +62,15 @@ class Transaction(OpenTransaction):
     async def roll_back(self) -> None:
         """Undo everything. Cannot be cancelled, and takes a few seconds at most."""
         with trio.CancelScope(shield=True):
-            await cross(self._inner.roll_back)
+            await self._over.cross(self._inner.roll_back)
 
 
 class ReservedConnection(Caller):
     """One reserved connection, for trio: never waits behind the pool and opens anew after trouble."""
 
-    def __init__(self, inner: AsyncioReservedConnection) -> None:
+    def __init__(self, inner: AsyncioReservedConnection, over: Driven) -> None:
         self._inner = inner
+        self._over = over
         self.fit = inner.fit
 
     @property
@@ -78,18 +80,19 @@ class ReservedConnection(Caller):
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement, connecting first where there is no connection. A statement is never sent twice."""
-        return await cross(self._inner.fetch, sql, *args, timeout=timeout)
+        return await self._over.cross(self._inner.fetch, sql, *args, timeout=timeout)
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements."""
-        await cross(self._inner.execute, script, timeout=timeout)
+        await self._over.cross(self._inner.execute, script, timeout=timeout)
 
 
 class Listening:
     """A connection that listens on one channel. `payloads` ends when the connection is lost."""
 
-    def __init__(self, connection: Any, payloads: trio.MemoryReceiveChannel[str]) -> None:
+    def __init__(self, connection: Any, payloads: trio.MemoryReceiveChannel[str], over: Driven) -> None:
         self._connection = connection
+        self._over = over
         self.payloads = payloads
 
     async def notify(self, channel: str, payload: str, timeout: float) -> None:
@@ -99,7 +102,7 @@ class Listening:
             with translated():
                 await self._connection.execute("select pg_notify($1, $2)", channel, payload, timeout=timeout)
 
-        await cross(send)
+        await self._over.cross(send)
 
     async def check(self, channel: str, timeout: float) -> None:
         """Prove that this connection is alive and listens. Raises DatabaseUnavailable."""
@@ -110,14 +113,18 @@ class Listening:
             if channel not in {row[0] for row in rows}:
                 raise DatabaseUnavailable("the connection has stopped listening")
 
-        await cross(ask)
+        await self._over.cross(ask)
 
 
 class Database(Caller):
-    """A pool of connections, and reserved ones, for trio. Open it with `open_database`."""
+    """A pool of connections, and reserved ones, for trio. Open it with `open_database`.
+
+    Whichever task asks it crosses over to the loop that it was opened on.
+    """
 
     def __init__(self, inner: AsyncioDatabase) -> None:
         self._inner = inner
+        self._over = crossing()
         self.fit = inner.fit
 
     @property
@@ -137,15 +144,15 @@ class Database(Caller):
 
     async def fetch(self, sql: str, *args: object, timeout: float | None = None) -> list[Row]:
         """Run one statement on a connection of the pool."""
-        return await cross(self._inner.fetch, sql, *args, timeout=timeout)
+        return await self._over.cross(self._inner.fetch, sql, *args, timeout=timeout)
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements on a connection of the pool."""
-        await cross(self._inner.execute, script, timeout=timeout)
+        await self._over.cross(self._inner.execute, script, timeout=timeout)
 
     async def begin(self) -> Transaction:
         """A transaction that the caller has to commit or roll back; nothing else gives its connection back."""
-        return Transaction(await cross(self._inner.begin))
+        return Transaction(await self._over.cross(self._inner.begin), self._over)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Transaction]:
@@ -173,10 +180,10 @@ class Database(Caller):
         """A reserved connection outside the pool, opened when first used and closed with the block."""
         inner = self._inner.reserve(name, greeted=greeted)
         try:
-            yield ReservedConnection(inner)
+            yield ReservedConnection(inner, self._over)
         finally:
             with trio.CancelScope(shield=True):
-                await cross(inner.close)
+                await self._over.cross(inner.close)
 
     @asynccontextmanager
     async def listen(self, channel: str, *, buffer: int = 10_000) -> AsyncGenerator[Listening]:
@@ -190,17 +197,17 @@ class Database(Caller):
             except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
                 return
 
-        connection = await cross(self._inner.open_listening, channel, hear, sender.close)
+        connection = await self._over.cross(self._inner.open_listening, channel, hear, sender.close)
         try:
-            yield Listening(connection, receiver)
+            yield Listening(connection, receiver, self._over)
         finally:
             with trio.CancelScope(shield=True):
-                await cross(close_connection, connection)
+                await self._over.cross(close_connection, connection)
             receiver.close()
 
     async def in_asyncio(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
         """Call an asyncio function on the loop that the database lives on."""
-        return await cross(function, *args)
+        return await self._over.cross(function, *args)
 
 
 @asynccontextmanager
@@ -234,12 +241,13 @@ async def open_database(
 @asynccontextmanager
 async def _opened(inner: AsyncioDatabase, pool_size: int) -> AsyncGenerator[Database]:
     async with _asyncio_loop():
-        await cross(inner.open, pool_size)
+        over = crossing()
+        await over.cross(inner.open, pool_size)
         try:
             yield Database(inner)
         finally:
             with trio.CancelScope(shield=True):
-                await cross(inner.close)
+                await over.cross(inner.close)
 
 
 @asynccontextmanager

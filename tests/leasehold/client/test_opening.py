@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
 from typing import Any, cast
@@ -10,10 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
-from leasehold import Client, open_client
+from leasehold import Client, connect, open_client
+from leasehold.concurrency.flavours import running_flavour
 from leasehold.database.embedded import embedded_postgres
 from leasehold.database.migrations import migrate
-from leasehold.errors import ClientClosed, ClientNotOpen, DatabaseUnavailable, SettingsError
+from leasehold.errors import BadInput, ClientClosed, ClientNotOpen, DatabaseUnavailable, SettingsError
 from tests.support.flavours import in_flavour
 from tests.support.folders import short_folder
 
@@ -48,6 +50,61 @@ def test_a_client_that_is_used_after_its_block_says_that_it_is_closed(
         with pytest.raises(ClientClosed, match="its `async with` block has ended") as refused:
             await ask(client)
         assert not isinstance(refused.value, DatabaseUnavailable)
+
+    in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_client_is_opened_and_closed_without_a_block_and_by_another_task(flavour: str, database_url: str) -> None:
+    async def use() -> None:
+        client = await connect(database_url)
+        await client.enqueue("echo")
+        await in_a_task(client.close)
+        await client.close()
+        with pytest.raises(ClientClosed, match="or `close` was called"):
+            await client.enqueue("echo")
+
+    in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_client_without_a_block_outlives_the_block_that_it_was_opened_in(flavour: str, database_url: str) -> None:
+    async def use() -> None:
+        async with open_client(database_url) as outer:
+            client = await connect(database_url)
+            await outer.ping()
+            await client.ping()
+        await client.ping()
+        await client.close()
+
+    in_flavour(flavour, use)
+
+
+async def in_a_task(function: Callable[[], Awaitable[None]]) -> None:
+    """Call it in another task than this one."""
+    if running_flavour() == "trio":
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(function)
+    else:
+        await asyncio.ensure_future(function())
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_what_cannot_be_opened_is_said_where_it_was_to_be(flavour: str, folder: Path) -> None:
+    async def use() -> None:
+        with pytest.raises(SettingsError, match="no database: none is configured"):
+            await connect()
+
+    in_flavour(flavour, use)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_the_client_of_a_block_is_closed_by_the_block_alone(flavour: str, database_url: str) -> None:
+    async def use() -> None:
+        async with open_client(database_url) as client:
+            with pytest.raises(BadInput, match="the end of its `async with` block closes this client"):
+                await client.close()
+            await client.ping()
 
     in_flavour(flavour, use)
 
