@@ -139,7 +139,7 @@ def test_a_token_is_made_shown_once_and_revoked(signed_in: Callable[..., tuple[R
 def test_the_first_token_stays_in_sight_although_everybody_has_to_sign_in_then(
     gateway: RunningGateway, open_page: OpenPage, at: At
 ) -> None:
-    page = open_page(at("/tokens"))
+    page = open_page(at("/tokens"), refusals=True)  # whatever it asks before it signs in
     page.get_by_role("button", name="New token").click()
     expect(page.get_by_text("From this one on, it asks everybody")).to_be_visible()
     page.get_by_label("Name, as the audit log").fill("ada")
