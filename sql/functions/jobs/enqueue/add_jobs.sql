@@ -128,7 +128,7 @@ begin
 
     with wanted as materialized (
         select v_ids[w.position] as id, coalesce(w.priority, 0) as priority, w.kind, coalesce(w.queue, 'default') as queue, w.key,
-               coalesce(w.max_attempts, 20) as max_attempts, coalesce(nullif(w.args, 'null'), '{}') as args,
+               coalesce(w.max_attempts, leasehold.default_attempts()) as max_attempts, coalesce(nullif(w.args, 'null'), '{}') as args,
                nullif(w.metadata, 'null') as metadata,
                greatest(v_now, coalesce(w.run_at, v_now + make_interval(secs => w.delay))) as run_at,
                nullif(add_jobs.chain_ids[w.position], 0) as chain_id,

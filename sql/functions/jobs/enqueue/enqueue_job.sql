@@ -63,7 +63,7 @@ begin
                                 enqueue_job.traceparent, null) is null
     then
         insert into leasehold.jobs (created_at, run_at, state, priority, max_attempts, kind, queue, key_group, traceparent, args, metadata)
-        values (v_now, v_now, 'pending', coalesce(enqueue_job.priority, 0), coalesce(enqueue_job.max_attempts, 20), enqueue_job.kind,
+        values (v_now, v_now, 'pending', coalesce(enqueue_job.priority, 0), coalesce(enqueue_job.max_attempts, leasehold.default_attempts()), enqueue_job.kind,
                 enqueue_job.queue, enqueue_job.key_group, enqueue_job.traceparent, coalesce(nullif(enqueue_job.args, 'null'), '{}'),
                 nullif(enqueue_job.metadata, 'null'))
         returning id into v_id;

@@ -62,7 +62,7 @@ begin
         return query
         insert into leasehold.jobs (created_at, run_at, priority, max_attempts, kind, queue, key_group, timeout, traceparent, args, metadata, state)
         select v_now, v_now, coalesce((w.doc -> 'priority')::integer, (v_given -> 'priority')::integer, 0),
-               coalesce((w.doc -> 'max_attempts')::integer, (v_given -> 'max_attempts')::integer, 20),
+               coalesce((w.doc -> 'max_attempts')::integer, (v_given -> 'max_attempts')::integer, leasehold.default_attempts()),
                w.doc ->> 'kind', coalesce(w.doc ->> 'queue', v_given ->> 'queue', 'default'), w.doc ->> 'key_group', (w.doc -> 'timeout')::double precision,
                w.doc ->> 'traceparent', coalesce(w.doc -> 'args', '{}'), w.doc -> 'metadata', 'pending'
           from jsonb_array_elements(enqueue_jobs.jobs) w(doc)

@@ -20,7 +20,7 @@ declare
 begin
     if new.state is not null then -- no row for a producer to make; it says nothing of these two
         new.priority := coalesce(new.priority, 0);
-        new.max_attempts := coalesce(new.max_attempts, 20);
+        new.max_attempts := coalesce(new.max_attempts, leasehold.default_attempts());
         return new;
     end if;
     -- An id that was not drawn just now may be that of a finished job.
@@ -40,7 +40,7 @@ begin
     new.key_group := coalesce(new.key_group, leasehold.derive_key(new.args, v_kind.key_group));
     new.queue := coalesce(new.queue, v_kind.defaults ->> 'queue', 'default');
     new.priority := coalesce(new.priority, (v_kind.defaults ->> 'priority')::integer, 0);
-    new.max_attempts := coalesce(new.max_attempts, (v_kind.defaults ->> 'max_attempts')::integer, 20);
+    new.max_attempts := coalesce(new.max_attempts, (v_kind.defaults ->> 'max_attempts')::integer, leasehold.default_attempts());
     new.deadline := coalesce(new.deadline, v_now + (v_kind.defaults ->> 'deadline')::interval);
     v_given := v_given || array(
         select f.key from jsonb_each(to_jsonb(new) - '{id,run_at,kind,args,queue,key,key_group,priority,max_attempts,timeout,deadline,traceparent,metadata}'::text[]) f

@@ -10,7 +10,7 @@ create or replace function leasehold.read_simple_jobs(jobs jsonb, at timestamptz
 ) language sql stable parallel safe as $$
 select w.position as place, w.doc ->> 'kind' as kind, coalesce(w.doc ->> 'queue', 'default') as queue, w.doc ->> 'key' as key,
        coalesce(nullif(w.doc -> 'args', 'null'), '{}') as args, nullif(w.doc -> 'metadata', 'null') as metadata,
-       coalesce((w.doc ->> 'priority')::integer, 0) as priority, coalesce((w.doc ->> 'max_attempts')::integer, 20) as max_attempts,
+       coalesce((w.doc ->> 'priority')::integer, 0) as priority, coalesce((w.doc ->> 'max_attempts')::integer, leasehold.default_attempts()) as max_attempts,
        greatest(read_simple_jobs.at, coalesce((w.doc ->> 'run_at')::timestamptz,
                                               read_simple_jobs.at + make_interval(secs => (w.doc ->> 'delay')::double precision))) as run_at,
        w.doc ->> 'key_group' as key_group, (w.doc ->> 'timeout')::double precision as timeout, w.doc ->> 'traceparent' as traceparent,
