@@ -56,7 +56,7 @@ EXPECTED = {
         "claim_jobs, 10: 1,000 finished jobs against 100",
     ),
     "kinds": ("a flat schema: 1,000 at once", "mixed, one of two to fill in: enqueue_job, at best"),
-    "slots": ("waits 1 ms, 4 slots", "waits 50 ms, 64 slots", "computes 1 ms, 16 slots"),
+    "slots": ("waits 1 ms, 4 slots", "waits 50 ms, 4 slots", "computes 1 ms, 4 slots"),
     "memory": ("idle worker", "peak over 2,000 jobs"),
     "table": ("all of it: insert", "columns of plain jobs alone: WAL"),
     "tabs": (
