@@ -344,10 +344,12 @@ create table leasehold.rate_buckets (
     key_group text collate "C" not null,
     tokens    double precision not null,
     filled_at timestamptz not null,
+    full_at   timestamptz not null,
     primary key (queue, key_group)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
 comment on table leasehold.rate_buckets is 'Token buckets of rate limits; changed under the lock of their queue, by the transaction that claims. A missing bucket counts as full.';
+comment on column leasehold.rate_buckets.full_at is 'When it was last full: what was taken before has been filled in again, and cannot be given back.';
 
 create table leasehold.limit_turns (
     queue     text collate "C" primary key,

@@ -35,7 +35,7 @@ begin
                                        where o.stopped_at is null and greatest(o.heartbeat_at, o.lost_at, o.idle_since) > v_now for no key update skip locked));
     update leasehold.worker_commands c set created_at = v_now, expires_at = v_now + (c.expires_at - c.created_at)
      where c.id = any (array(select o.id from leasehold.worker_commands o where o.done_at is null and o.created_at > v_now for no key update skip locked));
-    update leasehold.rate_buckets b set filled_at = v_now
+    update leasehold.rate_buckets b set filled_at = v_now, full_at = least(b.full_at, v_now)
      where b.ctid = any (array(select o.ctid from leasehold.rate_buckets o where o.filled_at > v_now for update skip locked));
     update leasehold.limits l set set_at = v_now
      where l.ctid = any (array(select o.ctid from leasehold.limits o where o.set_at > v_now for update skip locked));

@@ -1,6 +1,7 @@
 -- Purpose     Give back the tokens of jobs that were claimed and never started. If somebody claims from the queue in
 --             an open transaction, the tokens are lost: a rate limit may be kept too strictly, never too loosely. For
---             the same reason a job that was claimed before its limit was last set gives nothing back.
+--             the same reason a job gives nothing back that was claimed before its limit was last set, or before its bucket
+--             was last full: what it took has been filled in again since.
 -- Parameters  queues, key_groups, claimed_ats: of the jobs, groups null where they have none
 -- Returns     nothing
 -- Errors      none
@@ -17,7 +18,7 @@ begin
     loop
         continue when not leasehold.wait_for_queue(v_queue);
         with returned as materialized (
-            select u.key_group, m.rate, m.burst, count(*) filter (where u.claimed_at > m.set_at) as jobs
+            select u.key_group, m.rate, m.burst, count(*) filter (where u.claimed_at > m.set_at and u.claimed_at >= k.full_at) as jobs
               from (select g.key_group, r.claimed_at
                       from unnest(return_tokens.queues, return_tokens.key_groups, return_tokens.claimed_ats) r(queue, key_group, claimed_at)
                      cross join lateral (values (''), (r.key_group)) g(key_group)
@@ -25,6 +26,7 @@ begin
              cross join lateral (select l.rate, l.burst, l.set_at from leasehold.limits l
                                   where l.queue = v_queue and l.key_group in (u.key_group, case when u.key_group <> '' then '*' end)
                                   order by l.key_group = '*' limit 1) m
+              join leasehold.rate_buckets k on k.queue = v_queue and k.key_group = u.key_group
              where m.rate is not null
              group by u.key_group, m.rate, m.burst
         )

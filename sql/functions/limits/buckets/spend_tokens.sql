@@ -23,12 +23,13 @@ begin
          where m.rate is not null
     ), charged as (
         update leasehold.rate_buckets b
-           set tokens = leasehold.bucket_level(b.tokens, b.filled_at, s.rate, s.burst, spend_tokens.at) - s.jobs, filled_at = greatest(b.filled_at, spend_tokens.at)
+           set tokens = leasehold.bucket_level(b.tokens, b.filled_at, s.rate, s.burst, spend_tokens.at) - s.jobs, filled_at = greatest(b.filled_at, spend_tokens.at),
+               full_at = case when leasehold.bucket_level(b.tokens, b.filled_at, s.rate, s.burst, spend_tokens.at) >= s.burst then spend_tokens.at else b.full_at end
           from spent s where b.queue = s.queue and b.key_group = s.key_group
         returning b.queue, b.key_group
     )
-    insert into leasehold.rate_buckets (queue, key_group, tokens, filled_at)
-    select s.queue, s.key_group, s.burst - s.jobs, spend_tokens.at
+    insert into leasehold.rate_buckets (queue, key_group, tokens, filled_at, full_at)
+    select s.queue, s.key_group, s.burst - s.jobs, spend_tokens.at, spend_tokens.at
       from spent s
      where not exists (select from charged c where c.queue = s.queue and c.key_group = s.key_group);
 end

@@ -47,6 +47,21 @@ async def test_a_bucket_never_gets_fuller_than_full(database: Database) -> None:
         assert len(await worker.claim()) == 3
 
 
+async def test_what_has_been_filled_in_again_since_is_not_given_back(database: Database) -> None:
+    async with database.reserve("clocked") as connection:
+        worker = SqlWorker(connection)
+        await freeze(connection, "2026-03-01 12:00Z")
+        await limit(connection, rate=1.0, burst=3)
+        await enqueue_many(connection, [{"kind": "a"}] * 9)
+        long_ago = await worker.claim()
+        await freeze(connection, "2026-03-01 13:00Z")
+        lately = await worker.claim(2)
+        await worker.release(long_ago)
+        assert (await usage(connection))[""]["tokens"] == 1
+        await worker.release(lately)
+        assert (await usage(connection))[""]["tokens"] == 3
+
+
 async def test_what_was_claimed_before_the_limit_spent_no_token_and_gives_none_back(
     database: Database, worker: SqlWorker
 ) -> None:
