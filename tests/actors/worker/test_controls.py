@@ -178,6 +178,7 @@ async def test_stacks_tell_where_handlers_are_in_every_flavour(database_url: str
         await asyncio.sleep(600)
 
     async with working(database_url, app, slots=6, lease_seconds=60.0, renew_seconds=10.0) as running:
+        await running.ready()
         places = {"place": str(tmp_path / "here"), "then": str(tmp_path / "never")}
         kinds: dict[str, dict[str, Any]] = {
             "in_trio": {},

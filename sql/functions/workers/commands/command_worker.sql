@@ -12,11 +12,12 @@ returns bigint language plpgsql
 set search_path = leasehold, pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
-    c_args   constant jsonb := '{"decommission": [], "pause": [], "resume": [], "set_concurrency": ["slots"], "cancel_job": ["job_id"], "dump_stacks": ["job_id"]}';
-    v_now    timestamptz := leasehold.clock();
-    v_wrong  text;
-    v_worker leasehold.workers;
-    v_id     bigint;
+    c_args        constant jsonb := '{"decommission": [], "pause": [], "resume": [], "set_concurrency": ["slots"], "cancel_job": ["job_id"], "dump_stacks": ["job_id"]}';
+    v_now         timestamptz := leasehold.clock();
+    v_wrong       text;
+    v_incarnation uuid;
+    v_worker      leasehold.workers;
+    v_id          bigint;
 begin
     if command_worker.command is null or not c_args ? command_worker.command then
         raise exception using errcode = 'LH001', message = format('there is no command %s', coalesce(quote_literal(command_worker.command), 'null')),
@@ -39,8 +40,11 @@ begin
     if coalesce(command_worker.valid_for, '0') <= interval '0' then
         raise exception using errcode = 'LH001', message = format('valid_for must be more than 0 seconds, not %s', coalesce(command_worker.valid_for::text, 'null'));
     end if;
-    select * into v_worker from leasehold.workers w where w.incarnation = leasehold.find_worker(command_worker.worker);
-    if v_worker.stopped_at is not null then
+    v_incarnation := leasehold.find_worker(command_worker.worker);
+    select * into v_worker from leasehold.workers w where w.incarnation = v_incarnation;
+    if not found then  -- forgotten meanwhile
+        raise exception using errcode = 'LH004', message = format('worker %s has ended', command_worker.worker);
+    elsif v_worker.stopped_at is not null then
         raise exception using errcode = 'LH004', message = format('worker %s has ended at %s', v_worker.worker_id, date_trunc('second', v_worker.stopped_at));
     elsif not leasehold.is_alive(v_worker, v_now) then
         raise exception using errcode = 'LH004',

@@ -60,6 +60,8 @@ async def test_a_command_expires_with_its_worker(database: Database) -> None:
 
 async def test_the_dead_and_the_unknown_are_not_told_anything(database: Database) -> None:
     async with database.reserve("clocked") as connection:
+        with pytest.raises(NotFound, match="there is no worker nobody"):
+            await command(connection, "nobody", "pause")
         await freeze(connection, "2026-03-01 12:00Z")
         stopped, silent = SqlWorker(connection, "stopped"), SqlWorker(connection, "silent")
         await stopped.register()
