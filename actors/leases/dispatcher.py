@@ -98,6 +98,7 @@ class Dispatcher:
         self._claim_seconds = 0.0
         self._overheard = False
         self._is_poll = self._found_nothing = False
+        self._expects_more = True
         self._sweep_at = 0.0
         self._unheard = False
         self._reconciler = Reconciler(worker, connection)
@@ -184,13 +185,23 @@ class Dispatcher:
             await self._hand_back_stuck()
         elif self._is_poll:
             await self._poll_once(size)
-        elif await self._claim(size) < size and not self._mode.is_draining and not self._reconciler.is_new_connection:
-            await self._wait(await self._connection.call_value("next_look_in", list(self._identity.queues)))
+        elif (
+            (found := await self._claim(size)) < size
+            and not self._mode.is_draining
+            and not self._reconciler.is_new_connection
+        ):
+            next_due = None
+            self._found_nothing |= not found
+            if not found or self._expects_more:  # else the next poll, in some milliseconds, tells as well
+                next_due = await self._connection.call_value("next_look_in", list(self._identity.queues))
+                self._expects_more = next_due is not None
+            await self._wait(next_due)
 
     async def _poll_once(self, size: int) -> None:
         """Claim at the next turn if there may be a job, else wait. Each minute a poll claims all the same, to look closer."""
         next_claim = await self.look.ask()
         self._found_nothing = not isinstance(next_claim, float) or next_claim > 0
+        self._expects_more = next_claim is not None
         if not self._found_nothing:
             self._is_poll = False
             return

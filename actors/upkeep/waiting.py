@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-FIRST_POLL_SECONDS = 0.010
+FIRST_POLL_SECONDS = 0.020
+LONGER = 4
 SOONEST_SECONDS = 0.001
 STUCK_SECONDS = 0.050
 MOST_POLLERS = 32
@@ -31,9 +32,11 @@ def poll_of_each(poll: float, workers: int, heartbeat: float) -> float:
 
 
 class PollDecay:
-    """How long to wait before looking again: a few milliseconds after activity, doubling up to the poll interval.
+    """How long to wait before looking again: some milliseconds after activity, four times as long after each look, up to the
+    poll interval.
 
-    So a job whose wake-up was lost while we were busy waits about as long as the transaction that enqueued it took.
+    So a job whose wake-up was lost while we were busy waits a few times as long as the transaction that enqueued it took, and
+    a worker with fifteen jobs a second polls once for each.
 
     Attributes:
         longest: the poll interval.
@@ -49,9 +52,10 @@ class PollDecay:
         self._next = FIRST_POLL_SECONDS
 
     def wait(self) -> float:
-        """Seconds until the next look; each call without activity doubles it. Jittered by a tenth, at the end by a fiftieth:
-        polls that come too soon are statements for nothing, and a fiftieth of each poll scatters a fleet as well."""
+        """Seconds until the next look; each call without activity makes it four times as long. Jittered by a tenth, at the end
+        by a fiftieth: polls that come too soon are statements for nothing, and a fiftieth of each poll scatters a fleet as well.
+        """
         current = min(self._next, self.longest)
         jitter = 0.1 if current < self.longest else 0.02
-        self._next = min(self.longest, self._next * 2)
+        self._next = min(self.longest, self._next * LONGER)
         return current * (1 - jitter + jitter * self._draw())

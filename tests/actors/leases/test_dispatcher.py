@@ -128,6 +128,20 @@ async def test_a_wake_up_ends_the_wait_at_once(database: Database) -> None:
         assert bundle.dispatcher.statistics().lost_wake_ups == 0
 
 
+@pytest.mark.usefixtures("no_decay")
+async def test_where_nothing_is_expected_a_job_costs_one_claim_and_one_look(database: Database) -> None:
+    async with dispatching(database, poll_seconds=600) as bundle:
+        await until(lambda: "next_look_in" in bundle.reserved.calls)
+        bundle.reserved.calls.clear()
+        for jobs in (1, 2):
+            await bundle.client.enqueue("echo")
+            bundle.dispatcher.wake()
+            await until(lambda jobs=jobs: len(bundle.started) == jobs)
+            bundle.dispatcher.slot_freed()
+            await until(lambda jobs=jobs: bundle.reserved.calls.count("next_claim_in") == jobs)
+        assert bundle.reserved.calls == ["claim_jobs", "next_claim_in"] * 2
+
+
 async def test_a_job_that_a_poll_found_although_nobody_rang_is_counted(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

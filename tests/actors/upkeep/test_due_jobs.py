@@ -3,13 +3,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import pairwise
+from typing import cast
 
 import trio
+from trio.testing import MockClock
 
 from leasehold.actors.supervise import supervise
-from leasehold.actors.upkeep.due_jobs import DueJobs
+from leasehold.actors.upkeep.due_jobs import CALM_SECONDS, DueJobs
 from leasehold.client import Client
-from leasehold.database import Database
+from leasehold.database import Caller, Database
 from leasehold.jobs.new_job import NewJob
 from leasehold.notify.channel import TickNotice, Wake
 from leasehold.notify.switchboard import Switchboard
@@ -98,6 +101,27 @@ async def test_a_wake_up_costs_one_look_where_nothing_is_due(database: Database)
         await until(lambda: len(bundle.connection.calls) > 2)
         await bundle.asleep()
         assert bundle.connection.calls == ["make_jobs_due", "next_due_in", "next_due_in"]
+
+
+async def test_of_many_wake_ups_each_quarter_of_a_second_has_one_look(autojump_clock: MockClock) -> None:
+    asked: list[float] = []
+
+    class Database:
+        async def call_value(self, function: str, *args: object) -> float | None:
+            if function == "next_due_in":
+                asked.append(trio.current_time())
+            return None
+
+    switchboard = Switchboard()
+    scheduler = DueJobs(cast("Caller", Database()), switchboard, 600.0)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(scheduler.run)
+        for _ in range(100):
+            await trio.sleep(0.05)
+            switchboard.publish(Wake("any"))
+        scheduler.drain()
+    assert 18 <= len(asked) <= 21
+    assert all(later - earlier >= CALM_SECONDS for earlier, later in pairwise(asked))
 
 
 async def test_without_any_wake_up_the_poll_finds_it(database: Database) -> None:

@@ -6,9 +6,9 @@ from leasehold.actors.supervise import Backoff
 from leasehold.actors.upkeep.waiting import FIRST_POLL_SECONDS, PollDecay, poll_of_each, wait_until_due
 
 
-def test_polls_double_from_ten_milliseconds_to_the_interval_and_start_over_after_activity() -> None:
-    poll = PollDecay(longest=0.05, draw=lambda: 1.0)
-    assert [poll.wait() for _ in range(5)] == pytest.approx([0.01, 0.02, 0.04, 0.05, 0.05])
+def test_polls_grow_from_twenty_milliseconds_to_the_interval_and_start_over_after_activity() -> None:
+    poll = PollDecay(longest=5.0, draw=lambda: 1.0)
+    assert [poll.wait() for _ in range(6)] == pytest.approx([0.02, 0.08, 0.32, 1.28, 5.0, 5.0])
     poll.reset()
     assert poll.wait() == pytest.approx(FIRST_POLL_SECONDS)
 
