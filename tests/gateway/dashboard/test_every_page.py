@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import ViewportSize
 
 from tests.conftest import Psql
-from tests.gateway.dashboard.axe import faults_in, faults_of
+from tests.gateway.dashboard.axe import faults_of, faults_of_shape
 from tests.gateway.dashboard.conftest import OpenPage, Serve
 from tests.gateway.dashboard.filled import fill, wait_for
 from tests.gateway.dashboard.hostile import is_too_wide
@@ -48,6 +48,5 @@ def test_every_page_can_be_used_by_everybody(filled: Filled, open_page: OpenPage
         page.set_viewport_size(PHONE)
         if is_too_wide(page):
             wrong[path].append("is wider than a phone")
-        # Colours are the same at any width.
-        wrong[path] += [f"scrolls sideways: {each}" for each in page.evaluate(SIDEWAYS)] + faults_in(page, "light")
+        wrong[path] += [f"scrolls sideways: {each}" for each in page.evaluate(SIDEWAYS)] + faults_of_shape(page)
     assert {path: found for path, found in wrong.items() if found} == {}
