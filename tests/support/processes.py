@@ -16,10 +16,12 @@ from typing import IO, Literal, Protocol, TypeVar
 import psutil
 import trio
 
+from tests.support.forking import Forked, forks
 from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
 Stream = Literal["stdout", "stderr"]
+FORKED = ("run", "gateway")  # of which most are started
 FOREIGN = ("LEASEHOLD_", "PG", "DATABASE_URL", "WORKER_", "POLL_", "HEARTBEAT_", "MAX_CONCURRENT_", "BACKOFF_")
 
 
@@ -33,26 +35,32 @@ class LeaseholdProcess:
         self.args = list(args)
         self._lines: list[tuple[Stream, str]] = []
         self._changed = threading.Condition()
-        self._popen = subprocess.Popen(
-            [sys.executable, "-m", "leasehold", *args],
-            env=env,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            text=True,
-            errors="backslashreplace",
-        )
-        assert self._popen.stdout is not None
-        assert self._popen.stderr is not None
+        pipes = [os.pipe(), os.pipe()]
+        self._popen = self._start(env, cwd, [written for _, written in pipes])
+        for _, written in pipes:
+            os.close(written)
+        stdout, stderr = (os.fdopen(read, errors="backslashreplace") for read, _ in pipes)
         self._open_streams = 2
         self._readers = [
-            threading.Thread(target=self._read, args=("stdout", self._popen.stdout), daemon=True),
-            threading.Thread(target=self._read, args=("stderr", self._popen.stderr), daemon=True),
+            threading.Thread(target=self._read, args=("stdout", stdout), daemon=True),
+            threading.Thread(target=self._read, args=("stderr", stderr), daemon=True),
         ]
         for reader in self._readers:
             reader.start()
+
+    def _start(self, env: Mapping[str, str], cwd: Path | None, output: list[int]) -> subprocess.Popen[bytes] | Forked:
+        if self.args[0] in FORKED:
+            return forks().start(self.args, env, cwd, output)
+        command, (stdout, stderr) = [sys.executable, "-m", "leasehold", *self.args], output
+        return subprocess.Popen(
+            command,
+            env=env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
 
     @property
     def pid(self) -> int:
