@@ -124,6 +124,7 @@ class Sources(Part):
         Raises:
             UnknownSource, BadInput, WrongState: as the parts of it.
         """
+        await self.plan(source)  # before its own workers stop: a source that cannot be read is left as it is
         await self.seal(source)
         return MoveReport(
             schedules=await self.move_schedules(source),
