@@ -39,8 +39,10 @@ class Sources(Part):
 
         Raises:
             UnknownSource: as `plan`.
+            BadInput: as `plan`; its own workers go on.
             WrongState: a transaction on one of its tables does not end.
         """
+        await self.plan(source)
         return bool(await self._database.call_value("seal_source", source, True))
 
     async def open(self, source: str | None = None) -> bool:
@@ -124,7 +126,6 @@ class Sources(Part):
         Raises:
             UnknownSource, BadInput, WrongState: as the parts of it.
         """
-        await self.plan(source)  # before its own workers stop: a source that cannot be read is left as it is
         await self.seal(source)
         return MoveReport(
             schedules=await self.move_schedules(source),

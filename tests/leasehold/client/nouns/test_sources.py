@@ -65,6 +65,7 @@ async def test_a_source_that_cannot_be_read_is_left_to_its_own_workers(database:
     await define(database, "worker_tasks")
     await database.execute("alter table task_schedules drop column state_code")
     sources = sources_of(Client(database))
-    with pytest.raises(BadInput, match=r"does not fit public\.task_schedules: .*state_code"):
-        await sources.migrate()
+    for act in (sources.migrate, sources.seal):
+        with pytest.raises(BadInput, match=r"does not fit public\.task_schedules: .*state_code"):
+            await act()
     assert [each.sealed_at for each in await sources.list()] == [None]
