@@ -14,6 +14,7 @@ from leasehold.app import App
 from leasehold.database import Database, open_database
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
+from leasehold.payloads.options import PayloadOptions, payload_options
 from leasehold.settings import Settings
 
 
@@ -27,6 +28,7 @@ class Process(msgspec.Struct, frozen=True, eq=False):
         switchboard: where notices arrive.
         outage: told when an actor cannot reach the database; tells others of each loss.
         epochs: of the database; it greets each new connection.
+        payloads: where they lie.
     """
 
     database: Database
@@ -35,6 +37,7 @@ class Process(msgspec.Struct, frozen=True, eq=False):
     switchboard: Switchboard = msgspec.field(default_factory=Switchboard)
     outage: Outage = msgspec.field(default_factory=Outage)
     epochs: EpochWatch = msgspec.field(default_factory=EpochWatch)
+    payloads: PayloadOptions = msgspec.field(default_factory=PayloadOptions)
 
     def helpers(self) -> list[Callable[[], Awaitable[None]]]:
         """What runs beside the actors until it is cancelled: the listener, and who looks for outages and epochs."""
@@ -50,4 +53,4 @@ async def open_process(settings: Settings, app: App, label: str) -> AsyncGenerat
     epochs = EpochWatch()
     dsn, direct_dsn = settings.database_url or "", settings.direct_database_url
     async with open_database(dsn, application_name=label, direct_dsn=direct_dsn, greeter=epochs) as database:
-        yield Process(database, settings, app, epochs=epochs)
+        yield Process(database, settings, app, epochs=epochs, payloads=payload_options(settings))

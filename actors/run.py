@@ -28,7 +28,6 @@ from leasehold.concurrency.asyncio_border import loop_ended
 from leasehold.concurrency.ending import stop_signals
 from leasehold.database import ReservedConnection
 from leasehold.errors import BadInput, LeaseholdError
-from leasehold.payloads.options import payload_options
 from leasehold.settings import Settings
 from leasehold.settings.settings import seconds_to_stop
 
@@ -167,7 +166,7 @@ async def _make(name: str, stack: AsyncExitStack, process: Process) -> list[Drai
                 DueJobs(await reserve("due jobs"), switchboard, settings.poll_seconds),
             ]
         case _:
-            grace, store = settings.session_grace_seconds, payload_options(settings).store
+            grace, store = settings.session_grace_seconds, process.payloads.store
             reaper = Reaper(await reserve("reaper"), switchboard, settings.poll_seconds, app.observers, grace)
             process.outage.subscribe(reaper.database_lost)
             return [

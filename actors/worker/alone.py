@@ -7,11 +7,13 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import msgspec
 import trio
 
 from leasehold.actors.process import Process, open_process
 from leasehold.actors.processes.pool import check_process_kinds
 from leasehold.actors.supervise import Outage, culprit, nobody, supervise
+from leasehold.actors.worker.lent import LentDatabase, Loan
 from leasehold.actors.worker.worker import Worker
 from leasehold.app import App
 from leasehold.app.registry import with_builtins
@@ -25,11 +27,12 @@ log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def open_worker(app: App, settings: Settings, worker_id: str) -> AsyncGenerator[str]:
+async def open_worker(app: App, settings: Settings, worker_id: str, loan: Loan | None = None) -> AsyncGenerator[str]:
     """A worker that claims as long as the block lasts; yields its id.
 
     At the end of the block it claims nothing more, and running jobs have `settings.drain_seconds`. What runs longer is cancelled
-    and handed back, and so is everything where the block ends by an exception or is cancelled.
+    and handed back, and so is everything where the block ends by an exception or is cancelled. With a `loan` it asks over the pool
+    of a client.
 
     Raises:
         DatabaseUnavailable, SchemaMismatch: before the block. ActorFailed: the worker cannot go on; the block is cancelled.
@@ -37,7 +40,7 @@ async def open_worker(app: App, settings: Settings, worker_id: str) -> AsyncGene
     check_process_kinds(app)
     raised: list[Exception] = []
     try:
-        async with _connected(app, settings, worker_id) as (process, worker), trio.open_nursery() as nursery:
+        async with _connected(app, settings, worker_id, loan) as (process, worker), trio.open_nursery() as nursery:
             for helper in process.helpers():
                 nursery.start_soon(helper)
             ended, is_clean = trio.Event(), False
@@ -61,9 +64,18 @@ async def open_worker(app: App, settings: Settings, worker_id: str) -> AsyncGene
 
 
 @asynccontextmanager
-async def _connected(app: App, settings: Settings, worker_id: str) -> AsyncGenerator[tuple[Process, Worker]]:
-    """A worker on connections of its own."""
+async def _connected(
+    app: App, settings: Settings, worker_id: str, loan: Loan | None
+) -> AsyncGenerator[tuple[Process, Worker]]:
+    """A worker on connections of its own, or on those that are lent, and as few of its own as can be."""
     async with open_process(settings, with_builtins(app), f"leasehold worker in {os.getpid()}") as process:
+        if loan is not None:
+            lent = LentDatabase(process.database, loan, process.epochs)
+            process = msgspec.structs.replace(process, database=lent, payloads=loan.payloads)  # noqa: PLW2901
+            await check_version(lent, expected_version(), oldest_version())
+            await process.epochs.ask(lent, process.epochs.notice)  # which a claim has to name
+            yield process, Worker(process, (lent, lent), worker_id)
+            return
         database = process.database
         await check_version(database, expected_version(), oldest_version())
         async with database.reserve("dispatcher") as claims, database.reserve("settler") as outcomes:

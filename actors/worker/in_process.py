@@ -6,16 +6,28 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
+from typing import Protocol
 
 import msgspec
 
 from leasehold.actors.identity import made_up_id
 from leasehold.app import App
 from leasehold.concurrency.flavours import running_flavour
+from leasehold.database import Caller
 from leasehold.errors import BadInput
+from leasehold.payloads.options import PayloadOptions
 from leasehold.settings import Settings, load_settings
 
 Opening = Callable[[], AbstractAsyncContextManager[str]]
+
+
+class Lender(Protocol):
+    """A client that is open."""
+
+    @property
+    def __lends__(self) -> tuple[Caller, PayloadOptions]:
+        """Its database, and where payloads lie."""
+        ...
 
 
 class InProcessWorker:
@@ -57,7 +69,7 @@ class InProcessWorker:
 
 def worker(
     app: App,
-    database: str | None = None,
+    database: str | Lender | None = None,
     *,
     queues: Sequence[str] = (),
     slots: int | None = None,
@@ -78,10 +90,15 @@ def worker(
     Where a framework has no block but calls a function at its start and one at its end, `await it.start()` begins it, and
     `await it.stop()` ends it as a block does. A worker that cannot go on then cancels nothing, and `stop` raises why.
 
+    With an open client for a database, it shares the pool of that client: it takes at most all connections but one at the same
+    time, for one short statement each. It keeps two of its own, which listen and renew leases, and one for each transaction that a
+    handler has open. If the client is closed meanwhile, the worker goes on with connections of its own.
+
     Args:
         app: its handlers run, besides the built-in `echo` and `dummy`.
-        database: a Postgres URL; empty: the PG… environment variables decide. None: all settings come from LEASEHOLD_… variables
-            and leasehold.toml, as those of `leasehold run worker` do, and the arguments here win over them.
+        database: an open client, whose payload store it uses, too; or a Postgres URL, empty: the PG… environment variables decide.
+            None: all settings come from LEASEHOLD_… variables and leasehold.toml, as those of `leasehold run worker` do, and the
+            arguments here win over them.
         queues: those it serves; none means all.
         slots: jobs that it runs at once; 3 if not given, 20 for an app with runs="asyncio".
         worker_id: its name in the fleet; made up if not given.
@@ -91,24 +108,32 @@ def worker(
         What the block gives its id, and so does `start`.
 
     Raises:
-        BadInput: the app has no handlers, or an argument is out of range.
+        BadInput: the app has no handlers, an argument is out of range, or the pool of the client has one connection only.
+        ClientClosed: the client is closed already.
         DatabaseUnavailable, SchemaMismatch: before the block; run `leasehold migrate` first.
         ActorFailed: the worker cannot go on. The block is cancelled.
 
     Example:
-        async with leasehold.worker(app, "postgresql://…"), leasehold.open_client("postgresql://…", app=app) as client:
+        async with leasehold.open_client("postgresql://…", app=app) as client, leasehold.worker(app, client):
             await client.wait(await client.enqueue(greet.new(name="Ada")))
     """
     if not app.served_kinds and app.default is None:
         raise BadInput("the app has no handler; register kinds with @app.kind() before the worker starts")
     given = {"queues": tuple(queues), "slots": slots, "worker_id": worker_id, "drain_seconds": drain_seconds}
+    loan = None
+    if database is not None and not isinstance(database, str):
+        # Not above: it loads trio, which programs that only enqueue do without.
+        from leasehold.actors.worker.lent import borrow  # noqa: PLC0415
+
+        loan = borrow(*database.__lends__)
+        database, given["direct_database_url"] = loan.dsn, loan.direct_dsn
     settings = _settings(database, {name: value for name, value in given.items() if value not in (None, ())})
 
     def opening() -> AbstractAsyncContextManager[str]:
-        # Not above: it loads trio, which programs that only enqueue do without.
+        # Not above: as `lent`.
         from leasehold.actors.worker.alone import open_worker  # noqa: PLC0415
 
-        return open_worker(app, settings, settings.worker_id or made_up_id())
+        return open_worker(app, settings, settings.worker_id or made_up_id(), loan)
 
     return InProcessWorker(opening)
 

@@ -30,8 +30,7 @@ from leasehold.actors.running.slot import SlotContext
 from leasehold.actors.worker.backpressure import Backpressure, BackpressureLimits, Readable
 from leasehold.actors.worker.machine import Resources
 from leasehold.concurrency.signal import Signal
-from leasehold.database import ReservedConnection
-from leasehold.payloads.options import payload_options
+from leasehold.database import Caller
 
 
 class WorkerParts(WorkerContext, frozen=True, eq=False):
@@ -53,13 +52,13 @@ class WorkerParts(WorkerContext, frozen=True, eq=False):
 
 
 def assemble(
-    worker: WorkerContext, connections: tuple[ReservedConnection, ReservedConnection], resources: Readable | None = None
+    worker: WorkerContext, connections: tuple[Caller, Caller], resources: Readable | None = None
 ) -> WorkerParts:
     """Make the parts of a worker; nothing runs yet.
 
     Args:
         worker: what they share.
-        connections: reserved connections, for claims and for outcomes.
+        connections: for claims and for outcomes; reserved ones, but where the pool is lent.
         resources: memory and CPU; those of this machine by default.
     """
     claims, outcomes = connections
@@ -68,7 +67,7 @@ def assemble(
     roster, news, backlog, pulse = Roster(), Signal(), Backlog(), Pulse()
     mode.subscribe(news.set)
 
-    host = WorkerJobHost(holdings, app, payload_options(settings))
+    host = WorkerJobHost(holdings, app, worker.process.payloads)
     progress = ProgressWriter(database, identity, host.progress_sink, holdings.get)
     holdings.subscribe(lambda _: progress.hurry())
     settler = Settler(outcomes, identity, holdings, worker.announcer, host.progress_sink)

@@ -22,7 +22,7 @@ from leasehold.actors.worker.hooks import started
 from leasehold.actors.worker.kinds import check_identities, declare_kinds
 from leasehold.actors.worker.parts import assemble
 from leasehold.actors.worker.presence import Presence
-from leasehold.database import ReservedConnection
+from leasehold.database import Caller
 from leasehold.errors import ActorFailed, DatabaseError
 from leasehold.events import WorkerReady, WorkerStopped, WorkerStopping
 from leasehold.observability.context import working_as
@@ -52,7 +52,7 @@ class Worker:
     def __init__(
         self,
         process: Process,
-        connections: tuple[ReservedConnection, ReservedConnection],
+        connections: tuple[Caller, Caller],
         worker_id: str,
         resources: Readable | None = None,
     ) -> None:

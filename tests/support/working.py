@@ -26,6 +26,7 @@ from leasehold.client import Client
 from leasehold.database import Database, open_database
 from leasehold.notify.listener import Listener
 from leasehold.notify.switchboard import Switchboard
+from leasehold.payloads.options import payload_options
 from leasehold.records.jobs import JobRecord
 from leasehold.settings import Settings
 from tests.support.waiting import PATIENCE, eventually, until
@@ -142,7 +143,7 @@ async def working(
             database.reserve("settler") as outcomes,
             trio.open_nursery() as nursery,
         ):
-            process = Process(database, chosen, app, epochs=epochs)
+            process = Process(database, chosen, app, epochs=epochs, payloads=payload_options(chosen))
             switchboard = process.switchboard
             worker = Worker(process, (claims, outcomes), worker_id, resources)
             running = Working(database, switchboard, worker, hears=chosen.notify)

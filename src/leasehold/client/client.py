@@ -124,6 +124,11 @@ class Client(Enqueues, Waits, Transactions):
             )
         await self._closes()
 
+    @property
+    def __lends__(self) -> tuple[Caller, PayloadOptions]:
+        """What `leasehold.worker` takes from this client: its database, and where payloads lie."""
+        return self._core.database, self._core.payloads
+
     async def ping(self) -> None:
         """Ask the database for the time.
 

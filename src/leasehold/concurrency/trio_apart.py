@@ -1,16 +1,23 @@
-"""A context manager of trio, held open outside the task that wants it: in a thread for code under asyncio, or in a system task."""
+"""A context manager of trio, held open outside the task that wants it: in a thread for code under asyncio, or in a system task.
+
+And the way back: from that thread to the loop that the code under asyncio runs on.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import trio
 
+from leasehold.errors import ClientClosed
+
 T = TypeVar("T")
+
+LOOK_SECONDS = 1.0
 
 
 @asynccontextmanager
@@ -79,6 +86,61 @@ async def open_beside(opening: Callable[[], AbstractAsyncContextManager[T]]) -> 
         raise
     if failures:
         raise failures[0]
+
+
+async def across(loop: asyncio.AbstractEventLoop, function: Callable[..., Awaitable[T]], *args: Any) -> T:
+    """Run an asyncio function in a task of a loop that another thread runs, in a copy of the caller's context. A checkpoint.
+
+    Cancelling cancels the task and waits for its end.
+
+    Raises:
+        ClientClosed: the loop is closed, or has cancelled the task.
+    """
+    ended, token = trio.Event(), trio.lowlevel.current_trio_token()
+    tasks: list[asyncio.Task[T]] = []
+
+    def end(_task: object) -> None:
+        with suppress(trio.RunFinishedError):
+            token.run_sync_soon(ended.set)
+
+    def begin() -> None:
+        tasks.append(loop.create_task(_await(function, args)))
+        tasks[0].add_done_callback(end)
+
+    def cancel() -> None:
+        tasks[0].cancel()
+
+    _ask_loop(loop, begin)
+    try:
+        await _until(ended, loop)
+    except trio.Cancelled:
+        with trio.CancelScope(shield=True), suppress(ClientClosed):
+            _ask_loop(loop, cancel)
+            await _until(ended, loop)
+        raise
+    if tasks[0].cancelled():
+        raise ClientClosed
+    return tasks[0].result()
+
+
+async def _await(function: Callable[..., Awaitable[T]], args: tuple[Any, ...]) -> T:
+    return await function(*args)
+
+
+def _ask_loop(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+    try:
+        loop.call_soon_threadsafe(function)
+    except RuntimeError as error:
+        raise ClientClosed from error
+
+
+async def _until(ended: trio.Event, loop: asyncio.AbstractEventLoop) -> None:
+    """A loop that is closed tells nobody: so look whether it is."""
+    while not ended.is_set():
+        with trio.move_on_after(LOOK_SECONDS):
+            await ended.wait()
+        if loop.is_closed() and not ended.is_set():
+            raise ClientClosed
 
 
 class _Apart(Generic[T]):

@@ -113,7 +113,10 @@ class AsyncioDatabase(Caller):
         self._direct_connector = Connector(direct_dsn, timeout, greeter=greeter) if direct_dsn else self._connector
         self._generation = self._connector.generation
         self._pool: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
+        self._to_lend: asyncio.Semaphore | None = None
+        self.pool_size = 0
         self.closers: list[Callable[[], Awaitable[None]]] = []
 
     def make_further(self, name: str) -> AsyncioDatabase:
@@ -123,6 +126,11 @@ class AsyncioDatabase(Caller):
 
     async def open(self, pool_size: int) -> None:
         """Make the pool; no connection is opened before it is needed."""
+        self._loop, self.pool_size, self._to_lend = (
+            asyncio.get_running_loop(),
+            pool_size,
+            asyncio.Semaphore(pool_size - 1),
+        )
         with translated():
             self._pool = await asyncpg.create_pool(
                 min_size=0,
@@ -139,12 +147,23 @@ class AsyncioDatabase(Caller):
         """End what was added to `closers`, then close every connection, by force after a short while."""
         for end in tuple(self.closers):
             await end()
+        self._is_closed = True
         if self._pool is not None:
             try:
                 await asyncio.wait_for(self._pool.close(), CLOSE_SECONDS)
             except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                 self._pool.terminate()
-        self._is_closed = True
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The one that it was opened on."""
+        assert self._loop is not None, "the database is not open"
+        return self._loop
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be asked of it any more. Read in any thread."""
+        return self._is_closed or self.loop.is_closed()
 
     @property
     def pooler(self) -> Pooler | None:
@@ -187,6 +206,12 @@ class AsyncioDatabase(Caller):
                 return rows
             finally:
                 await release(self.pool, connection)
+
+    async def fetch_lent(self, timeout: float | None, sql: str, *args: object) -> list[Row]:
+        """As `fetch`, for workers in the same program: all of them together leave the client one connection."""
+        assert self._to_lend is not None, "the database is not open"
+        async with self._to_lend:
+            return await self.fetch(sql, *args, timeout=timeout)
 
     async def execute(self, script: str, timeout: float | None = None) -> None:
         """Run a script of any number of statements on a connection of the pool."""

@@ -38,6 +38,8 @@ def to_json(value: Any) -> Any:
     """For msgspec: what stands for a value that it does not know. Raises TypeError."""
     if is_model(cast("object", type(value))):
         return value.model_dump(mode="json")
+    if isinstance(value, BaseException):
+        raise TypeError(f"{type(value).__qualname__} is an exception: raise it instead of returning it")
     raise TypeError(f"JSON has no {type(value).__qualname__}")
 
 

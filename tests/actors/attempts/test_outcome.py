@@ -58,12 +58,25 @@ def test_what_a_handler_returns_becomes_json(output: object, encoded: str | None
         ({"a\x00": 1}, r"\u0000 cannot be kept"),
         ("\ud800", "surrogates"),
         (object(), "object"),
+        (Reschedule(after=5), "Reschedule is an exception: raise it instead of returning it"),
         (deep(200), "nested deeper than 100"),
         (deep(100_000), "nested deeper than 100"),
         (endless(), "nested deeper than 100"),
         ("x" * MOST_OUTPUT_BYTES, "is the most"),
     ],
-    ids=["nan", "inf", "nul", "nul in a key", "surrogate", "no json", "deep", "very deep", "loop", "large"],
+    ids=[
+        "nan",
+        "inf",
+        "nul",
+        "nul in a key",
+        "surrogate",
+        "no json",
+        "an exception",
+        "deep",
+        "very deep",
+        "loop",
+        "large",
+    ],
 )
 def test_an_output_that_cannot_be_kept_fails_the_job_for_good_and_says_why(output: object, complaint: str) -> None:
     outcome = failure(completed(held_job(), output))

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from leasehold.cli.commands.tokens import current_user
 from leasehold.cli.runtime.context import CommandContext
+from leasehold.cli.runtime.exit_codes import ExitCode
 from leasehold.cli.runtime.options import AN_INTEGER, INJECTED
-from leasehold.cli.runtime.outcome import shown_as
+from leasehold.cli.runtime.outcome import Outcome, shown_as
 from leasehold.cli.views import ago, parse_duration, plain, table
 from leasehold.egress import host_of
 from leasehold.egress.answers import Fared, HostUnreachable, judge
@@ -122,10 +123,13 @@ async def egress_list(
 
 
 @shown_as(view_tested)
-async def egress_test(name: str, url: str, /, *, context: Annotated[CommandContext, INJECTED]) -> TestedIdentity:
+async def egress_test(
+    name: str, url: str, /, *, context: Annotated[CommandContext, INJECTED]
+) -> Outcome[TestedIdentity]:
     """Send one GET to a URL under an egress identity.
 
-    It is leased meanwhile, and the answer counts as one that a job got: after a 403 it cools.
+    It is leased meanwhile, and the answer counts as one that a job got: after a 403 it cools. Exit code 1 says that the identity is
+    not ready afterwards, or that nobody answered.
 
     Example:
       leasehold egress test berlin-1 https://shop.example/
@@ -138,7 +142,8 @@ async def egress_test(name: str, url: str, /, *, context: Annotated[CommandConte
         seconds = monotonic() - began
         outcome, cool_for = (None, None) if verdict is None else (verdict.outcome, verdict.cool_for)
         state = await client.egress.give_back(identity, outcome, cool_for)
-    return TestedIdentity(name=name, url=url, status=status, seconds=seconds, problem=problem, state=state)
+    tested = TestedIdentity(name=name, url=url, status=status, seconds=seconds, problem=problem, state=state)
+    return Outcome(tested, ExitCode.DONE if problem is None and state == "ready" else ExitCode.FAILED)
 
 
 async def _ask(identity: LeasedIdentity, url: str) -> tuple[Fared | None, int | None, str | None]:

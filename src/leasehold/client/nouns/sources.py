@@ -39,8 +39,10 @@ class Sources(Part):
 
         Raises:
             UnknownSource: as `plan`.
+            BadInput: as `plan`; its own workers go on.
             WrongState: a transaction on one of its tables does not end.
         """
+        await self.plan(source)
         return bool(await self._database.call_value("seal_source", source, True))
 
     async def open(self, source: str | None = None) -> bool:

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from leasehold.cli.commands.sources import view_migration
 from leasehold.client import Client, sources_of
 from leasehold.database import Database
+from leasehold.errors import BadInput
 from tests.support.sources.making import counted, define
 from tests.support.sources.seeds import CRAWL_JOBS, WORKER_TASKS
 from tests.support.sql_kinds import ORDER, declare
@@ -54,3 +57,15 @@ async def test_the_crawl_jobs_end_and_each_shop_gets_a_job(database: Database) -
     assert [(each.moved, each.cancelled) for each in done.jobs] == [(0, 3)]
     assert sum(each.made for each in done.refilled) == 12
     assert await counted(database, "dispensary_crawl_jobs", "status") == {"cancelled": 3, "completed": 3, "running": 3}
+
+
+async def test_a_source_that_cannot_be_read_is_left_to_its_own_workers(database: Database) -> None:
+    """Nothing would move, and nobody would work there."""
+    await database.execute(WORKER_TASKS)
+    await define(database, "worker_tasks")
+    await database.execute("alter table task_schedules drop column state_code")
+    sources = sources_of(Client(database))
+    for act in (sources.migrate, sources.seal):
+        with pytest.raises(BadInput, match=r"does not fit public\.task_schedules: .*state_code"):
+            await act()
+    assert [each.sealed_at for each in await sources.list()] == [None]

@@ -22,8 +22,9 @@ def test_an_identity_is_added_listed_tested_and_retired(cli: Cli) -> None:
     listed = cli("egress", "list", "--output", "text", environ={"COLUMNS": "200"})
     assert "berlin" in listed.out
     assert "http://127.0.0.1:1 as me" in listed.out
-    tested = cast("dict[str, Any]", cli("egress", "test", "berlin", "http://127.0.0.1:1/", "--output", "json").json())
-    assert (tested["status"], tested["state"]) == (None, "cooling")
+    refused = cli("egress", "test", "berlin", "http://127.0.0.1:1/", "--output", "json")
+    tested = cast("dict[str, Any]", refused.json())
+    assert (refused.code, tested["status"], tested["state"]) == (1, None, "cooling")
     assert tested["problem"].startswith("the proxy failed")
     again = cli("egress", "test", "berlin", "http://127.0.0.1:1/")
     assert (again.code, "egress identity berlin is unknown, retired or not free right now" in again.err) == (4, True)
