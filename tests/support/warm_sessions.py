@@ -149,13 +149,12 @@ class _Door:
             parked = self._parked.setdefault(place, [])
             while parked:
                 session = parked.pop()
-                if session.is_alive:
-                    break
+                with suppress(OSError):
+                    if session.is_alive:
+                        session.ask(f"set application_name = '{name}'")
+                        return session
                 session.socket.close()
-            else:
-                return None
-        session.ask(f"set application_name = '{name}'")
-        return session
+        return None
 
     def _cancel(self, request: bytes) -> None:
         with socket.socket(socket.AF_UNIX) as connection:
@@ -190,7 +189,6 @@ def _converse(client: socket.socket, session: _Session) -> None:
 def warm_sessions(place: str, folder: Path) -> Generator[str]:
     """A door before the server whose socket is at `place`; the folder of its own socket, which is named alike."""
     door = _Door(place)
-    threads: list[Thread] = []
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / Path(place).name))
         listener.listen(128)
@@ -198,9 +196,7 @@ def warm_sessions(place: str, folder: Path) -> Generator[str]:
         def accept() -> None:
             with suppress(OSError):
                 while True:
-                    thread = Thread(target=door.serve, args=(listener.accept()[0],), daemon=True)
-                    threads.append(thread)
-                    thread.start()
+                    Thread(target=door.serve, args=(listener.accept()[0],), daemon=True).start()
 
         Thread(target=accept, daemon=True).start()
         yield str(folder)
